@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, parse } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Unstable_Config as Configuration } from 'wrangler'
 import { SCOPES } from '../src/access/scopes.ts'
@@ -19,6 +19,7 @@ import {
   type Deployment,
   runWrangler,
   type Target,
+  writtenConfigurationOf,
 } from './wrangler.ts'
 
 const SECRET = 'ENCRYPTION_KEYS'
@@ -380,12 +381,13 @@ async function exists(account: Account, { name }: McpWorker): Promise<boolean> {
 
 /** Cloudflare refuses a binding to a Worker that does not exist. @returns a configuration without it, in the same folder. */
 function writeWithoutMcp(target: Target): string {
+  const written = writtenConfigurationOf(target)
+  for (const each of [written, ...Object.values(written.env ?? {})]) {
+    if (each.services) each.services = each.services.filter(({ binding }) => binding !== MCP)
+  }
   const file = configFileOf(target)
-  const tables = readFileSync(file, 'utf8').split(/^(?=\[)/m)
-  const isMcp = (table: string) =>
-    /^\[\[([\w.-]+\.)?services\]\]/.test(table) && /^binding\s*=\s*["']MCP["']/m.test(table)
-  const temporary = join(dirname(file), `.${basename(file, '.toml')}.without-mcp.toml`)
-  writeFileSync(temporary, tables.filter((table) => !isMcp(table)).join(''))
+  const temporary = join(dirname(file), `.${parse(file).name}.without-mcp.json`)
+  writeFileSync(temporary, JSON.stringify(written))
   return temporary
 }
 

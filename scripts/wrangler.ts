@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
-import type { Unstable_Config as Configuration } from 'wrangler'
+import type { Unstable_Config as Configuration, Unstable_RawConfig as WrittenConfiguration } from 'wrangler'
 
 export const ROOT = resolve(import.meta.dirname, '..')
 
@@ -47,6 +47,12 @@ export function configurationOf(deployment: Deployment): Configuration {
     const [problems = ''] = (error as Error).message.split('\n\n')
     throw new Error(problems.replaceAll(/\s*\n\s*/g, ' '))
   }
+}
+
+/** The configuration as its file has it, with all environments, whether it is TOML or JSON. */
+export function writtenConfigurationOf(deployment: Deployment): WrittenConfiguration {
+  const { experimental_readRawConfig: readRawConfig } = require('wrangler') as typeof import('wrangler')
+  return readRawConfig({ config: configFileOf(deployment) }).rawConfig
 }
 
 /** The folder that holds the local state. */

@@ -103,9 +103,18 @@ const inLongForm = it.runIf(process.env.LONG)
 describe('npm run deploy', () => {
   const made = (printed: string) => JSON.parse(/^\{.*"apiKey".*\}$/m.exec(printed)?.[0] ?? 'null')
 
+  /** With the services in another form of TOML. */
+  const OTHER_TOML = TOML.replace(
+    /^\[\[services\]\]\nbinding = "MCP"\nservice = "workspace-api-mcp"\n/m,
+    '',
+  ).replace(
+    /^\[assets\]/m,
+    "services = [ { service = 'workspace-api-mcp', 'binding' = 'MCP' } ] # a comment\n[assets]",
+  )
+
   it('takes an empty account to a running service', async () => {
     const { api, deploy, rowsOf } = await newAccount()
-    const project = newProject()
+    const project = newProject(OTHER_TOML)
     const { printed, code } = await deploy(project)
     expect(printed).toContain('is healthy')
     expect(printed).toContain(`uploaded to https://workspace-api.${api.subdomain}.workers.dev\n`)
@@ -155,7 +164,7 @@ describe('npm run deploy', () => {
     expect(userId).toBeNull()
     expect(rowsOf('organizations')).toMatchObject([{ id: organizationId, name: 'Workspace' }])
     expect(rowsOf('apiKeys')).toMatchObject([{ organizationId, userId: null }])
-    expect(readFileSync(project.config, 'utf8')).toBe(TOML)
+    expect(readFileSync(project.config, 'utf8')).toBe(OTHER_TOML)
   })
 
   inLongForm('creates staging for a user with read replication, and upgrades it when run again', async () => {
