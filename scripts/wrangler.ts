@@ -73,8 +73,9 @@ const IRRELEVANT_WARNING = /WARNING.*Scheduled Workers are not automatically tri
 /**
  * Starts `wrangler dev` and ends this process when it ends: with code 0 after Ctrl-C or `kill`.
  * @param verbose shows all output of wrangler. Otherwise warnings and errors, those that the Worker logs included.
+ * @param hasHotKeys leaves the terminal to wrangler, which then has its hot keys.
  */
-export function startDevelopmentServer(args: readonly string[], verbose: boolean): void {
+export function startDevelopmentServer(args: readonly string[], verbose: boolean, hasHotKeys: boolean): void {
   const named = args.some((arg) => /^(--env|-e)\b/.test(arg))
   const configured = args.some((arg) => /^(--config|-c)\b/.test(arg))
   const server = spawn(
@@ -90,7 +91,7 @@ export function startDevelopmentServer(args: readonly string[], verbose: boolean
       cwd: ROOT,
       // The Worker does not use `request.cf`, which wrangler would fetch from the internet.
       env: { CLOUDFLARE_CF_FETCH_ENABLED: 'false', ...quiet() },
-      stdio: ['inherit', 'pipe', verbose ? 'inherit' : 'pipe'],
+      stdio: ['inherit', hasHotKeys ? 'inherit' : 'pipe', verbose ? 'inherit' : 'pipe'],
     },
   )
   if (server.stdout) void printWithoutPrefix(server.stdout)
