@@ -1,6 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
+import mcp from '../mcp/src/index.ts'
 import { mintToken } from '../src/access/api-key.ts'
 import type { Environment } from '../src/environment.ts'
 import worker from '../src/index.ts'
@@ -155,6 +156,37 @@ describe('a bookmark', () => {
     const { constraints, on: environment } = recordedSessions()
     const { status } = await read({ key, environment, headers: { 'X-Bookmark': bookmark } })
     expect([status, constraints]).toEqual([200, ['first-primary']])
+  })
+
+  it('that the MCP Worker sends makes a tool see what the call before wrote', async () => {
+    const { workspace, key } = await withKey()
+    const schedule = { agentId: await workspace.addAgent(), scheduleId: crypto.randomUUID(), cron: '@daily' }
+    const { constraints, on } = recordedSessions()
+    const context = createExecutionContext()
+    const API = {
+      fetch: (url: string, init: RequestInit) =>
+        worker.fetch(new Request(url, init), { ...env, ...on }, context),
+    } as unknown as Fetcher
+    const call = async (name: string, input: object) => {
+      const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } }
+      const headers = {
+        Accept: 'application/json, text/event-stream',
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
+      }
+      const sent = new Request<unknown, IncomingRequestCfProperties>(`${ORIGIN}/mcp`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(message),
+      })
+      const response = await mcp.fetch(sent, { API })
+      const { result } = await response.json<{ result: { structuredContent: unknown } }>()
+      return result.structuredContent
+    }
+    await call('create_schedule', schedule)
+    expect(await call('list_schedules', {})).toMatchObject({ items: [{ id: schedule.scheduleId }] })
+    await waitOnExecutionContext(context)
+    expect(constraints).toEqual(['first-primary', 'first-primary'])
   })
 
   it('is not returned to a key that is not live', async () => {

@@ -1450,7 +1450,7 @@ export interface components {
          */
         NewProjectSchedule: {
             /**
-             * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+             * @description Five fields: minute, hour, day of month, month, day of week. They may have numbers, names, lists, ranges and steps. Also allowed: @hourly @daily @midnight @weekly @monthly @yearly @annually.
              * @example 30 9 * * mon-fri
              */
             cron: string;
@@ -1475,7 +1475,7 @@ export interface components {
          */
         ProjectScheduleSettings: {
             /**
-             * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+             * @description Five fields: minute, hour, day of month, month, day of week. They may have numbers, names, lists, ranges and steps. Also allowed: @hourly @daily @midnight @weekly @monthly @yearly @annually.
              * @example 30 9 * * mon-fri
              */
             cron?: string;
@@ -1494,7 +1494,7 @@ export interface components {
             /** @description Any JSON of up to 16 KiB, delivered with every run. */
             payload?: unknown;
             /**
-             * @description `skip`: a time at which the run before is pending or active is recorded as skipped. It requires `maxRunSeconds`. Default: `allow`.
+             * @description `skip`, which requires `maxRunSeconds`: a time at which the run before is pending or active is recorded as skipped. Default: `allow`.
              * @enum {string}
              */
             overlap?: "allow" | "skip";
@@ -1513,7 +1513,7 @@ export interface components {
          */
         ProjectScheduleUpdate: {
             /**
-             * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+             * @description Five fields: minute, hour, day of month, month, day of week. They may have numbers, names, lists, ranges and steps. Also allowed: @hourly @daily @midnight @weekly @monthly @yearly @annually.
              * @example 30 9 * * mon-fri
              */
             cron?: string;
@@ -1532,7 +1532,7 @@ export interface components {
             /** @description Any JSON of up to 16 KiB, delivered with every run. */
             payload?: unknown;
             /**
-             * @description `skip`: a time at which the run before is pending or active is recorded as skipped. It requires `maxRunSeconds`. Default: `allow`.
+             * @description `skip`, which requires `maxRunSeconds`: a time at which the run before is pending or active is recorded as skipped. Default: `allow`.
              * @enum {string}
              */
             overlap?: "allow" | "skip";
@@ -1541,7 +1541,7 @@ export interface components {
             /** @description The service pauses the schedule after so many failed runs in a row. */
             pauseAfterFailures?: number | null;
             note?: string | null;
-            /** @description False pauses the schedule. True resumes it from now on. */
+            /** @description False pauses the schedule; true resumes it from now on. */
             enabled?: boolean;
         };
         /**
@@ -1551,7 +1551,7 @@ export interface components {
          */
         NewAgentSchedule: {
             /**
-             * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+             * @description Five fields: minute, hour, day of month, month, day of week. They may have numbers, names, lists, ranges and steps. Also allowed: @hourly @daily @midnight @weekly @monthly @yearly @annually.
              * @example 30 9 * * mon-fri
              */
             cron: string;
@@ -1567,7 +1567,7 @@ export interface components {
          */
         AgentScheduleSettings: {
             /**
-             * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+             * @description Five fields: minute, hour, day of month, month, day of week. They may have numbers, names, lists, ranges and steps. Also allowed: @hourly @daily @midnight @weekly @monthly @yearly @annually.
              * @example 30 9 * * mon-fri
              */
             cron?: string;
@@ -1581,7 +1581,7 @@ export interface components {
             /** @description Any JSON of up to 16 KiB, delivered with every run. */
             payload?: unknown;
             /**
-             * @description `skip`: a time at which the run before is pending or active is recorded as skipped. It requires `maxRunSeconds`. Default: `allow`.
+             * @description `skip`, which requires `maxRunSeconds`: a time at which the run before is pending or active is recorded as skipped. Default: `allow`.
              * @enum {string}
              */
             overlap?: "allow" | "skip";
@@ -1600,7 +1600,7 @@ export interface components {
          */
         AgentScheduleUpdate: {
             /**
-             * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+             * @description Five fields: minute, hour, day of month, month, day of week. They may have numbers, names, lists, ranges and steps. Also allowed: @hourly @daily @midnight @weekly @monthly @yearly @annually.
              * @example 30 9 * * mon-fri
              */
             cron?: string;
@@ -1614,7 +1614,7 @@ export interface components {
             /** @description Any JSON of up to 16 KiB, delivered with every run. */
             payload?: unknown;
             /**
-             * @description `skip`: a time at which the run before is pending or active is recorded as skipped. It requires `maxRunSeconds`. Default: `allow`.
+             * @description `skip`, which requires `maxRunSeconds`: a time at which the run before is pending or active is recorded as skipped. Default: `allow`.
              * @enum {string}
              */
             overlap?: "allow" | "skip";
@@ -1623,7 +1623,7 @@ export interface components {
             /** @description The service pauses the schedule after so many failed runs in a row. */
             pauseAfterFailures?: number | null;
             note?: string | null;
-            /** @description False pauses the schedule. True resumes it from now on. */
+            /** @description False pauses the schedule; true resumes it from now on. */
             enabled?: boolean;
         };
         /**
@@ -1682,7 +1682,7 @@ export interface components {
             sessionId?: string;
             /**
              * Format: uuid
-             * @description The claim of the run. Required if the run is claimed.
+             * @description The claim of the run; required if the run is claimed.
              */
             claimId?: string;
         };
@@ -6407,7 +6407,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+                 * @description Five fields: minute, hour, day of month, month, day of week. They may have numbers, names, lists, ranges and steps. Also allowed: @hourly @daily @midnight @weekly @monthly @yearly @annually.
                  * @example 30 9 * * mon-fri
                  */
                 cron: string;

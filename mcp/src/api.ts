@@ -42,6 +42,8 @@ export class Api {
   async call(path: string, { headers, ...request }: RequestInit = {}): Promise<Response> {
     const all = new Headers(headers)
     for (const [name, value] of this.#headers) all.set(name, value)
+    // Where the API reads from replicas. Calls of tools share no bookmark, and a model expects to see its own changes.
+    all.set('X-Bookmark', 'latest')
     const response = await this.#binding.fetch(`${this.#origin}${path}`, { ...request, headers: all })
     if (response.ok) return response
     if (response.status === 401) this.unauthorized ??= response.clone()

@@ -24,10 +24,19 @@ interface Environment {
 const INSTRUCTIONS =
   'The data that a team of coding agents shares: skills, files of sessions, schedules with their runs, and pins. ' +
   'Before a task, look for a skill that fits it, load its SKILL.md and follow it. ' +
-  'Lists have pages: pass nextCursor as cursor. Times are in UTC.'
+  'A session is the work on one task of a project. A schedule of a project or an agent creates a run each time that it fires; ' +
+  'whoever does the work of the run completes it. ' +
+  'IDs that your task does not name are in the results of the tools that list. ' +
+  'Lists have pages: pass nextCursor as cursor. Times in results are in UTC.'
 
 /** The requests that begin a connection. They check the API key, so that a client learns at once that it is not valid. */
 const OPENING = ['initialize', 'server/discover']
+
+/**
+ * Of the revision 2025-03-26, which has batches. Their messages are answered at once, each with up to six requests to the API,
+ * and Cloudflare allows 32 invocations of Workers for a request.
+ */
+const MAX_BATCH = 5
 
 export default {
   async fetch(request, environment) {
@@ -48,6 +57,7 @@ async function serve(request: Request, api: Api): Promise<Response> {
     .clone()
     .json()
     .catch(() => undefined)
+  if (Array.isArray(message) && message.length > MAX_BATCH) return tooManyMessages(message.length)
   const refusal = await refusalOf(request, (message as { method?: unknown } | undefined)?.method, api)
   if (refusal) return refusal
   // JSON instead of a stream, so that the status is known when the response begins.
@@ -55,10 +65,16 @@ async function serve(request: Request, api: Api): Promise<Response> {
   const server = serverOf(api)
   await server.connect(transport)
   try {
-    return await transport.handleRequest(request)
+    return await transport.handleRequest(request, { parsedBody: message })
   } finally {
     await server.close()
   }
+}
+
+function tooManyMessages(count: number): Response {
+  const message = `The batch has too many messages; got ${count}; allowed: up to ${MAX_BATCH}.`
+  const error = { code: ProtocolErrorCode.InvalidRequest, message }
+  return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 })
 }
 
 /** @returns the response of the API that refuses the key, if it is checked now. Later requests call the API anyway. */

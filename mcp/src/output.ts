@@ -1,6 +1,6 @@
 /** The results of tools, within their size limit. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { ApiFailure } from './api.ts'
+import type { ApiFailure } from './api.ts'
 
 /** Of a result as JSON. A model reads all of it. */
 const LIMIT_BYTES = 100_000
@@ -60,17 +60,17 @@ export function success(data: Data): CallToolResult {
   return resultOf(cut)
 }
 
-/** A tool error: a sentence for the model, and what a program needs. */
-export function failure(error: unknown): CallToolResult {
-  if (!(error instanceof ApiFailure)) throw error
-  const { message, code, status, retryAfter } = error
-  const data = {
-    error: message,
+/** A tool error: a sentence for the model, and what a program needs. @param sentence instead of that of the API. */
+export function failure(
+  { message, code, status, retryAfter }: ApiFailure,
+  sentence = message,
+): CallToolResult {
+  return errorResult({
+    error: sentence,
     code,
     status,
     ...(retryAfter !== null && { retryAfterSeconds: Number(retryAfter) }),
-  }
-  return errorResult(data)
+  })
 }
 
 export function invalidInput(sentence: string): CallToolResult {

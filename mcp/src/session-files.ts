@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { boundedString, docs, text } from '../../src/http/fields.ts'
 import type { ApiFailure } from './api.ts'
 import { type Data, withinLimit } from './output.ts'
-import type { Input } from './tool.ts'
+import type { Input, Wrong } from './tool.ts'
 
 /** A part of this size fits into a result, which has it twice, if it is text without many escapes. */
 const PART_BYTES = 40_000
@@ -74,13 +74,11 @@ export const writeProperties = {
     advice: 'Upload larger files with the operation putSessionFile of the API.',
   }).register(docs, { description: 'Text, or base64 if `encoding` says so.' }),
   encoding: z._default(z.enum(['utf-8', 'base64'], '"utf-8" or "base64"'), 'utf-8'),
-  contentType: z
-    ._default(text(1, 255), 'text/plain; charset=utf-8')
-    .register(docs, { description: 'The media type of the file.' }),
+  contentType: z._default(text(1, 255), 'text/plain; charset=utf-8'),
 }
 
 /** @returns the request, or what is wrong with the input. */
-export function sentFile(input: Input): RequestInit | string {
+export function sentFile(input: Input): RequestInit | Wrong {
   const { content, encoding, contentType } = input as Record<keyof typeof writeProperties, string>
   const body = Buffer.from(content, encoding as BufferEncoding)
   // Buffer skips what is not base64, and replaces lone surrogates.

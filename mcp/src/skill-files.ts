@@ -1,9 +1,10 @@
 /** The files of a skill, as `GET /v1/skills/{skillId}` returns them. */
 import * as z from 'zod/mini'
 import { boundedString, docs } from '../../src/http/fields.ts'
+import { describeProblem, describeSent } from '../../src/http/problems.ts'
 import { ENTRY_FILE } from '../../src/resources/skills/contract.ts'
 import { type Data, withinLimit } from './output.ts'
-import type { Input } from './tool.ts'
+import type { Input, Wrong } from './tool.ts'
 
 export interface Skill {
   readonly id: string
@@ -25,15 +26,13 @@ const OFFSET = 'a whole number of characters, at least 0'
 const FILENAME_LENGTH = 255
 
 export const loadProperties = {
-  filename: z
-    ._default(
-      boundedString(2 * FILENAME_LENGTH, {
-        wrong: 'is too long',
-        allowed: `up to ${FILENAME_LENGTH} characters`,
-      }),
-      ENTRY_FILE,
-    )
-    .register(docs, { description: 'The file to return.' }),
+  filename: z._default(
+    boundedString(2 * FILENAME_LENGTH, {
+      wrong: 'is too long',
+      allowed: `up to ${FILENAME_LENGTH} characters`,
+    }),
+    ENTRY_FILE,
+  ),
   offset: z
     ._default(z.int(OFFSET).check(z.minimum(0, OFFSET)), 0)
     .register(docs, { description: 'The first character to return; the `nextOffset` of a result reads on.' }),
@@ -42,13 +41,19 @@ export const loadProperties = {
 /** Enough for the filenames of nearly all skills, and little enough to leave room for a content. */
 const FILENAMES_BYTES = 15_000
 
-export async function loadSkill(response: Response, input: Input): Promise<Data> {
+export async function loadSkill(response: Response, input: Input): Promise<Data | Wrong> {
   const { filename, offset } = input as { filename: string; offset: number }
   const { id, name, description, updatedAt, files }: Skill = await response.json()
-  const filenames = shownNames(files.map((file) => file.filename))
-  const known = { id, name, description, updatedAt, ...filenames }
+  const names = shownNames(files.map((file) => file.filename))
+  const known = { id, name, description, updatedAt, ...names }
   const file = files.find((each) => each.filename === filename)
-  if (!file) return { ...known, note: `The skill has no file ${filename}.` }
+  if (!file) {
+    return describeProblem('filename', {
+      wrong: 'is not a file of the skill',
+      sent: describeSent(filename),
+      allowed: names.filenames.join(', '),
+    })
+  }
   const rest = file.content.slice(offset)
   return withinLimit(rest.length, (length) => {
     const content = rest.slice(0, wholeCharacters(rest, length))
@@ -72,7 +77,7 @@ function wholeCharacters(text: string, length: number): number {
   return splitsPair && length > 1 ? length - 1 : length
 }
 
-function shownNames(names: readonly string[]): Data {
+function shownNames(names: readonly string[]): { filenames: readonly string[]; filenameCount?: number } {
   let bytes = 0
   const shown = names.filter((name) => {
     bytes += Buffer.byteLength(name)

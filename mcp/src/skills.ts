@@ -35,8 +35,12 @@ function sourceOf(api: Api): SkillSource {
   return {
     async list({ cursor }) {
       const page = await listed(api, PAGE_SIZE, cursor)
-      const entries = await Promise.all(page.items.map(async ({ id }) => entryOf(await retrieved(api, id))))
-      const skills = entries.filter((entry) => entry !== undefined)
+      const skills: Entry[] = []
+      // One after the other: an isolate has 128 MB of memory.
+      for (const { id } of page.items) {
+        const entry = await entryOf(await retrieved(api, id))
+        if (entry) skills.push(entry)
+      }
       return { skills, ...(page.nextCursor !== null && { nextCursor: page.nextCursor }) }
     },
     async get(uri) {

@@ -9,19 +9,22 @@ import { type Data, failure, invalidInput, success } from './output.ts'
 type Shape = Record<string, z.ZodMiniType>
 export type Input = Record<string, unknown>
 
+/** What is wrong with an input, as a sentence. */
+export type Wrong = string
+
 export interface ToolOptions {
   /** Added to the first sentence of the description of the operation. */
   readonly hint?: string
   /** Replaces the description of the operation. */
   readonly description?: string
-  /** The only properties of the query and the body that the tool has. Default: all. */
-  readonly only?: readonly string[]
   /** Properties that the operation does not have, for `request` and `result`. */
   readonly extra?: Shape
+  /** Of a PUT that never replaces: the sentence for what exists already. */
+  readonly onlyCreates?: string
   /** Headers and a body that are made from the input. Default: the properties of the contract's body, as JSON. */
-  readonly request?: (input: Input) => RequestInit | string
+  readonly request?: (input: Input) => RequestInit | Wrong
   /** The data that a response becomes. Default: its JSON. */
-  readonly result?: (response: Response, input: Input) => Promise<Data>
+  readonly result?: (response: Response, input: Input) => Promise<Data | Wrong>
   /** The data that a failure becomes, if it is not a failure of the tool. */
   readonly recovered?: (failure: ApiFailure, input: Input) => Data | undefined
 }
@@ -62,7 +65,7 @@ export function tool(name: string, contracts: readonly Contract[], options: Tool
         name,
         description: descriptionOf(first.contract, options),
         inputSchema: jsonSchemaOf(variants.map(({ schema }) => schema)),
-        annotations: annotationsOf(contracts),
+        annotations: annotationsOf(contracts, options),
       }
       return listed
     },
@@ -85,10 +88,8 @@ function firstWithOwn<Variant>(
   return variants.find((variant) => own.some((name) => name in shapeOf(variant)))
 }
 
-function inputSchema({ params, query, body }: Contract, { only, extra }: ToolOptions): z.ZodMiniObject {
-  const further = Object.entries({ ...query?.shape, ...body?.shape })
-  const chosen = only ? further.filter(([name]) => only.includes(name)) : further
-  return z.strictObject({ ...params.shape, ...Object.fromEntries(chosen), ...extra })
+function inputSchema({ params, query, body }: Contract, { extra }: ToolOptions): z.ZodMiniObject {
+  return z.strictObject({ ...params.shape, ...query?.shape, ...body?.shape, ...extra })
 }
 
 function descriptionOf(contract: Contract, { description, hint }: ToolOptions): string {
@@ -100,32 +101,25 @@ function isAllowed({ scope, actsAsUser }: Contract, { user, apiKey }: Caller): b
   return (scope === null || apiKey.scopes.includes(scope)) && (!actsAsUser || user !== null)
 }
 
-function annotationsOf(contracts: readonly Contract[]) {
+function annotationsOf(contracts: readonly Contract[], { onlyCreates }: ToolOptions) {
   const methods = contracts.map(({ method }) => method)
   if (methods.every((method) => method === 'GET')) return { readOnlyHint: true }
   return {
-    destructiveHint: methods.some((method) => method !== 'POST'),
+    destructiveHint: onlyCreates === undefined && methods.some((method) => method !== 'POST'),
     idempotentHint: methods.every((method) => method === 'PUT' || method === 'DELETE'),
   }
 }
 
-/** The instructions of the server explain them. */
-const OF_LISTS = ['limit', 'cursor']
-
 /** The properties of all variants; those that every variant needs are required. */
 function jsonSchemaOf(schemas: readonly z.ZodMiniObject[]): ListedTool['inputSchema'] {
-  const all = schemas.map((schema) =>
-    mapValues(schema.shape, (property, name) => {
-      const described = z.toJSONSchema(property as z.ZodMiniType, { io: 'input', unrepresentable: 'any' })
-      if (OF_LISTS.includes(name)) delete described.description
-      return compacted(described)
-    }),
+  const shape: Record<string, object> = Object.assign({}, ...schemas.map((schema) => schema.shape))
+  const properties = mapValues(shape, (property, name) =>
+    compacted(z.toJSONSchema(property as z.ZodMiniType, { io: 'input', unrepresentable: 'any' }), name),
   )
   const isRequired = (name: string) =>
     schemas.every(
       ({ shape }) => name in shape && !z.safeParse(shape[name] as z.ZodMiniType, undefined).success,
     )
-  const properties: Input = Object.assign({}, ...all.toReversed())
   const required = Object.keys(properties).filter(isRequired)
   return {
     type: 'object',
@@ -152,9 +146,26 @@ const LEFT_OUT = [
   'additionalProperties',
 ]
 
+/** Properties that need no description: the name says it, or for `limit` and `cursor` the instructions of the server. */
+const UNDESCRIBED = [
+  'cursor',
+  'id',
+  'limit',
+  'name',
+  'note',
+  'pauseAfterFailures',
+  'resourceId',
+  'resourceType',
+  'status',
+  'type',
+]
+
+/** A description such as "The project.", of `projectId`. */
+const SAYS_NOTHING = /^The \w+\.$/
+
 /** The JSON Schema of a property with less text: only the first sentence of each description. */
-function compacted(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(compacted)
+function compacted(schema: unknown, name = ''): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => compacted(each))
   if (Object(schema) !== schema) return schema
   const kept = withoutNull(schema as Record<string, unknown>)
   if (kept.pattern === DIGITS) {
@@ -162,16 +173,14 @@ function compacted(schema: unknown): unknown {
     if (kept.default !== undefined) kept.default = Number(kept.default)
   }
   if (kept.maximum === Number.MAX_SAFE_INTEGER) delete kept.maximum
-  for (const name of LEFT_OUT) if (typeof kept[name] !== 'object') delete kept[name]
+  for (const keyword of LEFT_OUT) if (typeof kept[keyword] !== 'object') delete kept[keyword]
   if (typeof kept.description === 'string') {
-    kept.description = firstSentence(kept.description)
-    if (SAYS_NOTHING.test(String(kept.description))) delete kept.description
+    const description = firstSentence(kept.description)
+    if (UNDESCRIBED.includes(name) || SAYS_NOTHING.test(description)) delete kept.description
+    else kept.description = description
   }
   return mapValues(kept, compacted)
 }
-
-/** A description such as "The project.", of `projectId`. */
-const SAYS_NOTHING = /^The \w+\.$/
 
 /** A property that may be null may be left out instead. */
 function withoutNull({ anyOf, ...kept }: Record<string, unknown>): Record<string, unknown> {
@@ -206,13 +215,18 @@ async function call(
   const search = new URLSearchParams(named(queryShape).map(([name, value]) => [name, String(value)]))
   const own = options.request?.(values) ?? jsonRequest(contract.body && named(contract.body.shape))
   if (typeof own === 'string') return invalidInput(own)
-  const request = { method: contract.method, ...own }
+  const headers = new Headers(own.headers)
+  if (options.onlyCreates !== undefined) headers.set('If-None-Match', '*')
+  const request = { method: contract.method, ...own, headers }
   try {
     const response = await api.call(search.size > 0 ? `${path}?${search}` : path, request)
-    return success(await (options.result ?? jsonOf)(response, values))
+    const data = await (options.result ?? jsonOf)(response, values)
+    return typeof data === 'string' ? invalidInput(data) : success(data)
   } catch (error) {
-    const recovered = error instanceof ApiFailure && options.recovered?.(error, values)
-    return recovered ? success(recovered) : failure(error)
+    if (!(error instanceof ApiFailure)) throw error
+    const recovered = options.recovered?.(error, values)
+    if (recovered) return success(recovered)
+    return failure(error, error.code === 'already_exists' ? options.onlyCreates : undefined)
   }
 }
 

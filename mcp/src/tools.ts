@@ -48,15 +48,22 @@ export const TOOLS: readonly Tool[] = [
     request: sentFile,
   }),
 
-  tool('list_schedules', [listSchedulesContract]),
-  tool('put_schedule', [projectScheduleContracts.put, agentScheduleContracts.put], {
+  tool(
+    'list_schedules',
+    [listSchedulesContract, projectScheduleContracts.list, agentScheduleContracts.list],
+    {
+      description:
+        'Lists the schedules of all projects and agents. With `projectId` or `agentId`, and without filters: those of one, with all of their settings and payloads.',
+    },
+  ),
+  tool('create_schedule', [projectScheduleContracts.put, agentScheduleContracts.put], {
     description:
-      'Creates a schedule under an ID of your choice, or replaces its settings: fields that are left out get their defaults. ' +
-      'Give `projectId` with `timezone`, or `agentId`; and `cron` or `runAt`.',
+      'Creates a schedule of a project or an agent, under a new UUID as `scheduleId`. Give `projectId` with `timezone`, or `agentId`, whose time zone is UTC; and `cron` or `runAt`.',
+    onlyCreates: 'A schedule with this scheduleId exists already. To change it, call update_schedule.',
   }),
-  tool('pause_schedule', [projectScheduleContracts.update, agentScheduleContracts.update], {
-    description: 'Pauses or resumes a schedule of a project or an agent. Give `projectId` or `agentId`.',
-    only: ['enabled'],
+  tool('update_schedule', [projectScheduleContracts.update, agentScheduleContracts.update], {
+    description:
+      'Changes, pauses or resumes a schedule: settings that are left out stay as they are. Give `projectId` or `agentId`.',
   }),
   tool('preview_schedule', [previewScheduleContract]),
   tool('list_runs', [listRunsContract]),

@@ -11,7 +11,7 @@ import { TOOLS } from '../../mcp/src/tools.ts'
 import type { Demo } from '../../scripts/demo.ts'
 import { Service } from '../../scripts/service.ts'
 import { ROOT } from '../support/commands.ts'
-import { conformanceOf } from '../support/conformance.ts'
+import { conformanceOf, SCENARIOS } from '../support/conformance.ts'
 import {
   type DevServer,
   freePort,
@@ -137,13 +137,13 @@ function inputs(): Record<string, Record<string, unknown>> {
     read_session_file: { sessionId, fileId },
     write_session_file: { sessionId, path: 'notes/day.md', content: '# Day\n' },
     list_schedules: { limit: 1 },
-    put_schedule: {
+    create_schedule: {
       projectId,
-      scheduleId,
+      scheduleId: crypto.randomUUID(),
       cron: '30 9 * * mon-fri',
       timezone: 'Europe/Paris',
     },
-    pause_schedule: { projectId, scheduleId, enabled: false },
+    update_schedule: { projectId, scheduleId, enabled: false },
     preview_schedule: { cron: '@daily' },
     list_runs: { limit: 1 },
     complete_run: { runId, outcome: 'succeeded', message: 'Built.' },
@@ -237,17 +237,17 @@ describe.each([
     })
     expect(preview.structuredContent.items).toHaveLength(2)
     const { projectId, agentId } = demo
-    const planned = {
-      projectId,
-      scheduleId: crypto.randomUUID(),
+    const planned = { projectId, scheduleId: crypto.randomUUID() }
+    const settings = { name: 'Release notes', payload: { prompt: 'Write the release notes.' } }
+    const created = await call(client, 'create_schedule', {
+      ...planned,
+      ...settings,
       cron: '0 9 * * mon',
       timezone: 'Europe/Paris',
-    }
-    const payload = { prompt: 'Write the release notes.' }
-    const created = await call(client, 'put_schedule', { ...planned, name: 'Release notes', payload })
-    expect(created.structuredContent).toMatchObject({ id: planned.scheduleId, projectId, payload })
+    })
+    expect(created.structuredContent).toMatchObject({ id: planned.scheduleId, projectId, ...settings })
     const once = { agentId, scheduleId: crypto.randomUUID(), runAt: '2999-01-01T00:00:00Z' }
-    expect((await call(client, 'put_schedule', once)).structuredContent).toMatchObject({
+    expect((await call(client, 'create_schedule', once)).structuredContent).toMatchObject({
       agentId,
       cron: null,
     })
@@ -256,16 +256,19 @@ describe.each([
       parentType: 'agent',
     })
     expect(schedules.items).toContainEqual(expect.objectContaining({ id: once.scheduleId }))
-    const paused = await call(client, 'pause_schedule', {
-      projectId,
-      scheduleId: planned.scheduleId,
-      enabled: false,
-    })
-    expect(paused.structuredContent).toMatchObject({
+    await call(client, 'update_schedule', { ...planned, cron: '0 8 * * mon' })
+    const paused = await call(client, 'update_schedule', { ...planned, enabled: false })
+    const changed = {
       id: planned.scheduleId,
+      ...settings,
+      cron: '0 8 * * mon',
+      timezone: 'Europe/Paris',
       enabledAt: null,
       nextRunAt: null,
-    })
+    }
+    expect(paused.structuredContent).toMatchObject(changed)
+    const { structuredContent: ofProject } = await call(client, 'list_schedules', { projectId })
+    expect(ofProject.items).toContainEqual(expect.objectContaining(changed))
 
     const runsPath = `/v1/projects/${projectId}/schedules/${planned.scheduleId}/runs`
     const { body: started } = await service.send<{ id: string }>('POST', runsPath, {})
@@ -418,10 +421,38 @@ describe('every tool', () => {
         expect(errorOf(result)).toMatchObject({ code: 'invalid_input', status: 400 })
       }
     }
-    const unplaced = await call(client, 'pause_schedule', { scheduleId, enabled: true })
+    const unplaced = await call(client, 'update_schedule', { scheduleId, enabled: true })
     expect(unplaced.content[0]?.text).toMatch(/^projectId is missing; /)
-    const both = await call(client, 'pause_schedule', { ...inputs().pause_schedule, agentId: demo.agentId })
+    const both = await call(client, 'update_schedule', { ...inputs().update_schedule, agentId: demo.agentId })
     expect(both.content[0]?.text).toMatch(/^agentId is not a known property; /)
+    const filtered = await call(client, 'list_schedules', { projectId: demo.projectId, enabled: true })
+    expect(filtered.content[0]?.text).toMatch(/^enabled is not a known property; /)
+  })
+
+  it('creates a schedule once, and replaces none', async () => {
+    const client = await connectNew(demo.apiKey)
+    const { create_schedule: schedule = {} } = inputs()
+    await call(client, 'create_schedule', { ...schedule, payload: 'kept' })
+    const again = await call(client, 'create_schedule', schedule)
+    expect(errorOf(again)).toEqual({
+      error: 'A schedule with this scheduleId exists already. To change it, call update_schedule.',
+      code: 'already_exists',
+      status: 412,
+    })
+    const { structuredContent } = await call(client, 'list_schedules', { projectId: demo.projectId })
+    expect(structuredContent.items).toContainEqual(
+      expect.objectContaining({ id: schedule.scheduleId, payload: 'kept' }),
+    )
+  })
+
+  it('lists the schedules of a project for a key that is restricted to it', async () => {
+    const { projectId } = demo
+    const body = { name: 'restricted', scopes: ['schedules:read'], projectIds: [projectId] }
+    const { body: key } = await service.send<{ token: string }>('POST', '/v1/api-keys', body)
+    const client = await connectNew(key.token)
+    expect(errorOf(await call(client, 'list_schedules')).code).toBe('unrestricted_key_required')
+    const { structuredContent } = await call(client, 'list_schedules', { projectId })
+    expect(structuredContent.items).toContainEqual(expect.objectContaining({ id: scheduleId }))
   })
 
   it('has the sentence and the code of the API in its errors', async () => {
@@ -440,11 +471,12 @@ describe('every tool', () => {
 
   it('answers 50 calls at once', async () => {
     const client = await connectNew(demo.apiKey)
+    // Only the first creation and the first removal succeed.
+    const codes: Record<string, string> = { create_schedule: 'already_exists', remove_pin: 'pin_not_found' }
     for (const [name, input] of Object.entries({ ...inputs(), remove_pin: { ...inputs().place_pin } })) {
       const results = await Promise.all(Array.from({ length: 50 }, () => call(client, name, input)))
-      // Only the first removal finds the pin.
       const failed = results.filter(({ isError }) => isError).map((result) => errorOf(result).code)
-      expect([name, failed]).toEqual([name, name === 'remove_pin' ? Array(49).fill('pin_not_found') : []])
+      expect([name, failed]).toEqual([name, name in codes ? Array(49).fill(codes[name]) : []])
     }
     await call(client, 'place_pin', inputs().place_pin)
   })
@@ -479,8 +511,8 @@ describe('the list of tools', () => {
       read_session_file: 'reads',
       write_session_file: 'destructive,idempotent',
       list_schedules: 'reads',
-      put_schedule: 'destructive,idempotent',
-      pause_schedule: 'destructive',
+      create_schedule: 'idempotent',
+      update_schedule: 'destructive',
       preview_schedule: 'reads',
       list_runs: 'reads',
       complete_run: '',
@@ -590,8 +622,17 @@ describe('results', () => {
     const { filename } = files.at(-1) as { filename: string }
     const one = await call(client, 'load_skill', { skillId: body.id, filename })
     expect(one.structuredContent).toMatchObject({ filename, content: '399', nextOffset: null })
-    const none = await call(client, 'load_skill', { skillId: body.id, filename: 'nothing.md' })
-    expect(none.structuredContent).toMatchObject({ note: 'The skill has no file nothing.md.' })
+  })
+
+  it('say which files a skill has, if it has not the one that is asked for', async () => {
+    const client = await connectNew(demo.apiKey)
+    const files = [entryFile('two-files', 'Has two files.'), { filename: 'docs/more.md', content: 'More.' }]
+    const { body } = await service.send<{ id: string }>('POST', '/v1/skills', { files })
+    const none = await call(client, 'load_skill', { skillId: body.id, filename: 'more.md' })
+    expect([none.isError, none.content[0]?.text]).toEqual([
+      true,
+      'filename is not a file of the skill; got "more.md"; allowed: SKILL.md, docs/more.md.',
+    ])
   })
 
   it('have a page of a long list that fits, and the cursor of the next', async () => {
@@ -685,6 +726,39 @@ describe('/mcp', () => {
     )
   })
 
+  it('answers the messages of a batch, and refuses more than five', async () => {
+    const send = (count: number) =>
+      fetch(url, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+          Authorization: `Bearer ${demo.apiKey}`,
+        },
+        body: JSON.stringify(
+          Array.from({ length: count }, (_, id) => ({
+            jsonrpc: '2.0',
+            id,
+            method: 'tools/call',
+            params: { name: 'who_am_i' },
+          })),
+        ),
+      })
+    const answers = (await (await send(5)).json()) as { id: number; result: Result }[]
+    expect(answers.map(({ id, result }) => [id, result.structuredContent.user.id])).toEqual(
+      [0, 1, 2, 3, 4].map((id) => [id, demo.userId]),
+    )
+    const refused = await send(6)
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      {
+        jsonrpc: '2.0',
+        id: null,
+        error: { code: -32600, message: 'The batch has too many messages; got 6; allowed: up to 5.' },
+      },
+    ])
+  })
+
   it('answers a stream and a session with 405, and an unknown tool with an error of the protocol', async () => {
     for (const method of ['GET', 'DELETE']) {
       const response = await fetch(url, { method, headers: { Authorization: `Bearer ${demo.apiKey}` } })
@@ -694,14 +768,11 @@ describe('/mcp', () => {
     await expect(call(client, 'delete_everything')).rejects.toThrow('There is no tool delete_everything.')
   })
 
-  it.each(['2025-11-25', '2026-07-28'])(
+  it.each(Object.entries(SCENARIOS))(
     'passes the conformance suite of the protocol, revision %s',
-    async (revision) => {
+    async (revision, scenarios) => {
       const { passed, failed } = await conformanceOf(`${proxyOrigin}/mcp`, revision)
-      expect(failed).toEqual([])
-      expect(passed).toEqual(
-        expect.arrayContaining(['tools-list', 'resources-list', 'dns-rebinding-protection']),
-      )
+      expect([passed, failed]).toEqual([scenarios.toSorted(), []])
     },
   )
 })

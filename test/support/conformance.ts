@@ -14,6 +14,21 @@ const COMMAND = join(
 /** Scenarios of the Skills extension belong to no revision. */
 const SKILLS = ['sep-2640-skills-directory', 'sep-2640-skills-enumeration', 'sep-2640-skills-manifest']
 
+const OF_EVERY_REVISION = ['dns-rebinding-protection', 'resources-list', ...SKILLS, 'tools-list']
+
+/** The scenarios that apply to this server, by revision of the protocol. */
+export const SCENARIOS: Readonly<Record<string, readonly string[]>> = {
+  '2025-11-25': [...OF_EVERY_REVISION, 'ping', 'server-initialize'],
+  '2026-07-28': [
+    ...OF_EVERY_REVISION,
+    'caching',
+    'http-header-validation',
+    'sep-2164-resource-not-found',
+    'server-sse-multiple-streams',
+    'server-stateless',
+  ],
+}
+
 /** Scenarios that call tools, prompts or resources of the suite's own test server, or features that this server lacks. */
 const NOT_APPLICABLE =
   /^(tools-call-|prompts-|completion-|logging-|elicitation-|input-required-result-|resources-(read|templates|subscribe|unsubscribe)|json-schema-2020-12$|http-custom-header-server-validation$)/

@@ -414,7 +414,7 @@ export const completeRunContract = {
       ...outcomeFields,
       claimId: z
         .optional(uuid())
-        .register(docs, { description: 'The claim of the run. Required if the run is claimed.' }),
+        .register(docs, { description: 'The claim of the run; required if the run is claimed.' }),
     })
     .register(docs, {
       id: 'RunCompletion',

@@ -36,8 +36,8 @@ import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from './parents.t
 const cron = (max: number) =>
   text(1, max, {
     description:
-      'Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, ' +
-      'or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.',
+      'Five fields: minute, hour, day of month, month, day of week. They may have numbers, names, lists, ranges and steps. ' +
+      'Also allowed: @hourly @daily @midnight @weekly @monthly @yearly @annually.',
     example: '30 9 * * mon-fri',
   }).check(check(problemOfCron))
 
@@ -281,7 +281,7 @@ const settings = {
     .register(docs, { description: 'Any JSON of up to 16 KiB, delivered with every run.' }),
   overlap: z.optional(z.enum(OVERLAPS)).register(docs, {
     description:
-      '`skip`: a time at which the run before is pending or active is recorded as skipped. It requires `maxRunSeconds`. ' +
+      '`skip`, which requires `maxRunSeconds`: a time at which the run before is pending or active is recorded as skipped. ' +
       'Default: `allow`.',
   }),
   maxRunSeconds: z
@@ -491,7 +491,7 @@ const enabledOfPut = z
   .register(docs, { description: 'False pauses the schedule. Default: true.' })
 const enabledOfChange = z
   .optional(z.boolean())
-  .register(docs, { description: 'False pauses the schedule. True resumes it from now on.' })
+  .register(docs, { description: 'False pauses the schedule; true resumes it from now on.' })
 
 const projectSettings = {
   cron: z.optional(cron(255)),
