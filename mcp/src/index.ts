@@ -26,7 +26,7 @@ const INSTRUCTIONS =
   'Before a task, look for a skill that fits it, load its SKILL.md and follow it. ' +
   'A session is the work on one task of a project. A schedule of a project or an agent creates a run each time that it fires; ' +
   'whoever does the work of the run completes it. ' +
-  'IDs that your task does not name are in the results of the tools that list. ' +
+  'Find the IDs that your task does not name with the tools that list. ' +
   'Lists have pages: pass nextCursor as cursor. Times in results are in UTC.'
 
 /** The requests that begin a connection. They check the API key, so that a client learns at once that it is not valid. */
@@ -47,11 +47,14 @@ export default {
 } satisfies ExportedHandler<Environment>
 
 async function serve(request: Request, api: Api): Promise<Response> {
-  if (!(await isLegacyRequest(request))) {
-    const refusal = await refusalOf(request, request.headers.get('Mcp-Method'), api)
-    // Nothing changes while a request is served, so nothing can be subscribed to.
-    return refusal ?? createMcpHandler(() => serverOf(api), { legacy: 'reject' }).fetch(request)
-  }
+  if (await isLegacyRequest(request)) return serveLegacy(request, api)
+  const refusal = await refusalOf(request, request.headers.get('Mcp-Method'), api)
+  // Nothing changes while a request is served, so nothing can be subscribed to.
+  return refusal ?? createMcpHandler(() => serverOf(api), { legacy: 'reject' }).fetch(request)
+}
+
+/** Serves the revisions before 2026-07-28. `isLegacyRequest` has limited the size of the body. */
+async function serveLegacy(request: Request, api: Api): Promise<Response> {
   if (request.method !== 'POST') return new Response(null, { status: 405, headers: { Allow: 'POST' } })
   const message: unknown = await request
     .clone()

@@ -13,9 +13,7 @@ export type Input = Record<string, unknown>
 export type Wrong = string
 
 export interface ToolOptions {
-  /** Added to the first sentence of the description of the operation. */
-  readonly hint?: string
-  /** Replaces the description of the operation. */
+  /** Default: the first sentence of the description of the operation. */
   readonly description?: string
   /** Properties that the operation does not have, for `request` and `result`. */
   readonly extra?: Shape
@@ -63,7 +61,7 @@ export function tool(name: string, contracts: readonly Contract[], options: Tool
     get listed() {
       listed ??= {
         name,
-        description: descriptionOf(first.contract, options),
+        description: options.description ?? firstSentence(first.contract.description),
         inputSchema: jsonSchemaOf(variants.map(({ schema }) => schema)),
         annotations: annotationsOf(contracts, options),
       }
@@ -90,11 +88,6 @@ function firstWithOwn<Variant>(
 
 function inputSchema({ params, query, body }: Contract, { extra }: ToolOptions): z.ZodMiniObject {
   return z.strictObject({ ...params.shape, ...query?.shape, ...body?.shape, ...extra })
-}
-
-function descriptionOf(contract: Contract, { description, hint }: ToolOptions): string {
-  const text = description ?? firstSentence(contract.description)
-  return hint === undefined ? text : `${text} ${hint}`
 }
 
 function isAllowed({ scope, actsAsUser }: Contract, { user, apiKey }: Caller): boolean {

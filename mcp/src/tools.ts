@@ -26,7 +26,9 @@ import { type Tool, tool } from './tool.ts'
 export const TOOLS: readonly Tool[] = [
   tool('who_am_i', [retrieveMeContract]),
 
-  tool('list_skills', [listSkillsContract], { hint: 'With `name`, finds one skill.' }),
+  tool('list_skills', [listSkillsContract], {
+    description: 'Lists the skills of the organization, without their files. With `name`, finds one.',
+  }),
   tool('load_skill', [retrieveSkillContract], {
     description:
       'Returns a file of a skill, and the names of all of its files. Read SKILL.md first and follow it.',
