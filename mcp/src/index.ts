@@ -25,7 +25,7 @@ const INSTRUCTIONS =
   'The data that a team of coding agents shares: skills, files of sessions, schedules with their runs, and pins. ' +
   'Before a task, look for a skill that fits it, load its SKILL.md and follow it. ' +
   'A session is the work on one task of a project. A schedule of a project or an agent creates a run each time that it fires; ' +
-  'whoever does the work of the run completes it. ' +
+  'an agent that has done its work completes it. ' +
   'Find the IDs that your task does not name with the tools that list. ' +
   'Lists have pages: pass nextCursor as cursor. Times in results are in UTC.'
 
