@@ -36,12 +36,6 @@ set
   "status" = ("checked".value ->> 'newStatus'),
   "failure" = ("checked".value ->> 'failure'),
   "lastError" = coalesce(("checked".value ->> 'lastError'), "runs"."lastError"),
-  "claimId" = case
-    when not (
-      ("checked".value ->> 'status') = 'delivered'
-      and ("checked".value ->> 'newStatus') = 'pending'
-    ) then "runs"."claimId"
-  end,
   "checkAt" = ("checked".value ->> 'newCheckAt'),
   "startedAt" = case
     when not (
@@ -73,10 +67,11 @@ where
 -- deleteGone
 delete from "runEndpoints"
 where
-  ("runEndpoints"."organizationId", "runEndpoints"."url") in (
+  ("runEndpoints"."organizationId", "runEndpoints"."url", "runEndpoints"."createdAt") in (
     select
       ("goneEndpoints".value ->> 'organizationId'),
-      ("goneEndpoints".value ->> 'url')
+      ("goneEndpoints".value ->> 'url'),
+      ("goneEndpoints".value ->> 'endpointCreatedAt')
     from
       json_each(:goneEndpoints) as "goneEndpoints"
   );
@@ -86,93 +81,67 @@ update "runEndpoints"
 set
   "slowUntil" = :slowUntil
 where
-  ("runEndpoints"."organizationId", "runEndpoints"."url") in (
+  ("runEndpoints"."organizationId", "runEndpoints"."url", "runEndpoints"."createdAt") in (
     select
       ("slowEndpoints".value ->> 'organizationId'),
-      ("slowEndpoints".value ->> 'url')
+      ("slowEndpoints".value ->> 'url'),
+      ("slowEndpoints".value ->> 'endpointCreatedAt')
     from
       json_each(:slowEndpoints) as "slowEndpoints"
-  );
-
--- pauseFailing
-update "schedules"
-set
-  "enabledAt" = null,
-  "nextRunAt" = null,
-  "updatedAt" = :now,
-  "pausedReason" = case coalesce("schedules"."pauseAfterFailures", 20)
-    when 1 then 'A run failed.'
-    else coalesce("schedules"."pauseAfterFailures", 20) || ' runs in a row failed.'
-  end || ' The last failure (' || ("failures".value ->> 'failure') || ')' || coalesce(': ' || ("failures".value ->> 'error'), '')
-from
-  json_each(:failures) as "failures"
-where
-  (
-    "schedules"."organizationId" = ("failures".value ->> 'organizationId')
-    and "schedules"."id" = ("failures".value ->> 'scheduleId')
-    and (
-      "schedules"."enabledAt" is not null
-      and (
-        select
-          count(*)
-        from
-          (
-            select
-              "status",
-              row_number() over (
-                order by
-                  "scheduledAt" desc
-              ) as position
-            from
-              (
-                select
-                  "runs"."status" as "status",
-                  "runs"."scheduledAt" as "scheduledAt"
-                from
-                  "runs"
-                where
-                  "runs"."organizationId" = "schedules"."organizationId"
-                  and "runs"."scheduleId" = "schedules"."id"
-                  and "runs"."scheduledAt" >= "schedules"."enabledAt"
-                order by
-                  "runs"."scheduledAt" desc
-                limit
-                  1000
-              )
-            where
-              "status" in ('succeeded', 'failed')
-              or (
-                "status" = 'delivered'
-                and "schedules"."maxRunSeconds" is null
-              )
-          )
-        where
-          position <= coalesce("schedules"."pauseAfterFailures", 20)
-          and "status" = 'failed'
-      ) >= coalesce("schedules"."pauseAfterFailures", 20)
-    )
   );
 
 -- recordResults
 update "runs"
 set
-  "status" = case "runs"."status"
-    when 'pending' then ("results".value ->> 'status')
+  "status" = case
+    when (
+      "runs"."status" = 'pending'
+      or (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is null
+        and (
+          ("results".value ->> 'status') = 'succeeded'
+          or ("results".value ->> 'failure') = 'task'
+        )
+      )
+    ) then ("results".value ->> 'status')
     else "runs"."status"
   end,
-  "failure" = case "runs"."status"
-    when 'pending' then ("results".value ->> 'failure')
+  "failure" = case
+    when (
+      "runs"."status" = 'pending'
+      or (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is null
+        and (
+          ("results".value ->> 'status') = 'succeeded'
+          or ("results".value ->> 'failure') = 'task'
+        )
+      )
+    ) then ("results".value ->> 'failure')
     else "runs"."failure"
   end,
-  "attempts" = ("results".value ->> 'attempts'),
-  "lastError" = case "runs"."status"
-    when 'pending' then case
+  "attempts" = max("runs"."attempts", ("results".value ->> 'attempts')),
+  "lastError" = case
+    when (
+      "runs"."status" = 'pending'
+      or (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is null
+        and (
+          ("results".value ->> 'status') = 'succeeded'
+          or ("results".value ->> 'failure') = 'task'
+        )
+      )
+    ) then case
       when ("results".value ->> 'sessionId') is not null
       and (
         select
           "sessions"."id"
         from
           "sessions"
+          inner join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+          and "projects"."id" = "sessions"."projectId"
         where
           "sessions"."organizationId" = "runs"."organizationId"
           and "sessions"."id" = ("results".value ->> 'sessionId')
@@ -181,25 +150,67 @@ set
     end
     else "runs"."lastError"
   end,
-  "checkAt" = case "runs"."status"
-    when 'pending' then ("results".value ->> 'checkAt')
+  "checkAt" = case
+    when (
+      "runs"."status" = 'pending'
+      or (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is null
+        and (
+          ("results".value ->> 'status') = 'succeeded'
+          or ("results".value ->> 'failure') = 'task'
+        )
+      )
+    ) then ("results".value ->> 'checkAt')
     else "runs"."checkAt"
   end,
   "startedAt" = coalesce(("results".value ->> 'startedAt'), "runs"."startedAt"),
-  "finishedAt" = case "runs"."status"
-    when 'pending' then ("results".value ->> 'finishedAt')
+  "finishedAt" = case
+    when (
+      "runs"."status" = 'pending'
+      or (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is null
+        and (
+          ("results".value ->> 'status') = 'succeeded'
+          or ("results".value ->> 'failure') = 'task'
+        )
+      )
+    ) then ("results".value ->> 'finishedAt')
     else "runs"."finishedAt"
   end,
-  "message" = case "runs"."status"
-    when 'pending' then ("results".value ->> 'message')
+  "message" = case
+    when (
+      "runs"."status" = 'pending'
+      or (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is null
+        and (
+          ("results".value ->> 'status') = 'succeeded'
+          or ("results".value ->> 'failure') = 'task'
+        )
+      )
+    ) then ("results".value ->> 'message')
     else "runs"."message"
   end,
-  "sessionId" = case "runs"."status"
-    when 'pending' then (
+  "sessionId" = case
+    when (
+      "runs"."status" = 'pending'
+      or (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is null
+        and (
+          ("results".value ->> 'status') = 'succeeded'
+          or ("results".value ->> 'failure') = 'task'
+        )
+      )
+    ) then (
       select
         "sessions"."id"
       from
         "sessions"
+        inner join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+        and "projects"."id" = "sessions"."projectId"
       where
         "sessions"."organizationId" = "runs"."organizationId"
         and "sessions"."id" = ("results".value ->> 'sessionId')
@@ -216,12 +227,18 @@ where
       and "runs"."id" = ("results".value ->> 'id')
     )
     and (
-      "runs"."status" = 'pending'
-      or (
-        "runs"."status" in ('succeeded', 'failed')
-        and "runs"."claimId" is null
-        and "runs"."attempts" = ("results".value ->> 'attempts') - 1
+      (
+        "runs"."status" = 'pending'
+        or (
+          "runs"."status" = 'delivered'
+          and "runs"."claimId" is null
+          and (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') = 'task'
+          )
+        )
       )
+      or "runs"."status" in ('succeeded', 'failed')
     )
   );
 
@@ -282,6 +299,7 @@ select
   "runs"."lastError",
   "schedules"."maxRunSeconds",
   "runEndpoints"."url",
+  "runEndpoints"."createdAt" as "endpointCreatedAt",
   coalesce("runEndpoints"."slowUntil" > :now, false) as "isSlow",
   "runEndpoints"."sealedSecret",
   case

@@ -65,6 +65,7 @@ where
 update "runs"
 set
   "status" = 'delivered',
+  "claimId" = null,
   "checkAt" = (
     select
       strftime('%Y-%m-%dT%H:%M:%fZ', :now, "maxRunSeconds" || ' seconds') as "value"
@@ -142,7 +143,12 @@ where
               )
             )
           )
-          and ("runs"."claimId" is null)
+          and (
+            not (
+              "runs"."status" = 'delivered'
+              and "runs"."claimId" is not null
+            )
+          )
         )
     )
     and "runs"."status" = 'pending'
@@ -187,7 +193,10 @@ select
       )
     )
   ) as "isInReach",
-  "runs"."claimId" is null as "isUnclaimed"
+  not (
+    "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null
+  ) as "isUnclaimed"
 from
   "apiKeys"
   left join "runs" on (
@@ -400,7 +409,10 @@ select
                 "previous"."status" = 'pending'
                 or (
                   "previous"."status" = 'delivered'
-                  and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+                  and max(
+                    coalesce("previous"."checkAt", ''),
+                    strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                  ) > :now
                 )
               )
             )
@@ -430,7 +442,10 @@ select
             "previous"."status" = 'pending'
             or (
               "previous"."status" = 'delivered'
-              and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+              and max(
+                coalesce("previous"."checkAt", ''),
+                strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+              ) > :now
             )
           )
         )
@@ -458,7 +473,10 @@ select
                 "previous"."status" = 'pending'
                 or (
                   "previous"."status" = 'delivered'
-                  and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+                  and max(
+                    coalesce("previous"."checkAt", ''),
+                    strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                  ) > :now
                 )
               )
             )
@@ -842,7 +860,363 @@ limit
 offset
   2499;
 
--- claim
+-- claimOfAll.selectClaimable
+select
+  "runs"."id" as "id",
+  "runs"."scheduleId" as "scheduleId",
+  "schedules"."name" as "name",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "schedules"."cron" as "cron",
+  "schedules"."runAt" as "runAt",
+  "schedules"."timezone" as "timezone",
+  "runs"."scheduledAt" as "scheduledAt",
+  "schedules"."payload" as "payload",
+  "runs"."attempts" as "attempts",
+  (
+    select
+      json_object(
+        'id',
+        "id",
+        'scheduledAt',
+        "scheduledAt",
+        'status',
+        "status",
+        'failure',
+        "failure",
+        'message',
+        "message",
+        'sessionId',
+        "sessionId"
+      )
+    from
+      (
+        select
+          *
+        from
+          "runs" as "earlier"
+        where
+          "earlier"."organizationId" = "runs"."organizationId"
+          and "earlier"."scheduleId" = "runs"."scheduleId"
+          and "earlier"."scheduledAt" < "runs"."scheduledAt"
+        order by
+          "earlier"."scheduledAt" desc
+        limit
+          100
+      )
+    where
+      "status" <> 'skipped'
+    limit
+      1
+  ) as "previous",
+  min(
+    :leaseExpiresAt,
+    coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', :now, "schedules"."maxRunSeconds" || ' seconds'), :leaseExpiresAt)
+  ) as "leaseExpiresAt"
+from
+  "apiKeys"
+  left join "projects" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" = :projectId
+  )
+  inner join "runs" indexed by "runsPending" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."status" = 'pending'
+    and "runs"."checkAt" is null
+  )
+  inner join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        )
+      )
+      and (
+        :projectId is null
+        or "named"."id" is not null
+      )
+      and (
+        :projectId is not null
+        or "apiKeys"."projectIds" is null
+      )
+      and (
+        :projectId is null
+        or (
+          "apiKeys"."projectIds" is null
+          or "named"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+    )
+    and (
+      "projects"."id" is not null
+      or "agents"."id" is not null
+    )
+  )
+order by
+  "runs"."id" asc
+limit
+  + :rowLimit;
+
+-- claimOfAll.claim
+update "runs"
+set
+  "status" = 'delivered',
+  "attempts" = "runs"."attempts" + 1,
+  "claimId" = :claimId,
+  "checkAt" = (
+    select
+      min(
+        :leaseExpiresAt,
+        coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', :now, "schedules"."maxRunSeconds" || ' seconds'), :leaseExpiresAt)
+      ) as "value"
+    from
+      "schedules"
+    where
+      (
+        "schedules"."organizationId" = "runs"."organizationId"
+        and "schedules"."id" = "runs"."scheduleId"
+      )
+  ),
+  "startedAt" = :now,
+  "updatedAt" = :now
+where
+  ("runs"."organizationId", "runs"."id") in (
+    select
+      "runs"."organizationId" as "organizationId",
+      "runs"."id" as "id"
+    from
+      "apiKeys"
+      left join "projects" "named" on (
+        "named"."organizationId" = "apiKeys"."organizationId"
+        and "named"."id" = :projectId
+      )
+      inner join "runs" indexed by "runsPending" on (
+        "runs"."organizationId" = "apiKeys"."organizationId"
+        and "runs"."status" = 'pending'
+        and "runs"."checkAt" is null
+      )
+      inner join "schedules" on (
+        "schedules"."organizationId" = "runs"."organizationId"
+        and "schedules"."id" = "runs"."scheduleId"
+      )
+      left join "projects" on (
+        "runs"."parentType" = 'project'
+        and "projects"."organizationId" = "runs"."organizationId"
+        and "projects"."id" = "runs"."parentId"
+      )
+      left join "agents" on (
+        "runs"."parentType" = 'agent'
+        and "agents"."organizationId" = "runs"."organizationId"
+        and "agents"."id" = "runs"."parentId"
+      )
+    where
+      (
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+        and (
+          "projects"."id" is not null
+          or "agents"."id" is not null
+        )
+      )
+    order by
+      "runs"."id" asc
+    limit
+      + :rowLimit
+  );
+
+-- claimOfProject.selectClaimable
+select
+  "runs"."id" as "id",
+  "runs"."scheduleId" as "scheduleId",
+  "schedules"."name" as "name",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "schedules"."cron" as "cron",
+  "schedules"."runAt" as "runAt",
+  "schedules"."timezone" as "timezone",
+  "runs"."scheduledAt" as "scheduledAt",
+  "schedules"."payload" as "payload",
+  "runs"."attempts" as "attempts",
+  (
+    select
+      json_object(
+        'id',
+        "id",
+        'scheduledAt',
+        "scheduledAt",
+        'status',
+        "status",
+        'failure',
+        "failure",
+        'message',
+        "message",
+        'sessionId',
+        "sessionId"
+      )
+    from
+      (
+        select
+          *
+        from
+          "runs" as "earlier"
+        where
+          "earlier"."organizationId" = "runs"."organizationId"
+          and "earlier"."scheduleId" = "runs"."scheduleId"
+          and "earlier"."scheduledAt" < "runs"."scheduledAt"
+        order by
+          "earlier"."scheduledAt" desc
+        limit
+          100
+      )
+    where
+      "status" <> 'skipped'
+    limit
+      1
+  ) as "previous",
+  min(
+    :leaseExpiresAt,
+    coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', :now, "schedules"."maxRunSeconds" || ' seconds'), :leaseExpiresAt)
+  ) as "leaseExpiresAt"
+from
+  "apiKeys"
+  left join "projects" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" = :projectId
+  )
+  inner join "runs" indexed by "runsToPull" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."status" = 'pending'
+    and "runs"."checkAt" is null
+    and (
+      "runs"."parentType" = 'project'
+      and "runs"."parentId" = :projectId
+    )
+  )
+  inner join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        )
+      )
+      and (
+        :projectId is null
+        or "named"."id" is not null
+      )
+      and (
+        :projectId is not null
+        or "apiKeys"."projectIds" is null
+      )
+      and (
+        :projectId is null
+        or (
+          "apiKeys"."projectIds" is null
+          or "named"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+    )
+    and (
+      "projects"."id" is not null
+      or "agents"."id" is not null
+    )
+  )
+order by
+  "runs"."id" asc
+limit
+  + :rowLimit;
+
+-- claimOfProject.claim
 update "runs"
 set
   "status" = 'delivered',
@@ -880,11 +1254,8 @@ where
         and "runs"."status" = 'pending'
         and "runs"."checkAt" is null
         and (
-          :projectId is null
-          or (
-            "runs"."parentType" = 'project'
-            and "runs"."parentId" = :projectId
-          )
+          "runs"."parentType" = 'project'
+          and "runs"."parentId" = :projectId
         )
       )
       inner join "schedules" on (
@@ -974,6 +1345,7 @@ select
     )
   ) as "runExists",
   :sessionId is null
+  or "runs"."status" in ('succeeded', 'failed')
   or (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -1005,7 +1377,7 @@ select
     )
   ) as "isInReach",
   case
-    when "runs"."claimId" is null then :claimId is null
+    when :claimId is null then "runs"."claimId" is null
     or "runs"."status" = 'pending'
     else "runs"."claimId" is :claimId
   end as "isOfClaim",
@@ -1048,7 +1420,7 @@ set
   "failure" = case :outcome
     when 'failed' then 'task'
   end,
-  "claimId" = coalesce("runs"."claimId", :claimId),
+  "claimId" = :claimId,
   "checkAt" = null,
   "startedAt" = coalesce("runs"."startedAt", :now),
   "finishedAt" = :now,
@@ -1111,6 +1483,7 @@ where
           )
           and (
             :sessionId is null
+            or "runs"."status" in ('succeeded', 'failed')
             or (
               ("sessions"."organizationId", "sessions"."projectId") in (
                 select
@@ -1146,7 +1519,7 @@ where
           )
           and (
             case
-              when "runs"."claimId" is null then :claimId is null
+              when :claimId is null then "runs"."claimId" is null
               or "runs"."status" = 'pending'
               else "runs"."claimId" is :claimId
             end
@@ -1269,6 +1642,7 @@ where
           )
           and (
             :sessionId is null
+            or "runs"."status" in ('succeeded', 'failed')
             or (
               ("sessions"."organizationId", "sessions"."projectId") in (
                 select
@@ -1304,7 +1678,7 @@ where
           )
           and (
             case
-              when "runs"."claimId" is null then :claimId is null
+              when :claimId is null then "runs"."claimId" is null
               or "runs"."status" = 'pending'
               else "runs"."claimId" is :claimId
             end
@@ -1373,6 +1747,7 @@ where
             )
             and (
               :sessionId is null
+              or "runs"."status" in ('succeeded', 'failed')
               or (
                 ("sessions"."organizationId", "sessions"."projectId") in (
                   select
@@ -1408,7 +1783,7 @@ where
             )
             and (
               case
-                when "runs"."claimId" is null then :claimId is null
+                when :claimId is null then "runs"."claimId" is null
                 or "runs"."status" = 'pending'
                 else "runs"."claimId" is :claimId
               end
@@ -1441,24 +1816,32 @@ where
             from
               (
                 select
-                  "runs"."status" as "status",
-                  "runs"."scheduledAt" as "scheduledAt"
+                  *
                 from
-                  "runs"
+                  (
+                    select
+                      "runs"."status" as "status",
+                      "runs"."checkAt" as "checkAt",
+                      "runs"."scheduledAt" as "scheduledAt"
+                    from
+                      "runs"
+                    where
+                      "runs"."organizationId" = "schedules"."organizationId"
+                      and "runs"."scheduleId" = "schedules"."id"
+                      and "runs"."scheduledAt" >= "schedules"."enabledAt"
+                    order by
+                      "runs"."scheduledAt" desc
+                    limit
+                      1000
+                  )
                 where
-                  "runs"."organizationId" = "schedules"."organizationId"
-                  and "runs"."scheduleId" = "schedules"."id"
-                  and "runs"."scheduledAt" >= "schedules"."enabledAt"
-                order by
-                  "runs"."scheduledAt" desc
+                  "status" in ('succeeded', 'failed')
+                  or (
+                    "status" = 'delivered'
+                    and "checkAt" is null
+                  )
                 limit
-                  1000
-              )
-            where
-              "status" in ('succeeded', 'failed')
-              or (
-                "status" = 'delivered'
-                and "schedules"."maxRunSeconds" is null
+                  100
               )
           )
         where
@@ -1874,7 +2257,10 @@ select
                 "previous"."status" = 'pending'
                 or (
                   "previous"."status" = 'delivered'
-                  and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+                  and max(
+                    coalesce("previous"."checkAt", ''),
+                    strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                  ) > :now
                 )
               )
             )
@@ -1904,7 +2290,10 @@ select
             "previous"."status" = 'pending'
             or (
               "previous"."status" = 'delivered'
-              and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+              and max(
+                coalesce("previous"."checkAt", ''),
+                strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+              ) > :now
             )
           )
         )
@@ -1932,7 +2321,10 @@ select
                 "previous"."status" = 'pending'
                 or (
                   "previous"."status" = 'delivered'
-                  and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+                  and max(
+                    coalesce("previous"."checkAt", ''),
+                    strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                  ) > :now
                 )
               )
             )
@@ -2604,142 +2996,13 @@ where
         )
       )
     )
-    and ("runs"."claimId" is null)
+    and (
+      not (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is not null
+      )
+    )
   );
-
--- selectClaimable
-select
-  "runs"."id" as "id",
-  "runs"."scheduleId" as "scheduleId",
-  "schedules"."name" as "name",
-  case "runs"."parentType"
-    when 'project' then "runs"."parentId"
-  end as "projectId",
-  case "runs"."parentType"
-    when 'agent' then "runs"."parentId"
-  end as "agentId",
-  "schedules"."cron" as "cron",
-  "schedules"."runAt" as "runAt",
-  "schedules"."timezone" as "timezone",
-  "runs"."scheduledAt" as "scheduledAt",
-  "schedules"."payload" as "payload",
-  "runs"."attempts" as "attempts",
-  (
-    select
-      json_object(
-        'id',
-        "id",
-        'scheduledAt',
-        "scheduledAt",
-        'status',
-        "status",
-        'failure',
-        "failure",
-        'message',
-        "message",
-        'sessionId',
-        "sessionId"
-      )
-    from
-      (
-        select
-          *
-        from
-          "runs" as "earlier"
-        where
-          "earlier"."organizationId" = "runs"."organizationId"
-          and "earlier"."scheduleId" = "runs"."scheduleId"
-          and "earlier"."scheduledAt" < "runs"."scheduledAt"
-        order by
-          "earlier"."scheduledAt" desc
-        limit
-          100
-      )
-    where
-      "status" <> 'skipped'
-    limit
-      1
-  ) as "previous",
-  min(
-    :leaseExpiresAt,
-    coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', :now, "schedules"."maxRunSeconds" || ' seconds'), :leaseExpiresAt)
-  ) as "leaseExpiresAt"
-from
-  "apiKeys"
-  left join "projects" "named" on (
-    "named"."organizationId" = "apiKeys"."organizationId"
-    and "named"."id" = :projectId
-  )
-  inner join "runs" indexed by "runsToPull" on (
-    "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."status" = 'pending'
-    and "runs"."checkAt" is null
-    and (
-      :projectId is null
-      or (
-        "runs"."parentType" = 'project'
-        and "runs"."parentId" = :projectId
-      )
-    )
-  )
-  inner join "schedules" on (
-    "schedules"."organizationId" = "runs"."organizationId"
-    and "schedules"."id" = "runs"."scheduleId"
-  )
-  left join "projects" on (
-    "runs"."parentType" = 'project'
-    and "projects"."organizationId" = "runs"."organizationId"
-    and "projects"."id" = "runs"."parentId"
-  )
-  left join "agents" on (
-    "runs"."parentType" = 'agent'
-    and "agents"."organizationId" = "runs"."organizationId"
-    and "agents"."id" = "runs"."parentId"
-  )
-where
-  (
-    (
-      (
-        "apiKeys"."hash" = :keyHash
-        and case
-          when "apiKeys"."revokedAt" is not null then 'revoked'
-          when "apiKeys"."expiresAt" <= :now then 'expired'
-        end is null
-        and (
-          :scope is null
-          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-        )
-      )
-      and (
-        :projectId is null
-        or "named"."id" is not null
-      )
-      and (
-        :projectId is not null
-        or "apiKeys"."projectIds" is null
-      )
-      and (
-        :projectId is null
-        or (
-          "apiKeys"."projectIds" is null
-          or "named"."id" in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
-          )
-        )
-      )
-    )
-    and (
-      "projects"."id" is not null
-      or "agents"."id" is not null
-    )
-  )
-order by
-  "runs"."id" asc
-limit
-  + :rowLimit;
 
 -- selectCompleted
 select
@@ -2813,6 +3076,7 @@ where
     )
     and (
       :sessionId is null
+      or "runs"."status" in ('succeeded', 'failed')
       or (
         ("sessions"."organizationId", "sessions"."projectId") in (
           select
@@ -2848,7 +3112,7 @@ where
     )
     and (
       case
-        when "runs"."claimId" is null then :claimId is null
+        when :claimId is null then "runs"."claimId" is null
         or "runs"."status" = 'pending'
         else "runs"."claimId" is :claimId
       end

@@ -95,7 +95,10 @@ select
                 "previous"."status" = 'pending'
                 or (
                   "previous"."status" = 'delivered'
-                  and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+                  and max(
+                    coalesce("previous"."checkAt", ''),
+                    strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                  ) > :now
                 )
               )
             )
@@ -125,7 +128,10 @@ select
             "previous"."status" = 'pending'
             or (
               "previous"."status" = 'delivered'
-              and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+              and max(
+                coalesce("previous"."checkAt", ''),
+                strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+              ) > :now
             )
           )
         )
@@ -153,7 +159,10 @@ select
                 "previous"."status" = 'pending'
                 or (
                   "previous"."status" = 'delivered'
-                  and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+                  and max(
+                    coalesce("previous"."checkAt", ''),
+                    strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                  ) > :now
                 )
               )
             )
@@ -306,6 +315,75 @@ where
       and "schedules"."runAt" is ("firings".value ->> 'runAt')
     )
     and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
+  );
+
+-- src/resources/schedules/firing/pause-failing.ts
+
+-- pauseFailing
+update "schedules"
+set
+  "enabledAt" = null,
+  "nextRunAt" = null,
+  "updatedAt" = :now,
+  "pausedReason" = case coalesce("schedules"."pauseAfterFailures", 20)
+    when 1 then 'A run failed.'
+    else coalesce("schedules"."pauseAfterFailures", 20) || ' runs in a row failed.'
+  end || ' The last failure (' || ("failed".value ->> 'failure') || ')' || coalesce(': ' || ("failed".value ->> 'error'), '')
+from
+  json_each(:failed) as "failed"
+where
+  (
+    "schedules"."organizationId" = ("failed".value ->> 'organizationId')
+    and "schedules"."id" = ("failed".value ->> 'scheduleId')
+    and (
+      "schedules"."enabledAt" is not null
+      and (
+        select
+          count(*)
+        from
+          (
+            select
+              "status",
+              row_number() over (
+                order by
+                  "scheduledAt" desc
+              ) as position
+            from
+              (
+                select
+                  *
+                from
+                  (
+                    select
+                      "runs"."status" as "status",
+                      "runs"."checkAt" as "checkAt",
+                      "runs"."scheduledAt" as "scheduledAt"
+                    from
+                      "runs"
+                    where
+                      "runs"."organizationId" = "schedules"."organizationId"
+                      and "runs"."scheduleId" = "schedules"."id"
+                      and "runs"."scheduledAt" >= "schedules"."enabledAt"
+                    order by
+                      "runs"."scheduledAt" desc
+                    limit
+                      1000
+                  )
+                where
+                  "status" in ('succeeded', 'failed')
+                  or (
+                    "status" = 'delivered'
+                    and "checkAt" is null
+                  )
+                limit
+                  100
+              )
+          )
+        where
+          position <= coalesce("schedules"."pauseAfterFailures", 20)
+          and "status" = 'failed'
+      ) >= coalesce("schedules"."pauseAfterFailures", 20)
+    )
   );
 
 -- src/resources/schedules/firing/record-missed.ts
@@ -2919,14 +2997,24 @@ select
     select
       "status"
     from
-      "runs"
-    where
       (
-        "runs"."organizationId" = "schedules"."organizationId"
-        and "runs"."scheduleId" = "schedules"."id"
-        and "runs"."scheduledAt" = "schedules"."lastRunAt"
+        select
+          "runs"."status" as "status"
+        from
+          "runs"
+        where
+          "runs"."organizationId" = "schedules"."organizationId"
+          and "runs"."scheduleId" = "schedules"."id"
+        order by
+          "runs"."scheduledAt" desc
+        limit
+          10
       )
-  ) as "lastRunStatus"
+    where
+      "status" in ('succeeded', 'failed')
+    limit
+      1
+  ) as "lastOutcome"
 from
   (
     select

@@ -214,6 +214,33 @@ describe('a claim', () => {
     expect(idsOf((await claim({ limit: 100 })).body)).toEqual(ids)
   })
 
+  it('reads few rows beside many pending runs, of its project or of others', async () => {
+    const { workspace, id, scheduleId, parentId, key } = await withRuns(1)
+    const project = await workspace.addProject()
+    const other = await workspace.addSchedule('project', project)
+    await env.DB.prepare(
+      `INSERT INTO runs (organizationId, scheduleId, scheduledAt, id, parentType, parentId, status, attempts, createdAt, updatedAt)
+       WITH RECURSIVE "each"(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM "each" WHERE i < 500)
+       SELECT organizationId, ?2, strftime('%Y-%m-%dT%H:%M:%fZ', scheduledAt, (-i) || ' seconds'), printf('00000000-0000-8000-8000-%012x', i),
+         parentType, ?3, status, attempts, createdAt, updatedAt FROM runs, "each" WHERE scheduleId = ?1`,
+    )
+      .bind(scheduleId, other, project)
+      .run()
+    for (const [json, expected] of [
+      [{ projectId: parentId }, id],
+      [{}, '00000000-0000-8000-8000-000000000001'],
+    ] as const) {
+      const use = watchedDatabase()
+      const { body } = await request('POST', '/v1/runs/claim', {
+        key,
+        json: { leaseSeconds: 60, ...json },
+        environment: { DB: use.DB },
+      })
+      expect(idsOf(body)).toEqual([expected])
+      expect(use.rowsRead).toBeLessThan(100)
+    }
+  })
+
   it('has the schedule as it is now, and the run before that was not skipped, with its outcome', async () => {
     const settings = { name: 'First', payload: 1, overlap: 'skip', maxRunSeconds: 3600 }
     const { run, claimOne, complete, put, workspace, parentId, read } = await newWorker(settings)
@@ -316,7 +343,7 @@ describe('a claim that has ended', () => {
     expect(await pendingIds({ key })).toEqual([])
     await tickNow()
     expect(await read(id)).toEqual({ ...before, attempts: 1, updatedAt: inSeconds(0) })
-    expect(await row(id)).toMatchObject({ claimId: null, checkAt: null })
+    expect(await row(id)).toMatchObject({ claimId: first.claimId, checkAt: null })
     expect(await pendingIds({ key })).toEqual([id])
     expect(refusalOf(await renew(id, { claimId: first.claimId }))).toEqual([409, 'claim_mismatch'])
 
@@ -333,6 +360,30 @@ describe('a claim that has ended', () => {
     advance(HOUR_MS)
     await tickNow()
     expect(await read(id)).toMatchObject({ status: 'succeeded', attempts: 2 })
+  })
+
+  it('completes its run while that is pending, and no other claim does', async () => {
+    const { ids, claimOne, complete, acknowledge, read, row } = await withRuns(4)
+    const [never = '', second = '', third = '', acknowledged = ''] = ids
+    const refused = [409, 'claim_mismatch']
+    expect(refusalOf(await complete(never, { claimId: newUuid() }))).toEqual(refused)
+    const first = await claimOne()
+    expect(first.id).toBe(never)
+    const claims = [await claimOne(), await claimOne(), await claimOne()]
+    advance(MINUTE_MS)
+    await tickNow()
+    expect(refusalOf(await complete(second, { claimId: first.claimId }))).toEqual(refused)
+    // Another claim takes the runs, and ends too.
+    for (const _ of ids) await claimOne()
+    advance(MINUTE_MS)
+    await tickNow()
+    expect(refusalOf(await complete(second, { claimId: claims[0].claimId }))).toEqual(refused)
+    expect((await complete(second, { claimId: (await row(second))?.claimId })).status).toBe(200)
+    // Without a claim, as a receiver does, and again.
+    expect((await complete(third)).status).toBe(200)
+    expect((await complete(third)).body).toEqual(await read(third))
+    await acknowledge(acknowledged)
+    expect((await complete(acknowledged)).status).toBe(200)
   })
 
   it('can still be renewed, and its run completed, before the tick', async () => {
@@ -369,7 +420,7 @@ describe('a claim that has ended', () => {
   it('is ended once by ticks at once and a late tick, which does not end a later claim', async () => {
     const { id, claimOne, read } = await withRuns(1)
     await claimOne()
-    const late = new Date(Date.now() + MINUTE_MS)
+    const late = new Date()
     advance(MINUTE_MS)
     await Promise.all([tickNow(), tickNow(), tickNow()])
     expect(await read(id)).toMatchObject({ status: 'pending', attempts: 1 })
@@ -397,7 +448,7 @@ describe('a claim that has ended', () => {
     expect(rows).toHaveLength(1100)
     expect(
       rows.filter(
-        ({ status, claimId, checkAt }) => status === 'pending' && claimId === null && checkAt === null,
+        ({ status, startedAt, checkAt }) => status === 'pending' && startedAt === null && checkAt === null,
       ),
     ).toHaveLength(1100)
   })
@@ -515,13 +566,14 @@ it('ends claims while the queue fails', async () => {
   advance(1000)
   const { id: sent } = await run()
   advance(HOUR_MS)
+  const before = await row(sent)
   const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
   const RUNS = { sendBatch: () => Promise.reject(new Error('no queue')) } as unknown as Queue<RunMessage>
   await tick({ ...env, RUNS }, new Date())
   expect(errors.mock.calls.map(([line]) => JSON.parse(line).task)).toContain('checkRuns')
   errors.mockRestore()
   expect((await read(id)).status).toBe('pending')
-  expect((await row(sent))?.checkAt).not.toBeNull()
+  expect(await row(sent)).toEqual(before)
 })
 
 describe('acknowledging a claimed run', () => {

@@ -148,7 +148,7 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   createAgentScheduleRun: { [AS_IT_IS]: 5, 'there is a run endpoint': 5, 'it has an Idempotency-Key': 6 },
   acknowledgeRun: { [AS_IT_IS]: 1 },
   // Each run with the index of those to check.
-  claimRuns: { [AS_IT_IS]: 2, 'it takes several': 4 },
+  claimRuns: { [AS_IT_IS]: 2, 'it takes several': 4, 'it names a project': 2 },
   renewRun: { [AS_IT_IS]: 2 },
   completeRun: {
     [AS_IT_IS]: 1,

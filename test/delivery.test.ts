@@ -476,6 +476,17 @@ describe('a receiver that answers 410', () => {
     expect((await request('GET', '/v1/run-endpoint', { key })).body.url).toBe(url)
   })
 
+  it('does not delete a run endpoint that was deleted and set again since, with its new secret', async () => {
+    const { key, receiver, reference } = await withRun(410)
+    await deliver([reference], {
+      DB: databaseThat(async () => {
+        expect((await request('DELETE', '/v1/run-endpoint', { key })).status).toBe(200)
+        await request('PUT', '/v1/run-endpoint', { key, json: { url: receiver.url } })
+      }),
+    })
+    expect((await request('GET', '/v1/run-endpoint', { key })).body.url).toBe(receiver.url)
+  })
+
   it('loses the run endpoint of one organization only, even if another has the same URL', async () => {
     const { receiver, reference } = await withRun(410, 200)
     const elsewhere = await Workspace.create()

@@ -224,6 +224,7 @@ describe('completing a run', () => {
     await complete(id, { sessionId })
     await workspace.deleteSession(sessionId)
     expect((await read(id)).sessionId).toBe(sessionId)
+    expect((await complete(id, { sessionId })).body).toEqual(await read(id))
   })
 
   it('needs a key that reaches its project; any key reaches the runs of agents', async () => {
@@ -535,6 +536,18 @@ describe('the overlap "skip"', () => {
       expect((await create(worker)).status).toBe('skipped')
     })
 
+    it('skips it while a claim lasts, even if the time limit was shortened since', async () => {
+      const worker = await newWorker({ overlap: 'skip', maxRunSeconds: 3600 })
+      await worker.run()
+      await worker.claimOne({ leaseSeconds: 3600 })
+      await worker.patch({ maxRunSeconds: 60 })
+      advance(600_000)
+      expect((await worker.run()).status).toBe('skipped')
+      advance(3_000_000)
+      await tickNow()
+      expect((await worker.run()).status).toBe('pending')
+    })
+
     it('looks at the latest run that was not skipped', async () => {
       const worker = await newWorker(SKIPPING)
       const first = await worker.run()
@@ -655,7 +668,6 @@ describe('a schedule that fires once', () => {
     advance(10 * MINUTE_MS)
     await tickNow()
     expect(await workspace.dump('runs')).toMatchObject([{ status: 'skipped', scheduledAt: runAt }])
-    await workspace.dump('schedules')
     expect(await schedule()).toMatchObject({
       nextRunAt: null,
       lastRunAt: null,
@@ -794,6 +806,35 @@ describe('failed runs in a row', () => {
     expect(pausedReason).toBe(`${rule} The last failure ${REASONS[history.at(-1) ?? 'task']}`)
   })
 
+  it('count a run that was delivered before there were maxRunSeconds as a success', async () => {
+    const worker = await newWorker({ pauseAfterFailures: 3 })
+    await end(worker, 'task', 'active', 'task', 'active')
+    await worker.patch({ maxRunSeconds: 60 })
+    await end(worker, 'task')
+    expect(await worker.schedule()).toMatchObject(GOES_ON)
+  })
+
+  it('are counted with few rows read, however many there are', async () => {
+    const { workspace, scheduleId, run, key } = await newWorker({ pauseAfterFailures: 100 })
+    const { id } = await run()
+    await workspace.changeRun(id, { status: 'failed', failure: 'task', finishedAt: inSeconds(0) })
+    await env.DB.prepare(
+      `INSERT INTO runs (organizationId, scheduleId, scheduledAt, id, parentType, parentId, status, failure, attempts, createdAt, updatedAt)
+       WITH RECURSIVE "each"(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM "each" WHERE i < 900)
+       SELECT organizationId, scheduleId, strftime('%Y-%m-%dT%H:%M:%fZ', scheduledAt, (-i) || ' seconds'), printf('00000000-0000-8000-8000-%012x', i),
+         parentType, parentId, status, failure, attempts, createdAt, updatedAt FROM runs, "each" WHERE id = ?`,
+    )
+      .bind(id)
+      .run()
+    await workspace.change(schedules, scheduleId, { enabledAt: inSeconds(-HOUR_MS / 1000) })
+    const last = await run()
+    const use = watchedDatabase()
+    const environment = { DB: use.DB }
+    await request('POST', `/v1/runs/${last.id}/complete`, { key, json: { outcome: 'failed' }, environment })
+    expect(use.rowsRead).toBeLessThan(500)
+    expect(await workspace.dump('schedules')).toMatchObject([{ enabledAt: null }])
+  })
+
   it('without maxRunSeconds, a delivered run counts as a success', async () => {
     const worker = await newWorker({ pauseAfterFailures: 2 })
     await end(worker, 'task', 'active', 'task')
@@ -898,6 +939,7 @@ describe('a response with an outcome', () => {
   it.each<[string, string, object]>([
     ['succeeded', '{"outcome":"succeeded"}', {}],
     ['succeeded', '{"outcome":"succeeded","message":"Built 14 pages."}', { message: 'Built 14 pages.' }],
+    ['succeeded', '{"outcome":"succeeded","message":null,"sessionId":null}', {}],
     [
       'failed',
       ' {"outcome":"failed","message":"Tests failed."}\n',
@@ -928,12 +970,16 @@ describe('a response with an outcome', () => {
     const sessionId = await workspace.addSession(await workspace.addProject())
     const elsewhere = await Workspace.create()
     const theirs = await elsewhere.addSession(await elsewhere.addProject())
+    const gone = await workspace.addProject()
+    const ofDeletedProject = await workspace.addSession(gone)
+    await workspace.delete('project', gone)
     const IGNORED = 'The sessionId in the response was ignored: there is no such session.'
     for (const [named, stored, lastError] of [
       [sessionId, sessionId, null],
       [sessionId.toUpperCase(), sessionId, null],
       [newUuid(), null, IGNORED],
       [theirs, null, IGNORED],
+      [ofDeletedProject, null, IGNORED],
     ]) {
       const body = JSON.stringify({ outcome: 'succeeded', sessionId: named, message: 'Done' })
       const receiver = await new Receiver().answers({ body })
@@ -990,6 +1036,27 @@ describe('a response with an outcome', () => {
       updatedAt: inSeconds(0),
     })
   })
+
+  it.each(['{"outcome":"succeeded"}', '{"outcome":"failed"}'])(
+    'finishes a run that was acknowledged while it was sent, but not one that was claimed: %s',
+    async (body) => {
+      for (const claimId of [null, newUuid()]) {
+        const { run, deliver, read, acknowledge, workspace } = await withReceiver({}, { body })
+        const { id } = await run()
+        let calls = 0
+        const DB = databaseWith(async (statements) => {
+          if (++calls === 2) {
+            await acknowledge(id)
+            if (claimId) await workspace.changeRun(id, { claimId, checkAt: inSeconds(60) })
+          }
+          return env.DB.batch(statements)
+        })
+        await deliver(id, { DB })
+        const status = claimId ? 'delivered' : JSON.parse(body).outcome
+        expect(await read(id)).toMatchObject({ status, attempts: claimId ? 0 : 1 })
+      }
+    },
+  )
 
   it('of exactly 16 KiB counts', async () => {
     const outcome = '{"outcome":"succeeded"}'

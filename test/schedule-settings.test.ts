@@ -452,7 +452,7 @@ describe.each([PROJECT, AGENT])('putting $parent schedules', (kind) => {
       expect([answer.status, answer.headers.get('Error-Code'), answer.body.error]).toEqual([
         409,
         'schedule_id_taken',
-        'Another project or agent of the organization has a schedule with this ID. Use another ID.',
+        'Another project or agent of the organization has or had a schedule with this ID. Use another ID.',
       ])
     }
     expect(await workspace.dump('schedules')).toEqual(before)

@@ -2418,8 +2418,8 @@ export interface components {
             nextRunAt: string | null;
             /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
             lastRunAt: string | null;
-            /** @description The status of the run of `lastRunAt`; null before the first. */
-            lastRunStatus: ("pending" | "delivered" | "succeeded" | "failed") | null;
+            /** @description The outcome of the latest run that has one; null if none of the latest ten runs has. */
+            lastOutcome: ("succeeded" | "failed") | null;
         };
         SchedulePreview: {
             items: {
@@ -2819,14 +2819,8 @@ export interface components {
         RunOutcome: {
             /** @enum {string} */
             outcome: "succeeded" | "failed";
-            /** @description What happened, for people. */
-            message?: string;
-            /**
-             * Format: uuid
-             * @description The session in which the work was done.
-             * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
-             */
-            sessionId?: string;
+            message?: string | null;
+            sessionId?: string | null;
         };
     };
     responses: {
@@ -6385,7 +6379,7 @@ export interface operations {
                      *           "pausedReason": null,
                      *           "nextRunAt": "2026-03-31T07:30:00.000Z",
                      *           "lastRunAt": "2026-03-30T07:30:00.000Z",
-                     *           "lastRunStatus": "succeeded"
+                     *           "lastOutcome": "succeeded"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -7117,7 +7111,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The run has failed otherwise or has another outcome, was skipped, or has another claim. `Error-Code`: `claim_mismatch`, `run_finished`. */
+            /** @description The run was skipped, has another outcome already, or has another claim. `Error-Code`: `claim_mismatch`, `run_finished`. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -269,9 +269,8 @@ export const runs = sqliteTable(
     byId(table),
     uniqueIndex('runsBySchedule').on(table.organizationId, table.scheduleId, table.scheduledAt),
     index('runsPending').on(table.organizationId, table.id).where(sql`"status" = 'pending'`),
-    // With the parent, so that the runs of other projects are skipped without reading them.
     index('runsToPull')
-      .on(table.organizationId, table.id, table.parentType, table.parentId)
+      .on(table.organizationId, table.parentType, table.parentId, table.id)
       .where(sql`"status" = 'pending' and "checkAt" is null`),
     index('runsToCheck').on(table.checkAt).where(sql`"checkAt" is not null`),
     uniqueIndex('runsByIdempotencyKey')

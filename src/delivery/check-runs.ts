@@ -1,6 +1,6 @@
 /**
- * Checks the runs whose `checkAt` has come. A pending run is put into a queue: a retry, or a run that the queue lost. The claim of
- * an active run has ended, so the run is pending again; or its time is over, so it has failed.
+ * Checks the runs whose `checkAt` has come. A pending run is put into a queue: a retry, or a run that the queue lost. An active
+ * run has failed if its deadline has come; otherwise its claim has ended, so it is pending again.
  */
 import { and, asc, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'
@@ -9,8 +9,8 @@ import { runEndpoints, runs, schedules } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { enqueueByEndpoint } from '../queue.ts'
 import { deadlineOf } from '../resources/schedules/firing/new-run.ts'
+import { failuresOf, pauseFailing } from '../resources/schedules/firing/pause-failing.ts'
 import { isRunEndpointOf, isScheduleOf } from '../resources/schedules/joins.ts'
-import { failuresOf, pauseFailing } from './consumer.ts'
 
 const PAGE_SIZE = 1000
 const PAGES_A_TICK = 30
@@ -67,7 +67,6 @@ export const storeChecked = unguarded(() =>
       status: sql`${checked.column('newStatus')}`,
       failure: sql`${checked.column('failure')}`,
       lastError: sql`coalesce(${checked.column('lastError')}, ${runs.lastError})`,
-      claimId: sql`case when not (${isReleased}) then ${runs.claimId} end`,
       startedAt: sql`case when not (${isReleased}) then ${runs.startedAt} end`,
       finishedAt: sql`case when ${checked.column('newStatus')} = 'failed' then ${now} end`,
       checkAt: sql`${checked.column('newCheckAt')}`,
@@ -84,7 +83,7 @@ export const storeChecked = unguarded(() =>
 
 /** Checks some pages, or one if the queue fails. If a lease is not stored after the queue took the runs, they are sent twice and not lost. */
 export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Date): Promise<void> {
-  // At the time of a late tick, a claim had ended and the run still had time. Now its time may be over.
+  // At the time of a late tick, a claim had ended before the deadline of its run. Now the deadline may have come.
   const now = Math.max(instant.getTime(), Date.now())
   const values = { now: new Date(now).toISOString() }
   const leaseExpiresAt = new Date(now + LEASE_MS).toISOString()
@@ -94,7 +93,7 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
     const failure = await enqueueByEndpoint(queues, sendable, ({ isSlow }) => isSlow === 1).catch(
       (error: unknown) => ({ error }),
     )
-    // If the queue fails, claims and times of runs end nevertheless.
+    // If the queue fails, the other runs of the page are checked nevertheless.
     const checkable = failure ? toCheck.filter((run) => !sendable.includes(run)) : toCheck
     const found = checkable.map((run) => ({ ...run, ...checkedOf(run, values.now, leaseExpiresAt) }))
     const failed = found.filter(({ failure }) => failure !== null)

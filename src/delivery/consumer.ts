@@ -2,7 +2,7 @@
  * The consumer of the queues: sends each run to its run endpoint and records the outcome in the runs table.
  * docs/design.md, "Deliveries", explains why there are two queues.
  */
-import { and, eq, inArray, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, inArray, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
 import { open } from '../crypto/sealed-value.ts'
 import { describeFailure } from '../db/failures.ts'
@@ -14,7 +14,7 @@ import { enqueueRuns, type RunMessage } from '../queue.ts'
 import { SECRET_CONTEXT } from '../resources/run-endpoint/signature.ts'
 import { problemOfReceiver } from '../resources/run-endpoint/url.ts'
 import { workFields, workOf } from '../resources/runs/work.ts'
-import { hasFailedTooOften, paused } from '../resources/schedules/firing/pause-failing.ts'
+import { failuresOf, pauseFailing } from '../resources/schedules/firing/pause-failing.ts'
 import {
   hasParent,
   isAgentOf,
@@ -44,6 +44,7 @@ export const selectDeliveries = unguarded(() =>
       lastError: runs.lastError,
       maxRunSeconds: schedules.maxRunSeconds,
       url: runEndpoints.url,
+      endpointCreatedAt: sql<string | null>`${runEndpoints.createdAt}`.as('endpointCreatedAt'),
       isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
       sealedSecret: runEndpoints.sealedSecret,
       previousSealedSecret: sql<string | null>`case when ${runEndpoints.previousExpiresAt} > ${now}
@@ -81,74 +82,49 @@ const results = jsonRows(
   'sessionId',
 )
 const sessionOf = sql<string | null>`(select ${sessions.id} from ${sessions}
+  inner join ${projects} on ${projects.organizationId} = ${sessions.organizationId} and ${projects.id} = ${sessions.projectId}
   where ${sessions.organizationId} = ${runs.organizationId} and ${sessions.id} = ${results.column('sessionId')})`
 
+const reportsOutcome = sql`(${results.column('status')} = 'succeeded' or ${results.column('failure')} = 'task')`
+/** The run has no outcome yet, which the result may be: it is pending, or was acknowledged while it was sent. */
+const takesResult = sql`(${runs.status} = 'pending'
+  or (${runs.status} = 'delivered' and ${runs.claimId} is null and ${reportsOutcome}))`
 /** The receiver completed the run before it responded. The outcome stands, and the attempt counts. */
-const isFinishedMeanwhile = and(
-  inArray(runs.status, ['succeeded', 'failed']),
-  isNull(runs.claimId),
-  sql`${runs.attempts} = ${results.column('attempts')} - 1`,
-)
-const ifPending = (column: SQLWrapper, value: SQL) =>
-  sql`case ${runs.status} when 'pending' then ${value} else ${column} end`
+const isFinishedMeanwhile = inArray(runs.status, ['succeeded', 'failed'])
+const ifTaken = (column: SQLWrapper, value: SQL) =>
+  sql`case when ${takesResult} then ${value} else ${column} end`
 
 export const recordResults = unguarded(() =>
   query
     .update(runs)
     .set({
-      status: ifPending(runs.status, results.column('status')),
-      failure: ifPending(runs.failure, results.column('failure')),
-      attempts: sql`${results.column('attempts')}`,
-      lastError: ifPending(
+      status: ifTaken(runs.status, results.column('status')),
+      failure: ifTaken(runs.failure, results.column('failure')),
+      attempts: sql`max(${runs.attempts}, ${results.column('attempts')})`,
+      lastError: ifTaken(
         runs.lastError,
         sql`case when ${results.column('sessionId')} is not null and ${sessionOf} is null
           then 'The sessionId in the response was ignored: there is no such session.'
           else ${results.column('lastError')} end`,
       ),
-      checkAt: ifPending(runs.checkAt, results.column('checkAt')),
+      checkAt: ifTaken(runs.checkAt, results.column('checkAt')),
       startedAt: sql`coalesce(${results.column('startedAt')}, ${runs.startedAt})`,
-      finishedAt: ifPending(runs.finishedAt, results.column('finishedAt')),
-      message: ifPending(runs.message, results.column('message')),
-      sessionId: ifPending(runs.sessionId, sessionOf),
+      finishedAt: ifTaken(runs.finishedAt, results.column('finishedAt')),
+      message: ifTaken(runs.message, results.column('message')),
+      sessionId: ifTaken(runs.sessionId, sessionOf),
       updatedAt: sql`${now}`,
     })
     .from(results.table)
-    .where(
-      and(results.matches(runs, 'organizationId', 'id'), or(eq(runs.status, 'pending'), isFinishedMeanwhile)),
-    ),
+    .where(and(results.matches(runs, 'organizationId', 'id'), or(takesResult, isFinishedMeanwhile))),
 )
 
-const failures = jsonRows('failures', 'organizationId', 'scheduleId', 'failure', 'error')
+const goneEndpoints = jsonRows('goneEndpoints', 'organizationId', 'url', 'endpointCreatedAt')
+const slowEndpoints = jsonRows('slowEndpoints', 'organizationId', 'url', 'endpointCreatedAt')
 
-/** For runs that failed in the statement before. */
-export const pauseFailing = unguarded(() =>
-  query
-    .update(schedules)
-    .set(paused(failures.column('failure'), failures.column('error')))
-    .from(failures.table)
-    .where(
-      and(
-        failures.matches(schedules, 'organizationId'),
-        eq(schedules.id, failures.column('scheduleId')),
-        hasFailedTooOften,
-      ),
-    ),
-)
-
-/** The rows of `pauseFailing`: one for each schedule. */
-export function failuresOf(
-  failed: readonly Readonly<Record<'organizationId' | 'scheduleId' | 'failure' | 'error', string | null>>[],
-) {
-  return failures.values(byKey(failed, ({ organizationId, scheduleId }) => `${organizationId} ${scheduleId}`))
-}
-
-const goneEndpoints = jsonRows('goneEndpoints', 'organizationId', 'url')
-const slowEndpoints = jsonRows('slowEndpoints', 'organizationId', 'url')
-
-/** Skips run endpoints that were set to another URL since the attempt. */
+/** Skips run endpoints that were changed, or deleted and set again, since the attempt. */
 function isRunEndpointIn({ table, column }: typeof goneEndpoints) {
-  return sql`(${runEndpoints.organizationId}, ${runEndpoints.url}) in
-    (select ${column('organizationId')}, ${column('url')} from ${table})`
+  return sql`(${runEndpoints.organizationId}, ${runEndpoints.url}, ${runEndpoints.createdAt}) in
+    (select ${column('organizationId')}, ${column('url')}, ${column('endpointCreatedAt')} from ${table})`
 }
 
 export const deleteGone = unguarded(() => query.delete(runEndpoints).where(isRunEndpointIn(goneEndpoints)))
@@ -271,12 +247,13 @@ type Recorded = ReturnType<typeof recordedOf>
 
 /** What is stored in the runs table. Without a run endpoint, the run waits to be pulled. */
 function recordedOf(delivery: Delivery, startedAt: Date, result: Result | null) {
-  const { organizationId, scheduleId, id, url, maxRunSeconds } = delivery
+  const { organizationId, scheduleId, id, url, endpointCreatedAt, maxRunSeconds } = delivery
   const unsent = {
     organizationId,
     scheduleId,
     id,
     url,
+    endpointCreatedAt,
     isGone: false,
     status: 'pending',
     failure: null,

@@ -90,9 +90,9 @@ export const runRows: Rows = {
         apply: async (_, example) => ({ ...example, json: { leaseSeconds: 60, limit: 100 } }),
       },
       'it names a project': {
-        idle: true,
         async apply(workspace, example) {
           const projectId = await workspace.addProject()
+          await workspace.addRun(await workspace.addSchedule('project', projectId))
           return { ...example, json: { leaseSeconds: 60, projectId } }
         },
       },

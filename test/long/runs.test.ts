@@ -106,11 +106,12 @@ const clock = () => iso(Date.now())
 const deadlineOf = ({ startedAt }: Run, { maxRunSeconds }: Schedule) =>
   startedAt === null || maxRunSeconds === null ? null : iso(Date.parse(startedAt) + maxRunSeconds * 1000)
 
-/** True if the run is pending, or active and within its time. */
+/** True if the run is pending, or active until its check or its deadline. */
 function isUnfinished(run: Run, schedule: Schedule, now: string): boolean {
   if (run.status === 'pending') return true
   const deadline = deadlineOf(run, schedule)
-  return run.status === 'delivered' && deadline !== null && deadline > now
+  if (run.status !== 'delivered' || deadline === null) return false
+  return deadline > now || (run.checkAt !== null && run.checkAt > now)
 }
 
 /** The runs of the schedule that were not skipped, latest first. */
@@ -125,10 +126,8 @@ function hasFailedTooOften(stored: Stored, schedule: Schedule, enabledAt: string
   const counted = firedRuns(stored, schedule)
     .filter(({ scheduledAt }) => scheduledAt >= enabledAt)
     .filter(
-      ({ status }) =>
-        status === 'succeeded' ||
-        status === 'failed' ||
-        (status === 'delivered' && schedule.maxRunSeconds === null),
+      ({ status, checkAt }) =>
+        status === 'succeeded' || status === 'failed' || (status === 'delivered' && checkAt === null),
     )
     .slice(0, limit)
   return counted.length === limit && counted.every(({ status }) => status === 'failed')
@@ -170,6 +169,11 @@ const RESPONSES: (() => Response)[] = [
   },
 ]
 
+/** Without a receiver, runs wait to be pulled. */
+const RECEIVERS = ['none', 'up', 'down'] as const
+type Receiver = (typeof RECEIVERS)[number]
+const DOWN = () => new Response(null, { status: 500 })
+
 class World {
   readonly workspace: Workspace
   readonly key: string
@@ -191,7 +195,7 @@ class World {
     this.key = key
   }
 
-  static async create(hasEndpoint: boolean): Promise<World> {
+  static async create(receiver: Receiver): Promise<World> {
     const workspace = await Workspace.create()
     const world = new World(workspace, await workspace.addKey())
     const [projectId, agentId] = [await workspace.addProject(), await workspace.addAgent()]
@@ -211,13 +215,13 @@ class World {
       world.#schedules.push({ id, path, json, isAlwaysSkip: index === 1 })
       expect((await world.send('PUT', path, json)).status).toBe(201)
     }
-    if (hasEndpoint) await world.#setEndpoint()
+    if (receiver !== 'none') await world.#setEndpoint()
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
       // Some receivers complete the run before they respond.
       const runId = String(new Headers(init?.headers).get('webhook-id'))
       if (world.#response % 7 === 0)
         await world.send('POST', `/v1/runs/${runId}/complete`, { outcome: 'succeeded' })
-      return pick(RESPONSES, world.#response++)()
+      return receiver === 'down' ? DOWN() : pick(RESPONSES, world.#response++)()
     })
     return world
   }
@@ -405,7 +409,7 @@ class World {
         if (!run) return
         const answer = await send('POST', `/v1/runs/${run.id}/acknowledge`)
         if (step.isMixed) return
-        const isRefused = isFinished(run) || run.claimId !== null
+        const isRefused = isFinished(run) || (run.status === 'delivered' && run.claimId !== null)
         expect(refusalOf(answer)).toEqual(isRefused ? [409, 'run_not_pending'] : [200, null])
         return
       }
@@ -553,7 +557,7 @@ class World {
       status,
     ])
     if (isFinished(run)) expect(checkAt).toBeNull()
-    if (status === 'pending') expect([claimId, startedAt]).toEqual([null, null])
+    if (status === 'pending') expect(startedAt).toBeNull()
     if (status === 'skipped') expect([attempts, claimId, startedAt]).toEqual([0, null, null])
     if (status === 'delivered') {
       expect(startedAt).not.toBeNull()
@@ -624,10 +628,11 @@ class World {
   }
 
   /** Lets every run come to its end. @throws if one does not. */
-  async end(): Promise<Stored> {
+  async end(receiver: Receiver): Promise<Stored> {
     for (const { path } of this.#schedules) await this.send('PATCH', path, { enabled: false })
-    const succeeded = async () => Response.json({ outcome: 'succeeded' })
-    vi.spyOn(globalThis, 'fetch').mockImplementation(succeeded)
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async () =>
+      receiver === 'down' ? DOWN() : Response.json({ outcome: 'succeeded' }),
+    )
     for (let round = 0; round < 40; round++) {
       advance(20 * MINUTE_MS)
       await this.#tick(new Date())
@@ -652,7 +657,7 @@ class World {
 
 /** The answer to a completion of the run as it was. */
 function expectedOf({ status, failure, claimId: current }: Run, outcome: string, claimId: string | null) {
-  const isOfClaim = current === null ? claimId === null || status === 'pending' : current === claimId
+  const isOfClaim = claimId === null ? current === null || status === 'pending' : current === claimId
   if (!isOfClaim) return [409, 'claim_mismatch']
   const isOpen = status === 'pending' || status === 'delivered'
   const isSame = status === outcome && (failure === null || failure === 'task')
@@ -664,8 +669,8 @@ describe('schedules and their runs', () => {
     const seen = new Map<string, number>()
     const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
     const actions = fc.array(action, { minLength: STEPS_A_WORLD, maxLength: STEPS_A_WORLD })
-    const property = fc.asyncProperty(actions, fc.boolean(), async (steps, hasEndpoint) => {
-      const world = await World.create(hasEndpoint)
+    const property = fc.asyncProperty(actions, fc.constantFrom(...RECEIVERS), async (steps, receiver) => {
+      const world = await World.create(receiver)
       let before = await world.stored()
       for (const [index, each] of steps.entries()) {
         try {
@@ -692,7 +697,8 @@ describe('schedules and their runs', () => {
           })
         }
       }
-      await world.end()
+      for (const { failure } of (await world.end(receiver)).runs.values())
+        if (failure === 'delivery') count('ended as failed delivery')
       vi.restoreAllMocks()
     })
     await fc.assert(property, { numRuns: STEPS / STEPS_A_WORLD, seed: 20261122, endOnFailure: true })
@@ -704,6 +710,7 @@ describe('schedules and their runs', () => {
       'delivered to succeeded',
       'delivered to failed task',
       'delivered to failed timeout',
+      'ended as failed delivery',
       'paused',
     ]
     for (const what of expected) expect([what, (seen.get(what) ?? 0) >= sized(1, 5)]).toEqual([what, true])

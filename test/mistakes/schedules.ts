@@ -575,7 +575,8 @@ export const schedules: Mistakes = {
       json: NIGHTLY,
       status: 409,
       code: 'schedule_id_taken',
-      error: 'Another project or agent of the organization has a schedule with this ID. Use another ID.',
+      error:
+        'Another project or agent of the organization has or had a schedule with this ID. Use another ID.',
     },
     {
       mistake: 'the ID of a deleted schedule',

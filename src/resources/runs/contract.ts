@@ -394,11 +394,17 @@ const outcomeFields = {
   sessionId: z.optional(uuid('The session in which the work was done.', EXAMPLE_IDS.sessionId)),
 }
 
-/** What a run endpoint may respond to a delivery with. */
-export const reportedOutcome = z.strictObject(outcomeFields).register(docs, {
-  id: 'RunOutcome',
-  example: { outcome: 'succeeded', message: 'Built 14 pages.' },
-})
+/** What a run endpoint may respond to a delivery with. Many languages write null for what is absent. */
+export const reportedOutcome = z
+  .strictObject({
+    ...outcomeFields,
+    message: z.nullish(outcomeFields.message),
+    sessionId: z.nullish(outcomeFields.sessionId),
+  })
+  .register(docs, {
+    id: 'RunOutcome',
+    example: { outcome: 'succeeded', message: 'Built 14 pages.' },
+  })
 
 export const completeRunContract = {
   operationId: 'completeRun',
@@ -426,6 +432,6 @@ export const completeRunContract = {
     ...errors,
     403: OTHER_PROJECTS,
     404: `${NO_RUN.slice(0, -1)}, or it has no such session.`,
-    409: 'The run has failed otherwise or has another outcome, was skipped, or has another claim.',
+    409: 'The run was skipped, has another outcome already, or has another claim.',
   },
 } as const satisfies Contract

@@ -24,7 +24,8 @@ import {
   acknowledgeable,
   agentScheduleRuns as agentStatements,
   allRuns,
-  claim,
+  claimOfAll,
+  claimOfProject,
   completable,
   complete,
   listable,
@@ -35,7 +36,6 @@ import {
   renewable,
   runsOfSchedule,
   selectAcknowledged,
-  selectClaimable,
   selectCompleted,
   selectRun,
 } from './statements.ts'
@@ -115,6 +115,7 @@ export const listRuns = endpoint(listRunsContract, async ({ query }, context) =>
 export const claimRuns = endpoint(claimRunsContract, async ({ body }, context) => {
   const { limit, leaseSeconds, projectId = null } = body
   const claimId = newUuid()
+  const { selectClaimable, claim } = projectId === null ? claimOfAll : claimOfProject
   const [facts, claimed] = await context.run(listable, [selectClaimable, claim], {
     projectId,
     claimId,

@@ -231,8 +231,9 @@ export const runsOfSchedule = listed(
   desc(runs.scheduledAt),
 )
 
+const claimId = sql.placeholder('claimId')
 const leaseExpiresAt = sql.placeholder('leaseExpiresAt')
-/** When a claim ends: with its lease, or with the time of the run. Of a run that is joined to its schedule. */
+/** When a claim ends: with its lease, or with the time limit of the run. Of a run that is joined to its schedule. */
 const claimEnd = (startedAt: SQLWrapper) =>
   sql<string>`min(${leaseExpiresAt}, coalesce(${deadlineOf(startedAt)}, ${leaseExpiresAt}))`
 /** The same, for an update, which joins nothing. */
@@ -242,40 +243,51 @@ const ofSchedule = (value: SQL) =>
     .from(schedules)
     .where(isScheduleOf(runs))}`
 
-/** The oldest runs that wait to be pulled. Those that have `checkAt` are on their way to a run endpoint. */
-function claimable<Fields extends Parameters<typeof listable.rows>[0]>(selected: Fields) {
-  return listable
-    .rows(selected, hasParent)
-    .innerJoin(
-      indexedBy(runs, 'runsToPull'),
-      and(eq(runs.organizationId, apiKeys.organizationId), isPending, isNull(runs.checkAt), isOfNamedProject),
-    )
-    .innerJoin(schedules, isScheduleOf(runs))
-    .leftJoin(projects, isProjectOf(runs))
-    .leftJoin(agents, isAgentOf(runs))
-    .orderBy(asc(runs.id))
-    .limit(rowLimit)
+/**
+ * Claims the oldest runs that wait to be pulled. Those that have `checkAt` are on their way to a run endpoint.
+ * @param index serves the order, so that no other runs are read than those that are claimed.
+ */
+function claimOf(index: string, condition?: SQL) {
+  const claimable = <Fields extends Parameters<typeof listable.rows>[0]>(selected: Fields) =>
+    listable
+      .rows(selected, hasParent)
+      .innerJoin(
+        indexedBy(runs, index),
+        and(eq(runs.organizationId, apiKeys.organizationId), isPending, isNull(runs.checkAt), condition),
+      )
+      .innerJoin(schedules, isScheduleOf(runs))
+      .leftJoin(projects, isProjectOf(runs))
+      .leftJoin(agents, isAgentOf(runs))
+      .orderBy(asc(runs.id))
+      .limit(rowLimit)
+  return {
+    /** Runs before the claim, in the same transaction, and finds the same runs. */
+    selectClaimable: guarded(() =>
+      claimable({ ...asSql(workFields), leaseExpiresAt: claimEnd(now).as('leaseExpiresAt') }),
+    ),
+    claim: guardedChange(() =>
+      query
+        .update(runs)
+        .set({
+          status: 'delivered',
+          claimId: sql`${claimId}`,
+          attempts: sql`${runs.attempts} + 1`,
+          checkAt: ofSchedule(claimEnd(now)),
+          startedAt: sql`${now}`,
+          updatedAt: sql`${now}`,
+        })
+        .where(
+          sql`(${runs.organizationId}, ${runs.id}) in ${claimable(asSql({ organizationId: runs.organizationId, id: runs.id }))}`,
+        ),
+    ),
+  }
 }
 
-/** Runs before the claim, in the same transaction, and finds the same runs. */
-export const selectClaimable = guarded(() =>
-  claimable({ ...asSql(workFields), leaseExpiresAt: claimEnd(now).as('leaseExpiresAt') }),
-)
+export const claimOfAll = claimOf('runsPending')
 
-export const claim = guardedChange(() =>
-  query
-    .update(runs)
-    .set({
-      status: 'delivered',
-      claimId: sql`${sql.placeholder('claimId')}`,
-      attempts: sql`${runs.attempts} + 1`,
-      checkAt: ofSchedule(claimEnd(now)),
-      startedAt: sql`${now}`,
-      updatedAt: sql`${now}`,
-    })
-    .where(
-      sql`(${runs.organizationId}, ${runs.id}) in ${claimable(asSql({ organizationId: runs.organizationId, id: runs.id }))}`,
-    ),
+export const claimOfProject = claimOf(
+  'runsToPull',
+  and(sql`${runs.parentType} = 'project'`, eq(runs.parentId, projectId)),
 )
 
 const namedRun = [
@@ -301,7 +313,7 @@ export const acknowledgeable = requiring(namedRun, {
   runExists,
   isInReach: runIsInReach,
   isUnclaimed: precondition(
-    isNull(runs.claimId),
+    sql`not (${runs.status} = 'delivered' and ${runs.claimId} is not null)`,
     () =>
       new ApiError('run_not_pending', 'A worker has claimed the run. Only pending runs can be acknowledged.'),
   ),
@@ -313,6 +325,7 @@ export const acknowledge = guardedChange(() =>
     .update(runs)
     .set({
       status: 'delivered',
+      claimId: null,
       checkAt: ofSchedule(deadlineOf(now)),
       startedAt: sql`${now}`,
       updatedAt: sql`${now}`,
@@ -326,11 +339,10 @@ export const acknowledge = guardedChange(() =>
     ),
 )
 
-const claimId = sql.placeholder('claimId')
 const claimMismatch = () =>
   new ApiError(
     'claim_mismatch',
-    'This is not the current claim of the run. If the claim has ended, the run is pending again or was claimed by another worker.',
+    'This is not the current claim of the run. The claim has ended: the run is pending again, was claimed by another worker, or its time limit is over.',
   )
 
 export const renewable = requiring(namedRun, {
@@ -373,13 +385,15 @@ export const completable = requiring(
   {
     runExists,
     sessionExists: precondition(
-      sql`${sessionId} is null or (${hasProject(sessions)} and ${isInReach(sessions.projectId)})`,
+      // A session that was deleted since does not fail a repeated request.
+      sql`${sessionId} is null or ${runs.status} in ('succeeded', 'failed')
+        or (${hasProject(sessions)} and ${isInReach(sessions.projectId)})`,
       () => new ApiError('session_not_found', 'There is no session with this sessionId.'),
     ),
     isInReach: runIsInReach,
-    // A claim that has ended may still complete a run that nobody has taken since.
+    // A pending run has the claim that has ended last, which may still complete it.
     isOfClaim: precondition(
-      sql`case when ${runs.claimId} is null then ${claimId} is null or ${runs.status} = 'pending'
+      sql`case when ${claimId} is null then ${runs.claimId} is null or ${runs.status} = 'pending'
         else ${runs.claimId} is ${claimId} end`,
       claimMismatch,
     ),
@@ -403,7 +417,7 @@ export const complete = guardedChange(() =>
     .set({
       status: sql`${outcome}`,
       failure: sql`case ${outcome} when 'failed' then 'task' end`,
-      claimId: sql`coalesce(${runs.claimId}, ${claimId})`,
+      claimId: sql`${claimId}`,
       checkAt: null,
       startedAt: sql`coalesce(${runs.startedAt}, ${now})`,
       finishedAt: sql`${now}`,

@@ -95,6 +95,8 @@ const agentSchedule = z.strictObject(agentFields).register(docs, { id: 'AgentSch
 
 const OVERLAPS = ['allow', 'skip'] as const
 const MAX_PAYLOAD_BYTES = 16 * 1024
+/** The largest `pauseAfterFailures`. */
+export const MOST_FAILURES = 100
 
 /** What the responses to the two creations do not have. Those have no `cron` that is null either. */
 const own = {
@@ -288,7 +290,7 @@ const settings = {
     .optional(z.nullable(integer(60, 604_800, 'whole seconds', '(7 days)')))
     .register(docs, { description: 'An active run without an outcome after this time has failed.' }),
   pauseAfterFailures: z
-    .optional(z.nullable(integer(1, 100)))
+    .optional(z.nullable(integer(1, MOST_FAILURES)))
     .register(docs, { description: 'The service pauses the schedule after so many failed runs in a row.' }),
   note: z.optional(z.nullable(text(1, 1000, { description: 'A note, for people.' }))),
 }
@@ -587,8 +589,9 @@ export const listSchedulesContract = {
           pausedReason: own.pausedReason,
           nextRunAt: times.nextRunAt,
           lastRunAt: times.lastRunAt,
-          lastRunStatus: z.nullable(z.enum(['pending', 'delivered', 'succeeded', 'failed'])).register(docs, {
-            description: 'The status of the run of `lastRunAt`; null before the first.',
+          lastOutcome: z.nullable(z.enum(['succeeded', 'failed'])).register(docs, {
+            description:
+              'The outcome of the latest run that has one; null if none of the latest ten runs has.',
           }),
         })
         .register(docs, { id: 'ScheduleSummary' }),
@@ -608,7 +611,7 @@ export const listSchedulesContract = {
           pausedReason: null,
           nextRunAt: '2026-03-31T07:30:00.000Z',
           lastRunAt: '2026-03-30T07:30:00.000Z',
-          lastRunStatus: 'succeeded',
+          lastOutcome: 'succeeded',
         },
       ],
       nextCursor: null,

@@ -173,7 +173,7 @@ function preconditionsOf(parentType: ParentType) {
           () =>
             new ApiError(
               'schedule_id_taken',
-              'Another project or agent of the organization has a schedule with this ID. Use another ID.',
+              'Another project or agent of the organization has or had a schedule with this ID. Use another ID.',
             ),
         ),
         parentIsActive,

@@ -307,16 +307,12 @@ const filters = and(
   equalsIfGiven(schedules.parentType, 'parentType'),
   sql`(${sql.placeholder('nextRunBefore')} is null or ${schedules.nextRunAt} < ${sql.placeholder('nextRunBefore')})`,
 )
-const lastRunStatus = query
-  .select({ status: runs.status })
-  .from(runs)
-  .where(
-    and(
-      eq(runs.organizationId, schedules.organizationId),
-      eq(runs.scheduleId, schedules.id),
-      eq(runs.scheduledAt, schedules.lastRunAt),
-    ),
-  )
+/** Most schedules get an outcome for each run or for none, so few runs are read for it. */
+const lastOutcome = sql<'succeeded' | 'failed' | null>`(select "status" from (
+    select ${runs.status} as "status" from ${runs}
+    where ${runs.organizationId} = ${schedules.organizationId} and ${runs.scheduleId} = ${schedules.id}
+    order by ${runs.scheduledAt} desc limit 10
+  ) where "status" in ('succeeded', 'failed') limit 1)`
 
 /** In the order of the examined schedules: an order of its own would have to sort them all. */
 export const selectSchedules = guarded(() =>
@@ -334,9 +330,7 @@ export const selectSchedules = guarded(() =>
         pausedReason: schedules.pausedReason,
         nextRunAt: schedules.nextRunAt,
         lastRunAt: schedules.lastRunAt,
-        lastRunStatus: sql<'pending' | 'delivered' | 'succeeded' | 'failed' | null>`${lastRunStatus}`.as(
-          'lastRunStatus',
-        ),
+        lastOutcome: lastOutcome.as('lastOutcome'),
       }),
     )
     .from(examined)

@@ -8,7 +8,7 @@ import { hasRunEndpoint, runCreatedAt } from '../joins.ts'
 
 const now = sql.placeholder('now')
 
-/** When the time of a run is over that was taken at this time; NULL if its schedule has no `maxRunSeconds`. */
+/** The deadline of a run that was taken at this time; NULL if its schedule has no `maxRunSeconds`. */
 export function deadlineOf(startedAt: SQLWrapper): SQL<string | null> {
   return sql<
     string | null
@@ -27,10 +27,13 @@ const overlapped = query
       eq(previous.organizationId, schedules.organizationId),
       eq(previous.scheduleId, schedules.id),
       eq(previous.scheduledAt, schedules.lastRunAt),
-      // A run that was taken before the schedule had a time limit is never failed by the tick.
       or(
         eq(previous.status, 'pending'),
-        and(eq(previous.status, 'delivered'), sql`${deadlineOf(previous.startedAt)} > ${now}`),
+        // Until its check or its deadline. A run that was taken before the schedule had a time limit has no check.
+        and(
+          eq(previous.status, 'delivered'),
+          sql`max(coalesce(${previous.checkAt}, ''), ${deadlineOf(previous.startedAt)}) > ${now}`,
+        ),
       ),
     ),
   )
