@@ -110,6 +110,31 @@ describe('retrying', () => {
     expect(await attempt('POST', lost)).toBe(1)
   })
 
+  it('makes as many attempts as it is told, and waits half a minute at most', async () => {
+    const pauses: number[] = []
+    let asked = 0
+    const response = await retrying({
+      attempts: Number.POSITIVE_INFINITY,
+      fetch: async () => new Response('', { status: asked++ < 9 ? 502 : 200 }),
+      wait: async (ms) => void pauses.push(ms),
+    })(new Request(ORIGIN))
+    expect([response.status, asked, pauses.length]).toEqual([200, 10, 9])
+    expect(pauses.slice(5)).toEqual([30_000, 30_000, 30_000, 30_000])
+  })
+
+  it('stops waiting when the request is aborted', async () => {
+    const controller = new AbortController()
+    let asked = 0
+    const fetch = async () => {
+      asked++
+      setTimeout(() => controller.abort(), 10)
+      return new Response('', { status: 429, headers: { 'Retry-After': '60' } })
+    }
+    const request = new Request(ORIGIN, { signal: controller.signal })
+    await expect(retrying({ fetch })(request)).rejects.toThrow(/abort/)
+    expect(asked).toBe(1)
+  })
+
   it.each([
     ['/v1/runs/0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81/acknowledge', 2],
     ['/v1/runs/0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81/complete', 2],

@@ -1,5 +1,5 @@
 /** The commands that `env run` and `runs work` start. */
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 
 /** How a command ended. */
 export interface Ended {
@@ -7,12 +7,22 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null
 }
 
-/** @throws if the command could not be started. */
-export function ended(child: ChildProcess, command: string): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    child.on('exit', (code, signal) => resolve({ code, signal }))
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      reject(new Error(`${command} cannot be started: ${error.code}.`, { cause: error.code }))
+/** @throws, or rejects `ended`, if the command cannot be started. The cause of the error is the code of the failure. */
+export function start(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions,
+): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
+  const failure = ({ code }: NodeJS.ErrnoException) =>
+    new Error(`${command} cannot be started: ${code}.`, { cause: code })
+  try {
+    const child = spawn(command, args, options)
+    const ended = new Promise<Ended>((resolve, reject) => {
+      child.on('exit', (code, signal) => resolve({ code, signal }))
+      child.on('error', (error) => reject(failure(error)))
     })
-  })
+    return { child, ended }
+  } catch (error) {
+    throw failure(error as Error)
+  }
 }

@@ -1,12 +1,11 @@
 /** `workspace env`: the environment variables of a project. */
-import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { dataOf, items, leaseVariables } from '../../client/src/index.ts'
 import { startProgress, UsageError } from '../../scripts/command-line.ts'
 import { describeProblems } from '../../src/http/problems.ts'
 import { setEnvironmentVariablesContract } from '../../src/resources/environment-variables/contract.ts'
-import { ended } from './child.ts'
+import { type Ended, start } from './child.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
 import { check, chunksOf, readVariables } from './env-file.ts'
 import { outcomeLine, printList } from './output.ts'
@@ -81,16 +80,9 @@ const run = describe(
   .action(async ([command = '', ...args], { project, only }) => {
     checkProject(project)
     const variables = await leaseVariables(connect(), project, only)
-    const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
-    // Before the command starts, so that no signal ends this process alone.
-    for (const signal of PASSED_ON) {
-      process.on(signal, () => {
-        if (!hasTerminal || !OF_TERMINAL.includes(signal)) child.kill(signal)
-      })
-    }
-    const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...variables } })
-    const result = await ended(child, command).catch((error: Error) => {
-      console.error(error.message)
+    const result = await runWith(variables, command, args).catch((error: Error) => {
+      const isTooLarge = error.cause === 'E2BIG'
+      console.error(isTooLarge ? tooLarge(command, variables) : error.message)
       return { code: error.cause === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE, signal: null }
     })
     if (result.signal === null) process.exit(result.code ?? 0)
@@ -100,6 +92,30 @@ const run = describe(
     await setTimeout(SIGNAL_MS)
     process.exit(FROM_SIGNAL + constants.signals[result.signal])
   })
+
+/** @throws if the command cannot be started. */
+async function runWith(
+  variables: Readonly<Record<string, string>>,
+  command: string,
+  args: readonly string[],
+): Promise<Ended> {
+  const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
+  // Before the command starts, so that no signal ends this process alone.
+  for (const signal of PASSED_ON) {
+    process.on(signal, () => {
+      if (!hasTerminal || !OF_TERMINAL.includes(signal)) child.kill(signal)
+    })
+  }
+  const { child, ended } = start(command, args, { stdio: 'inherit', env: { ...process.env, ...variables } })
+  return ended
+}
+
+/** Linux has room for 2 MiB of arguments and environment, and macOS for 1 MiB. */
+function tooLarge(command: string, variables: Readonly<Record<string, string>>): string {
+  const bytes = Object.entries(variables).reduce((sum, entry) => sum + Buffer.byteLength(entry.join('=')), 0)
+  const size = `${(bytes / 2 ** 20).toFixed(1)} MiB`
+  return `${command} cannot be started: the variables have ${size}, more than this system allows in an environment. Name those that the command needs with --only.`
+}
 
 function checkProject(projectId: string): void {
   const schema = setEnvironmentVariablesContract.params

@@ -51,7 +51,7 @@ const complete = withJson(
 const work = withJson(
   describe(
     'work',
-    'Claims pending runs and runs a command for each: the run, as JSON with its payload, is on standard input. Exit code 0 completes the run as succeeded, any other as failed. The claim is renewed meanwhile; if it is lost, the command is stopped. What the command prints goes to standard error. SIGTERM or Ctrl-C ends the worker after its current runs; a second one stops the commands and gives the runs back. The API key needs the scope runs:write.',
+    'Claims pending runs and runs a command for each: the run, as JSON with its payload, is on standard input. Exit code 0 completes the run as succeeded, any other as failed. The claim is renewed meanwhile; before it is lost, or before the time of the run is over, the command is stopped. What the command prints goes to standard error. SIGTERM or Ctrl-C ends the worker after its current runs; a second one stops the commands and gives the runs back. The API key needs the scope runs:write.',
     [
       'runs work -- ./build.sh',
       'runs work --project website --concurrency 4 -- node work.js',
@@ -64,7 +64,7 @@ const work = withJson(
     .option('--poll <seconds>', 'how long to wait if there is no pending run', integerFrom(1, 3600), 5)
     .option('--once', 'claim once, and end after the claimed runs')
     .argument('<command...>', 'what to run for each run, after --'),
-).action((command, options) => workOnRuns(connect(), command, options))
+).action(workOnRuns)
 
 export const runs = group(
   'runs',

@@ -11,25 +11,45 @@ export const LARGEST_PAGE = '1000'
 /** No server was reached, so the address or the network is wrong. */
 const NOT_REACHED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH']
 
-export function connect({ url, apiKey }: Login = currentLogin()): WorkspaceClient {
-  return createWorkspaceClient(url, apiKey, { fetch: (request) => send(request, url) })
+interface ConnectionOptions {
+  /** Requests that are safe to repeat are repeated until they are aborted, also while no server is reached. */
+  readonly isPersistent?: boolean
+}
+
+export function connect(
+  { url, apiKey }: Login = currentLogin(),
+  options: ConnectionOptions = {},
+): WorkspaceClient {
+  return createWorkspaceClient(url, apiKey, { fetch: (request) => send(request, url, options) })
 }
 
 /** Repeats failed requests that are safe to repeat. @throws if there is no response, a sentence. */
-function send(request: Request, url: string): Promise<Response> {
+async function send(
+  request: Request,
+  url: string,
+  { isPersistent = false }: ConnectionOptions,
+): Promise<Response> {
   let failure: Error | undefined
   const repeating = retrying({
-    fetch: (each) =>
-      fetch(each).catch((error: Error) => {
+    ...(isPersistent && { attempts: Number.POSITIVE_INFINITY }),
+    fetch: (each) => {
+      failure = undefined
+      return fetch(each).catch((error: Error) => {
         failure = noResponse(error, url)
         throw failure
-      }),
-    wait: async (ms) => {
-      if (NOT_REACHED.includes(failure?.cause as string)) throw failure
-      await setTimeout(ms)
+      })
+    },
+    wait: async (ms, signal) => {
+      if (!isPersistent && NOT_REACHED.includes(failure?.cause as string)) throw failure
+      if (isPersistent && failure) console.error(failure.message)
+      await setTimeout(ms, undefined, { signal })
     },
   })
-  return repeating(request)
+  const response = await repeating(request)
+  const { headers } = response
+  const isWebPage = headers.get('Content-Type')?.startsWith('text/html') && !headers.has('X-Request-Id')
+  if (response.ok && isWebPage) throw new Error(`${url} answers with a web page: it is not a Workspace API.`)
+  return response
 }
 
 /** `fetch` puts the reason of a failure into the cause of its error. */

@@ -1,22 +1,23 @@
 /** `workspace runs work`: claims runs, and runs a command for each. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { dataOf, type WorkspaceClient } from '../../client/src/index.ts'
-import { type Ended, ended } from './child.ts'
+import { dataOf, WorkspaceApiError, type WorkspaceClient } from '../../client/src/index.ts'
+import { type Ended, start } from './child.ts'
 import { given } from './command.ts'
+import { currentLogin } from './configuration.ts'
 import { type OutputOptions, outcomeLine } from './output.ts'
+import { connect } from './service.ts'
 
-const CONFLICT = 409
-const NOT_FOUND = 404
 const TOO_MANY_REQUESTS = 429
-/** A command that is stopped is killed after this time. */
+/** How long a command may take to end after SIGTERM; then it is killed. */
 const GRACE_MS = 10_000
-const PAUSE_MS = 5_000
 /** A run that is given back is pending again after this time. */
 const SHORTEST_LEASE_SECONDS = 60
 /** A claim is renewed several times in its duration, so that one failed request does not lose it. */
 const RENEWALS = 4
+/** `Date` has whole seconds, rounded down. */
+const DATE_PRECISION_MS = 1000
 
 interface WorkOptions extends OutputOptions {
   readonly project?: string | undefined
@@ -29,11 +30,10 @@ interface WorkOptions extends OutputOptions {
 type ClaimedRun = Awaited<ReturnType<typeof claim>>[number]
 
 /** Ends after a signal, or with `once` after the claimed runs. */
-export async function workOnRuns(
-  client: WorkspaceClient,
-  command: readonly string[],
-  options: WorkOptions,
-): Promise<void> {
+export async function workOnRuns(command: readonly string[], options: WorkOptions): Promise<void> {
+  const login = currentLogin()
+  const client = connect(login)
+  const persistentClient = connect(login, { isPersistent: true })
   const [finish, giveBack] = [new AbortController(), new AbortController()]
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -45,15 +45,16 @@ export async function workOnRuns(
   let failure: Error | undefined
   while (!finish.signal.aborted) {
     const free = options.concurrency - active.size
-    const claimedAt = Date.now()
-    const runs = await claim(client, free, options).catch((error: Error & { status?: number }) => {
-      const { status = 0 } = error
-      if (options.once || (status >= 400 && status < 500 && status !== TOO_MANY_REQUESTS)) failure = error
-      else console.error(error.message)
-      return []
-    })
+    const runs = await claim(client, free, options, giveBack.signal).catch(
+      (error: Error & { status?: number }) => {
+        const { status = 0 } = error
+        if (options.once || (status >= 400 && status < 500 && status !== TOO_MANY_REQUESTS)) failure = error
+        else if (!giveBack.signal.aborted) console.error(error.message)
+        return []
+      },
+    )
     for (const run of runs) {
-      const job = new Job(client, run, command, options, claimedAt)
+      const job = new Job(persistentClient, run, command, options)
         .work(giveBack.signal)
         .catch((error: Error) => {
           failure = error
@@ -71,13 +72,32 @@ export async function workOnRuns(
 }
 
 /** Waits, but not beyond a signal. */
-async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { ...(signal && { signal }) }).catch(() => undefined)
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => undefined)
 }
 
-async function claim(client: WorkspaceClient, limit: number, { lease: leaseSeconds, project }: WorkOptions) {
+async function claim(
+  client: WorkspaceClient,
+  limit: number,
+  { lease: leaseSeconds, project }: WorkOptions,
+  signal: AbortSignal,
+) {
   const body = { limit, leaseSeconds, ...given({ projectId: project }) }
-  return dataOf(await client.POST('/v1/runs/claim', { body })).items
+  const result = await client.POST('/v1/runs/claim', { body, signal })
+  return dataOf(result).items.map((run) => ({
+    ...run,
+    endsAt: localTime(run.leaseExpiresAt, result.response),
+  }))
+}
+
+/**
+ * A time of the service by the clock of this machine, which may differ: what is left of it is counted from the time of the
+ * response. `npm run dev` runs on this machine and sends no `Date`.
+ */
+function localTime(time: string, { headers }: Response): number {
+  const date = headers.get('Date')
+  const respondedAt = date === null ? Date.now() : Date.parse(date) + DATE_PRECISION_MS
+  return Date.now() + Date.parse(time) - respondedAt
 }
 
 /** One claimed run. */
@@ -86,102 +106,90 @@ class Job {
   readonly #run: ClaimedRun
   readonly #command: readonly string[]
   readonly #options: WorkOptions
-  readonly #leaseMs: number
-  /** When the claim ends at the latest, by the clock of this machine. */
-  #claimedUntil: number
 
-  constructor(
-    client: WorkspaceClient,
-    run: ClaimedRun,
-    command: readonly string[],
-    options: WorkOptions,
-    claimedAt: number,
-  ) {
+  constructor(client: WorkspaceClient, run: ClaimedRun, command: readonly string[], options: WorkOptions) {
     this.#client = client
     this.#run = run
     this.#command = command
     this.#options = options
-    this.#leaseMs = options.lease * 1000
-    this.#claimedUntil = claimedAt + this.#leaseMs
   }
 
   /** Runs the command, and prints the outcome. @param giveBack aborts it. @throws if the command cannot be started. */
   async work(giveBack: AbortSignal): Promise<void> {
-    const { claimId, leaseExpiresAt, ...work } = this.#run
+    const { claimId, leaseExpiresAt, endsAt, ...work } = this.#run
     const [file = '', ...args] = this.#command
-    // In a process group of its own, so that Ctrl-C does not reach it, and its own children can be stopped.
-    const child = spawn(file, args, { stdio: ['pipe', process.stderr, process.stderr], detached: true })
-    // The command may not read it.
-    child.stdin?.on('error', () => undefined).end(JSON.stringify(work))
-    const result = ended(child, file)
     const done = new AbortController()
     try {
-      const outcome = await Promise.race([
-        result.then((how) => this.#complete(how, done.signal)),
+      // In a process group of its own, so that Ctrl-C does not reach it, and its own children can be stopped.
+      const stdio = ['pipe', process.stderr, process.stderr] as const
+      const { child, ended } = start(file, args, { stdio: [...stdio], detached: true })
+      // The command may not read it.
+      child.stdin?.on('error', () => undefined).end(JSON.stringify(work))
+      const stopped = await Promise.race([
+        ended.then(() => undefined),
         this.#keepClaim(done.signal),
         isAborted(giveBack, done.signal).then(() => 'released' as const),
-      ])
-      // From now on, the end of the command is no outcome.
-      done.abort()
-      if (child.exitCode === null && child.signalCode === null) await stop(child, result)
-      if (outcome === 'released') await this.#renew(SHORTEST_LEASE_SECONDS)
-      console.log(
-        outcomeLine(this.#options, outcome, this.#run.id, this.#run.name ? `, ${this.#run.name}` : ''),
-      )
+      ]).finally(() => done.abort())
+      if (stopped) await stop(child, ended)
+      const outcome = stopped ?? (await this.#complete(await ended, giveBack))
+      if (outcome === 'released') await this.#giveBack()
+      const name = this.#run.name ? `, ${this.#run.name}` : ''
+      console.log(outcomeLine(this.#options, outcome, this.#run.id, name))
     } catch (error) {
-      done.abort()
-      await this.#renew(SHORTEST_LEASE_SECONDS)
+      await this.#giveBack()
       throw error
     }
   }
 
-  /** Renews the claim until `done`. @returns when the claim is lost. */
-  async #keepClaim(done: AbortSignal): Promise<'lost'> {
-    const pauseMs = this.#leaseMs / RENEWALS
-    for (;;) {
-      await setTimeout(pauseMs, undefined, { signal: done })
-      const sentAt = Date.now()
-      const status = await this.#renew(this.#options.lease)
-      if (status === 200) this.#claimedUntil = sentAt + this.#leaseMs
-      if (status === CONFLICT || status === NOT_FOUND) return 'lost'
-      if (Date.now() + pauseMs >= this.#claimedUntil) return 'lost'
+  /** Renews the claim until `done`. @returns why the command has to stop, so early that it has time to end. */
+  async #keepClaim(done: AbortSignal): Promise<'lost' | 'timed out'> {
+    let { leaseExpiresAt, endsAt } = this.#run
+    const msLeft = () => endsAt - GRACE_MS - Date.now()
+    const pauseMs = msLeft() / RENEWALS
+    let isLimited = false
+    while (msLeft() > 0) {
+      await setTimeout(Math.min(pauseMs, msLeft()), undefined, { signal: done })
+      if (msLeft() <= 0) break
+      const signal = AbortSignal.any([done, AbortSignal.timeout(msLeft())])
+      const result = await this.#renew(this.#options.lease, signal)
+      if (!result) continue
+      if (!result.data) {
+        console.error(new WorkspaceApiError(result).message)
+        return 'lost'
+      }
+      // A lease ends with the time of the run at the latest.
+      isLimited = result.data.leaseExpiresAt <= leaseExpiresAt
+      leaseExpiresAt = result.data.leaseExpiresAt
+      endsAt = localTime(leaseExpiresAt, result.response)
     }
+    return isLimited ? 'timed out' : 'lost'
   }
 
-  /** @returns the status of the response, or 0 without one. */
-  async #renew(leaseSeconds: number): Promise<number> {
+  async #giveBack(): Promise<void> {
+    await this.#renew(SHORTEST_LEASE_SECONDS, AbortSignal.timeout(GRACE_MS))
+  }
+
+  /** @returns undefined if there was no response before the signal. */
+  #renew(leaseSeconds: number, signal: AbortSignal) {
     const { id: runId, claimId } = this.#run
-    const result = this.#client.POST('/v1/runs/{runId}/renew', {
-      params: { path: { runId } },
-      body: { claimId, leaseSeconds },
-      signal: AbortSignal.timeout(this.#leaseMs / RENEWALS),
-    })
-    return result.then(
-      ({ response }) => response.status,
-      () => 0,
-    )
+    const params = { path: { runId } }
+    const body = { claimId, leaseSeconds }
+    return this.#client.POST('/v1/runs/{runId}/renew', { params, body, signal }).catch(() => undefined)
   }
 
-  /** Tries until the service responds or the claim is lost. */
-  async #complete(how: Ended, done: AbortSignal): Promise<'succeeded' | 'failed' | 'lost'> {
+  /** Tries until the service responds, even if the claim has ended: the outcome still counts if nobody else has the run. */
+  async #complete(how: Ended, giveBack: AbortSignal) {
     const { id: runId, claimId } = this.#run
     const body =
       how.code === 0
         ? { outcome: 'succeeded' as const, claimId }
         : { outcome: 'failed' as const, claimId, message: describe(how) }
-    while (!done.aborted) {
-      const params = { path: { runId } }
-      const result = await this.#client
-        .POST('/v1/runs/{runId}/complete', { params, body })
-        .catch((error: Error) => void console.error(error.message))
-      const status = result?.response.status ?? 0
-      if (status === 200) return body.outcome
-      if (status >= 400 && status < 500 && status !== TOO_MANY_REQUESTS) {
-        console.error(result?.error?.error)
-        return 'lost'
-      }
-      await pause(PAUSE_MS, done)
-    }
+    const params = { path: { runId } }
+    const completion = { params, body, signal: giveBack }
+    const result = await this.#client.POST('/v1/runs/{runId}/complete', completion).catch(() => undefined)
+    if (!result) return giveBack.aborted ? 'released' : 'lost'
+    if (result.data) return body.outcome
+    console.error(new WorkspaceApiError(result).message)
     return 'lost'
   }
 }
@@ -195,12 +203,12 @@ function describe({ code, signal }: Ended): string {
 }
 
 /** Ends the command and what it started. */
-async function stop(child: ChildProcess, result: Promise<Ended>): Promise<void> {
+async function stop(child: ChildProcess, ended: Promise<Ended>): Promise<void> {
   kill(child, 'SIGTERM')
   const timer = new AbortController()
   const late = setTimeout(GRACE_MS, undefined, { signal: timer.signal }).then(() => kill(child, 'SIGKILL'))
   late.catch(() => undefined)
-  await result
+  await ended
   timer.abort()
 }
 

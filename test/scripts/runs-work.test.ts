@@ -1,0 +1,123 @@
+/** `workspace runs work`, on a service that answers as each test says. packages.test.ts has it on the real one. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterEach, describe, expect, it } from 'vitest'
+import { startWorkspace } from '../support/commands.ts'
+
+const RUN = { id: '0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81', name: 'Review' }
+/** Of the service: its clock differs from that of this machine. */
+const AHEAD_MS = 5 * 3600_000
+/** A command is stopped ten seconds before its claim ends, so this leaves it three. */
+const LEASE_MS = 13_000
+
+interface Answer {
+  readonly status?: number
+  readonly body: object
+}
+/** What answers a request; undefined closes the connection. */
+type Answers = Partial<Record<'renew' | 'complete', (request: object) => Answer | undefined>>
+
+const server = createServer()
+afterEach(() => server.removeAllListeners('request').close())
+
+const serviceTime = () => Date.now() + AHEAD_MS
+const claimUntil = (time: number) => ({
+  ...RUN,
+  claimId: crypto.randomUUID(),
+  leaseExpiresAt: new Date(time).toISOString(),
+})
+
+async function listen(port = 0): Promise<number> {
+  await once(server.listen(port, '127.0.0.1'), 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+/** Starts a worker, which gets one run. */
+async function work(answers: Answers, ...command: string[]) {
+  const claim = claimUntil(serviceTime() + LEASE_MS)
+  const requests: string[] = []
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const operation = request.url?.split('/').at(-1) as 'claim' | 'renew' | 'complete'
+    const body = JSON.parse(await text(request))
+    requests.push(operation)
+    const result: Answer | undefined =
+      operation === 'claim' ? { body: { items: [claim] } } : answers[operation]?.({ ...body, ...claim })
+    if (!result) return response.destroy()
+    response.setHeader('Date', new Date(serviceTime()).toUTCString())
+    response.writeHead(result.status ?? 200, {
+      'Content-Type': 'application/json',
+      Connection: 'close',
+    })
+    return response.end(JSON.stringify(result.body))
+  }
+  server.on('request', answer)
+  const port = await listen()
+  const login = { url: `http://127.0.0.1:${port}`, apiKey: 'x' }
+  const args = ['runs', 'work', '--once', '--lease', '900', '--', ...command]
+  const child = startWorkspace(args, login)
+  const printed = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.on('data', (chunk) => {
+      printed[name] += chunk
+    })
+  }
+  const ended = once(child, 'close').then(([code]) => ({ code, ...printed }))
+  return { claim, requests, printed, port, ended }
+}
+
+const SLEEP = ['sh', '-c', `trap 'echo stopped; exit 1' TERM; sleep 600 & wait`]
+
+describe('runs work', () => {
+  it('stops a command before the time of its run is over, by the clock of the service', async () => {
+    const { requests, claim, ended } = await work({ renew: () => ({ body: claim }) }, ...SLEEP)
+    expect(await ended).toEqual({ code: 0, stdout: `timed out ${RUN.id}, Review\n`, stderr: 'stopped\n' })
+    expect(requests.length).toBeGreaterThan(2)
+    expect(new Set(requests)).toEqual(new Set(['claim', 'renew']))
+  })
+
+  it('lets a command run while renewals extend the claim', async () => {
+    const { requests, ended } = await work(
+      {
+        renew: () => ({ body: claimUntil(serviceTime() + LEASE_MS) }),
+        complete: ({ outcome }: { outcome?: string }) => ({ body: { outcome } }),
+      },
+      'sleep',
+      '4',
+    )
+    expect(await ended).toEqual({ code: 0, stdout: `succeeded ${RUN.id}, Review\n`, stderr: '' })
+    expect(requests.filter((operation) => operation === 'renew').length).toBeGreaterThan(2)
+    expect(requests.at(-1)).toBe('complete')
+  })
+
+  it('stops a command whose claim cannot be renewed, and one whose claim is lost', async () => {
+    const { requests, port, ended } = await work({}, ...SLEEP)
+    const { code, stdout, stderr } = await ended
+    expect([code, stdout]).toEqual([0, `lost      ${RUN.id}, Review\n`])
+    expect(stderr).toMatch(new RegExp(`^(No answer from http://127.0.0.1:${port}: .*\n)+stopped\n$`))
+    expect(requests).not.toContain('complete')
+    server.removeAllListeners('request').close()
+
+    const error = 'This is not the current claim of the run.'
+    const second = await work({ renew: () => ({ status: 409, body: { error } }) }, ...SLEEP)
+    expect(await second.ended).toMatchObject({
+      code: 0,
+      stdout: `lost      ${RUN.id}, Review\n`,
+      stderr: `${error}\nstopped\n`,
+    })
+    expect(second.requests).toEqual(['claim', 'renew'])
+  })
+
+  it('completes a run when the service answers again', async () => {
+    const statuses = [502]
+    const complete = () => ({ status: statuses.shift() ?? 200, body: {} })
+    const { requests, printed, port, ended } = await work({ complete }, 'sh', '-c', 'echo started; sleep 0.5')
+    await expect.poll(() => printed.stderr).toContain('started')
+    server.close()
+    await expect.poll(() => printed.stderr, { timeout: 10_000 }).toContain('ECONNREFUSED')
+    await listen(port)
+    expect((await ended).stdout).toBe(`succeeded ${RUN.id}, Review\n`)
+    expect(requests).toEqual(['claim', 'complete', 'complete'])
+  })
+})
