@@ -153,7 +153,7 @@ export function temporaryFolder(prefix: string): string {
 }
 
 /** By default, a signal ends the process without the event `exit`. */
-function exitOnSignals(): void {
+export function exitOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     if (process.listenerCount(signal) === 0) process.on(signal, () => process.exit(INTERRUPTED))
   }

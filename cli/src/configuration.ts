@@ -1,8 +1,9 @@
 /** The service and the API key: those of the environment, or else those that `workspace login` stored. */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../../scripts/command-line.ts'
+import { replaceFile } from './local-files.ts'
 
 export interface Login {
   /** Without a slash at its end. */
@@ -45,14 +46,11 @@ function readLogin(): Login | undefined {
   }
 }
 
-/** Only the user can read the file. It is replaced as a whole. @returns the file. */
-export function storeLogin(login: Login): string {
+/** Only the user can read the file. @returns the file. */
+export async function storeLogin(login: Login): Promise<string> {
   const file = loginFile()
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const next = `${file}.new`
-  rmSync(next, { force: true })
-  writeFileSync(next, `${JSON.stringify(login, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
-  renameSync(next, file)
+  await replaceFile(file, `${JSON.stringify(login, null, 2)}\n`, 0o600)
   return file
 }
 

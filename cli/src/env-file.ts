@@ -1,12 +1,12 @@
 /** The variables of a .env file, and the requests that store them. */
 import { isUtf8 } from 'node:buffer'
-import { readFileSync } from 'node:fs'
 import { parse } from 'dotenv'
 import { describeProblems } from '../../src/http/problems.ts'
 import {
   MAX_VARIABLES_PER_REQUEST,
   setEnvironmentVariablesContract,
 } from '../../src/resources/environment-variables/contract.ts'
+import { readFile } from './local-files.ts'
 
 /** dotenv's grammar of an assignment: the name and the value. dotenv does not say on which line they are. */
 const ASSIGNMENT =
@@ -19,7 +19,7 @@ export interface Variable {
 
 /** Prints what of the file may not be as intended. @throws if the file has no variables. */
 export function readVariables(file: string): Variable[] {
-  const bytes = readBytes(file)
+  const bytes = readFile(file)
   if (!isUtf8(bytes)) throw new Error(`${file} is not UTF-8 text.`)
   const variables = Object.entries(parse(bytes)).map(([key, value]) => ({ key, value }))
   if (variables.length === 0) throw new Error(`${file} has no variables.`)
@@ -51,14 +51,6 @@ function warningsOf(text: string): string[] {
       warnings.set(line, 'the line has no KEY=value; it is left out')
   }
   return [...warnings].sort(([a], [b]) => a - b).map(([line, warning]) => `line ${line}: ${warning}.`)
-}
-
-function readBytes(file: string): Buffer {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    throw new Error(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code}.`)
-  }
 }
 
 /** Splits the variables into as few requests as the limits of the service allow. */

@@ -1,9 +1,10 @@
 /** `workspace files`: the files of a session. */
-import { createWriteStream, readFileSync } from 'node:fs'
+import { createWriteStream, realpathSync, statSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { dataOf, items, type WorkspaceClient } from '../../client/src/index.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
-import { print, printList } from './output.ts'
+import { readFile, replaceFile } from './local-files.ts'
+import { print, printBytes, printList } from './output.ts'
 import { connect, LARGEST_PAGE } from './service.ts'
 
 const SESSION = ['<session>', 'the ID of the session'] as const
@@ -22,7 +23,7 @@ const put = withJson(
   const result = await connect().PUT(PATH, {
     params: { path: { sessionId }, query: { path } },
     headers: { 'Content-Type': type },
-    body: readFileSync(file) as never,
+    body: readFile(file) as never,
     bodySerializer: (bytes) => bytes,
   })
   const stored = dataOf(result)
@@ -45,8 +46,18 @@ const get = describe('get', 'Writes the content of a file of a session to standa
       parseAs: 'stream',
     })
     const body = dataOf({ response, ...(error && { error }), data: response.body })
-    if (body) await pipeline(body, output === undefined ? process.stdout : createWriteStream(output))
+    if (!body) return
+    await (output === undefined ? printBytes(body) : save(body, output)).catch((error: Error) => {
+      throw error instanceof TypeError ? new Error(`The connection was lost while ${path} was read.`) : error
+    })
   })
+
+async function save(body: AsyncIterable<Uint8Array>, output: string): Promise<void> {
+  const found = statSync(output, { throwIfNoEntry: false })
+  const isDevice = found && !found.isFile() && !found.isDirectory()
+  if (isDevice) await pipeline(body, createWriteStream(output))
+  else await replaceFile(found?.isFile() ? realpathSync(output) : output, body, found && found.mode & 0o777)
+}
 
 async function idOf(client: WorkspaceClient, sessionId: string, path: string): Promise<string> {
   for await (const file of filesOf(client, sessionId)) {

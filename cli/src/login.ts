@@ -20,7 +20,7 @@ export const login = withJson(
   const apiKey = process.stdin.isTTY ? await ask('API key: ', true) : (await text(process.stdin)).trim()
   if (!apiKey) throw new UsageError('The API key is empty.')
   const me = dataOf(await connect({ url, apiKey }).GET('/v1/me'))
-  const file = storeLogin({ url, apiKey })
+  const file = await storeLogin({ url, apiKey })
   print(
     options,
     { url, file, ...me },

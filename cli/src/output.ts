@@ -1,7 +1,26 @@
 /** What the commands print: tables and sentences for people, or JSON, one value per line. */
 
+import { pipeline } from 'node:stream/promises'
+
 export interface OutputOptions {
   readonly json?: true | undefined
+}
+
+let onlyReads = false
+let isClosed = false
+
+/**
+ * For when the reader of a pipe, such as `head`, stops early. A command that only reads ends. Every other one finishes its
+ * work, and then fails, because what it printed is lost.
+ */
+export function surviveClosedOutput(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    if (onlyReads) process.exit()
+    if (!isClosed) console.error('Standard output is closed: what follows is not printed.')
+    isClosed = true
+    process.exitCode = 1
+  })
 }
 
 /** Prints one result. */
@@ -24,6 +43,7 @@ export async function printList<Item>(
   items: AsyncIterable<Item> | Iterable<Item>,
   columns: Columns<Item>,
 ): Promise<void> {
+  onlyReads = true
   const rows = [Object.keys(columns)]
   let count = 0
   for await (const item of items) {
@@ -40,8 +60,15 @@ export function printProperties(
   value: object,
   properties: Readonly<Record<string, unknown>>,
 ): void {
+  onlyReads = true
   const rows = Object.entries(properties).map(([name, each]) => [name, cell(each)])
   console.log(json ? JSON.stringify(value) : aligned(rows))
+}
+
+/** Prints the content of a file. */
+export async function printBytes(content: AsyncIterable<Uint8Array>): Promise<void> {
+  onlyReads = true
+  await pipeline(content, process.stdout)
 }
 
 /** The text of a table's cell. Control characters, with which a name could change the terminal, are replaced. */

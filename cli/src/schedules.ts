@@ -9,6 +9,7 @@ import { startProgress } from '../../scripts/command-line.ts'
 import { describeProblems } from '../../src/http/problems.ts'
 import { agentScheduleContracts, projectScheduleContracts } from '../../src/resources/schedules/contract.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
+import { failure } from './local-files.ts'
 import { outcomeLine, printList } from './output.ts'
 import { connect, LARGEST_PAGE } from './service.ts'
 
@@ -64,8 +65,7 @@ const apply = withJson(
 function readFolder(folder: string): Declared[] {
   const problems: string[] = []
   const byId = new Map<string, Declared>()
-  for (const file of readdirSync(folder).sort()) {
-    if (!/\.ya?ml$/.test(file)) continue
+  for (const file of filesOf(folder)) {
     try {
       const schedule = readSchedule(folder, file)
       const other = byId.get(schedule.ids.scheduleId)
@@ -78,6 +78,16 @@ function readFolder(folder: string): Declared[] {
   if (problems.length > 0) throw new Error(problems.join('\n'))
   if (byId.size === 0) throw new Error(`${folder} has no .yaml file.`)
   return [...byId.values()]
+}
+
+function filesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((file) => /\.ya?ml$/.test(file))
+      .sort()
+  } catch (error) {
+    throw failure(folder, 'read', error)
+  }
 }
 
 /** @throws what is wrong with the file. */

@@ -1,5 +1,6 @@
 /** `workspace skills`. */
 import { dataOf, items } from '../../client/src/index.ts'
+import { UsageError } from '../../scripts/command-line.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
 import { connect, LARGEST_PAGE } from './service.ts'
@@ -20,10 +21,16 @@ const createFeed = withJson(
     .option('--skill <name...>', 'only these skills; name@version stays at a version; default: all skills')
     .option('--expires <time>', 'when the feed ends; default: never'),
 ).action(async (name, { skill: names, expires: expiresAt, json }) => {
-  const client = connect()
-  const ids = names && (await listSkills(client))
-  const skills = names?.map((each) => {
+  const named = names?.map((each) => {
     const [skill = '', version] = each.split('@')
+    if (version !== undefined && !/^\d+$/.test(version)) {
+      throw new UsageError(`--skill has a wrong version; got "${each}"; allowed: a number, as in ${skill}@2.`)
+    }
+    return { skill, version }
+  })
+  const client = connect()
+  const ids = named && (await listSkills(client))
+  const skills = named?.map(({ skill, version }) => {
     const skillId = ids?.get(skill)
     if (skillId === undefined) throw new Error(`There is no skill with the name ${skill}.`)
     return { skillId, ...(version !== undefined && { version: Number(version) }) }

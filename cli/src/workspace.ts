@@ -10,6 +10,7 @@ import { env } from './env.ts'
 import { files } from './files.ts'
 import { keys } from './keys.ts'
 import { login, whoami } from './login.ts'
+import { surviveClosedOutput } from './output.ts'
 import { runs } from './runs.ts'
 import { schedules } from './schedules.ts'
 import { skills } from './skills.ts'
@@ -35,10 +36,5 @@ Examples:
   workspace completion fish > ~/.config/fish/completions/workspace.fish`,
   )
 
-// The reader of a pipe, such as `head`, may stop early.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit()
-})
-
+surviveClosedOutput()
 parsed(program)

@@ -152,6 +152,10 @@ describe('wrong use of workspace', () => {
       ['skills', 'pull', 'x', 'notes', '--version', '1.5'],
       "Option '--version <number>' argument '1.5' is invalid. Allowed: a whole number above 0.",
     ],
+    [
+      ['skills', 'feed', 'create', 'CI', '--skill', 'notes@x'],
+      '--skill has a wrong version; got "notes@x"; allowed: a number, as in notes@2.',
+    ],
     [['skils'], "Unknown command 'skils' (Did you mean skills?). For help: workspace --help"],
     [['runs', 'wrk'], "Unknown command 'wrk' (Did you mean work?). For help: workspace runs --help"],
     [['runs', 'work'], "Missing required argument 'command'."],

@@ -1,18 +1,8 @@
 /** The folders of skills on this machine, and what was pulled into them. */
-import {
-  type Dirent,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { type Dirent, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { sha256 } from '../../../src/crypto/digest.ts'
+import { replaceFile } from '../local-files.ts'
 
 /** Beside the skills of a folder: what `skills pull` wrote, a file for each skill. */
 export const RECORDS = '.workspace-skills'
@@ -93,16 +83,11 @@ export function readRecord(folder: string): PullRecord | undefined {
   }
 }
 
-/** Replaces the record as a whole. */
-export function writeRecord(folder: string, record: PullRecord): void {
+export async function writeRecord(folder: string, record: PullRecord): Promise<void> {
   const file = recordFile(folder)
   mkdirSync(dirname(file), { recursive: true })
   const replacer = (_: string, value: unknown) => (value instanceof Map ? Object.fromEntries(value) : value)
-  const next = `${file}.new`
-  // What an interrupted command left, or a symbolic link.
-  rmSync(next, { force: true })
-  writeFileSync(next, `${JSON.stringify(record, replacer, 2)}\n`, { flag: 'wx' })
-  renameSync(next, file)
+  await replaceFile(file, `${JSON.stringify(record, replacer, 2)}\n`)
 }
 
 function recordFile(folder: string): string {

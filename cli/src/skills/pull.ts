@@ -167,7 +167,13 @@ async function pullSkill(
     const outcome = local === undefined ? 'to create' : changes.length > 0 ? 'to update' : 'unchanged'
     return [...skipped, ...linesOf(outcome, pulled.files, kept)]
   }
-  const outcome = write(folder, local, changes, pulled, new Map(files.map((file) => [file.filename, file])))
+  const outcome = await write(
+    folder,
+    local,
+    changes,
+    pulled,
+    new Map(files.map((file) => [file.filename, file])),
+  )
   return [...skipped, ...linesOf(outcome, pulled.files, kept)]
 }
 
@@ -270,13 +276,13 @@ function checkPaths(local: Local = new Map(), changes: readonly Change[]): void 
  * Writes the changes. Files are written elsewhere and moved, so that each is there as a whole or not at all; a new folder is
  * moved as a whole. The record tells an interrupted pull from changes in the folder.
  */
-function write(
+async function write(
   folder: string,
   local: Local | undefined,
   changes: readonly Change[],
   pulled: PullRecord,
   files: ReadonlyMap<string, VersionFile>,
-): 'created' | 'updated' | 'unchanged' {
+): Promise<'created' | 'updated' | 'unchanged'> {
   const staged = join(stagingFolder(dirname(folder)), basename(folder))
   mkdirSync(staged)
   for (const { filename } of changes) {
@@ -292,7 +298,7 @@ function write(
       if (found === undefined) before.delete(filename)
       else before.set(filename, found)
     }
-    writeRecord(folder, { etag: null, files: before, pending: pulled.files })
+    await writeRecord(folder, { etag: null, files: before, pending: pulled.files })
     for (const { filename, entry, wanted } of changes) {
       if (entry && (wanted === undefined || !isNamed(entry, filename))) remove(entry, folder)
     }
@@ -304,7 +310,7 @@ function write(
       renameSync(join(staged, filename), path)
     }
   }
-  writeRecord(folder, pulled)
+  await writeRecord(folder, pulled)
   return local === undefined ? 'created' : changes.length > 0 ? 'updated' : 'unchanged'
 }
 

@@ -168,8 +168,8 @@ async function pushSkill(
   const local = fingerprintsOf(files)
   // A folder that was copied or renamed to another skill's name was not pulled.
   const record = basename(resolve(folder)) === name ? readRecord(folder) : undefined
-  const recordPushed = (etag: string | null) => {
-    if (record) writeRecord(folder, { etag, files: local })
+  const recordPushed = async (etag: string | null) => {
+    if (record) await writeRecord(folder, { etag, files: local })
   }
   if (record?.pending) throw new Error('a pull of this skill was interrupted; pull it again')
 
@@ -177,7 +177,7 @@ async function pushSkill(
     if (options.dryRun) return 'to create'
     const result = await client.POST('/v1/skills', { body })
     dataOf(result)
-    recordPushed(result.response.headers.get('ETag'))
+    await recordPushed(result.response.headers.get('ETag'))
     return 'created'
   }
   const isAsPulled = record?.etag != null && (await hasTag(client, id, record.etag))
@@ -186,7 +186,7 @@ async function pushSkill(
     ? { etag: current.etag, files: fingerprintsOf(current.files) }
     : (record as { etag: string; files: typeof local })
   if (areEqual(local, published)) {
-    if (current && !options.dryRun) recordPushed(etag)
+    if (current && !options.dryRun) await recordPushed(etag)
     return 'unchanged'
   }
   if (record && !isAsPulled && !options.force) {
@@ -203,6 +203,6 @@ async function pushSkill(
   })
   if (result.response.status === PRECONDITION_FAILED) throw new Error(CHANGED_MEANWHILE)
   dataOf(result)
-  recordPushed(result.response.headers.get('ETag'))
+  await recordPushed(result.response.headers.get('ETag'))
   return 'updated'
 }

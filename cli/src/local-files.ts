@@ -1,0 +1,46 @@
+/** Files of this machine. */
+import { randomBytes } from 'node:crypto'
+import { readFileSync, renameSync, rmSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { exitOnSignals } from '../../scripts/command-line.ts'
+
+/** @throws a sentence. */
+export function readFile(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw failure(file, 'read', error)
+  }
+}
+
+/**
+ * Writes a file as a whole: beside its place first, and then renamed. After a failure, or Ctrl-C, there is the old file and
+ * nothing else. A symbolic link is replaced.
+ * @throws a sentence if the file cannot be written; or the error of the content.
+ */
+export async function replaceFile(
+  file: string,
+  content: string | AsyncIterable<Uint8Array>,
+  mode = 0o666,
+): Promise<void> {
+  const next = join(dirname(file), `.workspace-${randomBytes(8).toString('hex')}`)
+  const remove = () => rmSync(next, { force: true })
+  exitOnSignals()
+  process.on('exit', remove)
+  try {
+    await writeFile(next, content, { flag: 'wx', mode })
+    renameSync(next, file)
+  } catch (error) {
+    throw failure(file, 'written', error)
+  } finally {
+    remove()
+    process.off('exit', remove)
+  }
+}
+
+/** @returns a sentence for an error of the file system. */
+export function failure(file: string, done: 'read' | 'written', error: unknown): Error {
+  const { syscall, code } = error as NodeJS.ErrnoException
+  return syscall === undefined ? (error as Error) : new Error(`${file} cannot be ${done}: ${code}.`)
+}
