@@ -1,11 +1,10 @@
 #!/usr/bin/env node
 /** The command `workspace`. */
-import tab from '@bomb.sh/tab/commander'
-import type { Command } from 'commander'
 import { parsed } from '../../scripts/command-line.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { audit } from './audit.ts'
 import { group } from './command.ts'
+import { addCompletion } from './completion.ts'
 import { env } from './env.ts'
 import { files } from './files.ts'
 import { keys } from './keys.ts'
@@ -22,19 +21,6 @@ const program = group(
   [login, whoami, skills, env, schedules, runs, files, keys, audit],
 ).version(manifest.version, '-V, --version', 'show the version')
 
-// The script of `workspace completion` calls the hidden command `workspace complete`.
-tab(program as unknown as Command, { completionCommandName: 'completion' })
-program.commands
-  .find((command) => command.name() === 'completion')
-  ?.description('Prints a script that completes commands and options in a shell.')
-  .addHelpText(
-    'after',
-    `
-Examples:
-  source <(workspace completion bash)                                        # in ~/.bashrc
-  source <(workspace completion zsh)                                         # in ~/.zshrc, after compinit
-  workspace completion fish > ~/.config/fish/completions/workspace.fish`,
-  )
-
+addCompletion(program)
 surviveClosedOutput()
 parsed(program)

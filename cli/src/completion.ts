@@ -1,0 +1,28 @@
+/** `workspace completion`: commands, options and files, completed in a shell. */
+import completions, { ShellCompDirective } from '@bomb.sh/tab'
+import tab from '@bomb.sh/tab/commander'
+import type { CommandUnknownOpts } from '@commander-js/extra-typings'
+import type { Command } from 'commander'
+
+/** Adds the command. Its script calls the hidden command `workspace complete`. */
+export function addCompletion(program: CommandUnknownOpts): void {
+  tab(program as unknown as Command, { completionCommandName: 'completion' })
+  const command = program.commands.find((each) => each.name() === 'completion')
+  command?.description('Prints a script that completes commands, options and files in a shell.').addHelpText(
+    'after',
+    `
+Examples:
+  source <(workspace completion bash)                                        # in ~/.bashrc
+  source <(workspace completion zsh)                                         # in ~/.zshrc, after compinit
+  workspace completion fish > ~/.config/fish/completions/workspace.fish`,
+  )
+  // The library suppresses files everywhere, and has no option for that. They are completed where there is nothing else.
+  const suggest = Reflect.get(completions, 'complete')
+  Reflect.set(completions, 'complete', (word: string) => {
+    if (completions.completions.length > 0) suggest.call(completions, word)
+    else console.log(`:${ShellCompDirective.ShellCompDirectiveDefault}`)
+  })
+  command?.hook('postAction', ({ args: [shell] }) => {
+    if (shell === 'bash') console.log('complete -o default -F __workspace_complete workspace')
+  })
+}
