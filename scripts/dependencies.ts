@@ -1,13 +1,14 @@
 /** Writes docs/dependencies.md. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { build } from 'esbuild'
 import { describeScript, parsed } from './command-line.ts'
 import { ROOT } from './wrangler.ts'
 
 const options = parsed(
   describeScript(
     'dependencies',
-    'Writes docs/dependencies.md: the packages of the Workers and of the client, packages with install scripts, and licences.',
+    'Writes docs/dependencies.md: the packages of the Workers, the client and the command, packages with install scripts, and licences.',
     ['', '--check'],
   ).option('--check', 'write nothing; fail if the file is not in step'),
 ).opts()
@@ -41,7 +42,7 @@ function closure(names: readonly string[], known = new Set<string>()): Set<strin
 }
 
 const dependenciesOf = (folder: string) =>
-  [...closure(Object.keys(packages[folder]?.dependencies ?? {}))].sort()
+  [...closure(Object.keys(packages[folder]?.dependencies ?? {}))].sort().map((name) => MODULES + name)
 const withScripts = installed.filter(([, { hasInstallScript }]) => hasInstallScript)
 const licences = new Map<string, number>()
 for (const [, { license, optional }] of installed) {
@@ -50,17 +51,35 @@ for (const [, { license, optional }] of installed) {
 }
 
 const row = (...cells: readonly (string | number | undefined)[]) => `| ${cells.join(' | ')} |`
-const tableOf = (folder: string) =>
+const tableOf = (paths: readonly string[]) =>
   [
     row('package', 'version', 'licence'),
     row('---', '---', '---'),
-    ...dependenciesOf(folder).map((name) =>
-      row(name, packages[MODULES + name]?.version, packages[MODULES + name]?.license),
-    ),
+    ...paths.map((path) => row(nameOf(path), packages[path]?.version, packages[path]?.license)),
   ].join('\n')
+
+/** The packages whose code is in the bundle of the command, by their paths in the lock file. */
+async function bundled(): Promise<string[]> {
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ['cli/src/workspace.ts'],
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    outdir: 'unused',
+    write: false,
+    metafile: true,
+  })
+  const files = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.keys(inputs).filter((file) => inputs[file]?.bytesInOutput),
+  )
+  const paths = files.flatMap((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [])
+  return [...new Set(paths)].sort()
+}
+
 const text = `# Dependencies
 
-Generated from package-lock.json by \`npm run dependencies\`. Versions are exact, and the lock file has a checksum of each package.
+Generated from package-lock.json and the code by \`npm run dependencies\`. Versions are exact, and the lock file has a checksum of each package.
 
 ## The Workers
 
@@ -68,13 +87,19 @@ The \`dependencies\` of package.json and the packages that they depend on. Only 
 @modelcontextprotocol. zod-openapi generates the OpenAPI document at build time, and argparse belongs to the command of
 js-yaml; both are in no bundle.
 
-${tableOf('')}
+${tableOf(dependenciesOf(''))}
 
 ## The client
 
 The packages that an installation of the client brings.
 
-${tableOf('client')}
+${tableOf(dependenciesOf('client'))}
+
+## The command
+
+The packages whose code is in the bundle of the command \`workspace\`. Its installation brings no other package.
+
+${tableOf(await bundled())}
 
 ## Install scripts
 
@@ -98,6 +123,8 @@ ${[...licences]
 
 if (!options.check) writeFileSync(FILE, text)
 else if (readFileSync(FILE, 'utf8') !== text) {
-  console.error('docs/dependencies.md is not in step with package-lock.json. Run `npm run dependencies`.')
+  console.error(
+    'docs/dependencies.md is not in step with package-lock.json and the bundle of the command. Run `npm run dependencies`.',
+  )
   process.exitCode = 1
 }

@@ -148,7 +148,7 @@ const onNode = async (node: string, file: string) => JSON.parse(await run(node, 
 describe('the packed client', () => {
   it('has what it needs to run, and no sources', () => {
     const installed = inApp('node_modules', '@workspace-api', 'client')
-    expect(readdirSync(installed).sort()).toEqual(['README.md', 'dist', 'package.json'])
+    expect(readdirSync(installed).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json'])
     const kinds = new Set(readdirSync(join(installed, 'dist')).map((file) => file.replace(/^\w+/, '')))
     expect([...kinds].sort()).toEqual(['.d.ts', '.js'])
     const texts = readdirSync(join(installed, 'dist')).map((file) =>
@@ -327,7 +327,7 @@ describe('the packed cli', () => {
     const packages = join(cli, 'node_modules')
     expect(readdirSync(packages).filter((name) => !name.startsWith('.'))).toEqual(['@workspace-api'])
     const installed = join(packages, '@workspace-api', 'cli')
-    expect(readdirSync(installed).sort()).toEqual(['README.md', 'dist', 'package.json'])
+    expect(readdirSync(installed).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json'])
     expect(readdirSync(join(installed, 'dist'))).toEqual(['workspace.cjs'])
     expect(readFileSync(join(installed, 'dist', 'workspace.cjs'), 'utf8')).not.toContain(ROOT)
     const [usage] = await lines(['--help'])
@@ -496,6 +496,18 @@ describe('the packed cli', () => {
         (path) => spawnSync('grep', ['-rla', SECRET, path], { encoding: 'utf8' }).stdout,
       )
       expect(found).toEqual(['', '', ''])
+    })
+
+    // After it, the variables of the project do not fit any more.
+    it.runIf(process.platform === 'linux')('says what to do if the variables are too large', async () => {
+      const large = Array.from({ length: 40 }, (_, index) => `LARGE_${index}=${'x'.repeat(65_000)}\n`)
+      writeFileSync(join(work, '.env'), large.join(''))
+      await lines(['env', 'push', '.env', '--project', demo.projectId])
+      const { code, stdout, stderr } = await endOf(run('true'))
+      expect([code, stdout]).toEqual([126, ''])
+      expect(stderr).toMatch(/^true cannot be started: the variables have 2\.5 MiB, .* --only\.\n$/)
+      const only = ['env', 'run', '--project', demo.projectId, '--only', 'GREETING', '--', 'true']
+      expect((await workspace(only, demo.leaseKey)).code).toBe(0)
     })
   })
 
@@ -752,6 +764,8 @@ describe('the packed cli', () => {
     expect(await completed('sk')).toEqual(['skills', ':4'])
     expect(await completed('runs', '')).toEqual(['list', 'complete', 'work', ':4'])
     expect(await completed('runs', 'work', '--con')).toEqual(['--concurrency', ':4'])
+    // Files, where there is nothing else.
+    expect(await completed('env', 'push', '')).toEqual([':0'])
     for (const shell of ['bash', 'zsh', 'fish']) {
       expect((await lines(['completion', shell])).join('\n')).toContain('workspace complete --')
     }
