@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { configurationOf } from '../../scripts/wrangler.ts'
 import { ROOT } from '../support/commands.ts'
@@ -165,6 +166,23 @@ describe('npm run deploy', () => {
     expect(rowsOf('organizations')).toMatchObject([{ id: organizationId, name: 'Workspace' }])
     expect(rowsOf('apiKeys')).toMatchObject([{ organizationId, userId: null }])
     expect(readFileSync(project.config, 'utf8')).toBe(OTHER_TOML)
+  })
+
+  inLongForm('leaves nothing after the commands of "Leave" in docs/day-2.md', async () => {
+    const { api, deploy, variables } = await newAccount()
+    expect((await deploy(newProject())).code).toBe(0)
+    const page = readFileSync(join(ROOT, 'docs', 'day-2.md'), 'utf8')
+    const leave = page
+      .slice(page.indexOf('## Leave'))
+      .replace('<database_name in wrangler.toml>', 'workspace-api')
+    const commands = Array.from(leave.matchAll(/npm run wrangler -- (.*?)(?=`|$)/gm), ([, args = '']) => args)
+    const wrangler = join(ROOT, 'node_modules', 'wrangler', 'bin', 'wrangler.js')
+    for (const args of commands) {
+      // With CI set, wrangler takes a yes for each question.
+      const env = { ...process.env, ...variables, CI: 'true' }
+      await promisify(execFile)(process.execPath, [wrangler, ...args.split(' ')], { cwd: ROOT, env })
+    }
+    expect([[...api.uploads.keys()], api.databases, api.queues, api.buckets]).toEqual([[], [], [], []])
   })
 
   inLongForm('creates staging for a user with read replication, and upgrades it when run again', async () => {

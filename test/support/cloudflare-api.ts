@@ -234,6 +234,10 @@ export class CloudflareApi {
     [/^GET \/memberships$/, () => [{ account: ACCOUNT }]],
 
     [/^POST \/d1\/database$/, ({ body }) => this.#makeDatabase((body as { name: string }).name)],
+    [
+      /^DELETE \/d1\/database\/([^/]+)$/,
+      ({ names: [name] }) => void this.databases.splice(this.databases.indexOf(this.#database(name)), 1),
+    ],
     [/^GET \/d1\/database\/([^/]+)$/, ({ names: [name] }) => described(this.#database(name))],
     [
       /^PUT \/d1\/database\/([^/]+)$/,
@@ -283,6 +287,10 @@ export class CloudflareApi {
     ],
 
     [
+      /^DELETE \/r2\/buckets\/([^/]+)$/,
+      ({ names: [name = ''] }) => void this.buckets.splice(this.buckets.indexOf(name), 1),
+    ],
+    [
       /^GET \/r2\/buckets\/([^/]+)\/objects$/,
       ({ names: [name], query }) => {
         const [perPage, after] = [Number(query.get('per_page') ?? 20), query.get('cursor') ?? '']
@@ -318,6 +326,12 @@ export class CloudflareApi {
     ],
 
     [
+      /^DELETE \/queues\/([^/]+)\/consumers\/consumer$/,
+      ({ names: [queue = ''] }) => void this.consumers.delete(queue),
+    ],
+    [/^DELETE \/queues\/([^/]+)$/, ({ names: [name = ''] }) => this.#deleteQueue(name)],
+
+    [
       /^GET \/workers\/subdomain$/,
       () => {
         if (this.subdomain) return { subdomain: this.subdomain }
@@ -333,6 +347,16 @@ export class CloudflareApi {
     ],
 
     [/^GET \/workers\/services\/([^/]+)$/, ({ names: [name] }) => this.#service(name)],
+    [
+      /^DELETE \/workers\/services\/([^/]+)$/,
+      ({ names: [name = ''], query }) => this.#deleteWorker(name, query.get('force') === 'true'),
+    ],
+    [
+      /^GET \/workers\/scripts\/([^/]+)\/references$/,
+      ({ names: [name = ''] }) => ({ services: { incoming: this.#boundTo(name), outgoing: [] } }),
+    ],
+    [/^GET \/workers\/tails\/by-consumer\/([^/]+)$/, () => []],
+    [/^GET \/storage\/kv\/namespaces$/, () => []],
     [/^GET \/workers\/workers\/([^/]+)$/, ({ names: [name] }) => this.#service(name)],
     [/^GET \/workers\/scripts\/([^/]+)\/settings$/, ({ names: [name] }) => this.#worker(name).at(-1)],
     [/^GET \/workers\/scripts\/([^/]+)\/deployments$/, () => ({ deployments: [] })],
@@ -381,6 +405,33 @@ export class CloudflareApi {
       ? [{ consumer_id: 'consumer', script: consumer.script_name, type: 'worker' }]
       : []
     return { queue_id: name, queue_name: name, consumers }
+  }
+
+  /** Refused while it is the dead letter queue of a consumer, or a Worker is bound to it. */
+  #deleteQueue(name: string): void {
+    const isDeadLetterQueue = [...this.consumers.values()].some((each) => each.dead_letter_queue === name)
+    const isBound = [...this.uploads.values()].some((uploads) =>
+      uploads.at(-1)?.bindings.some(({ queue_name }) => queue_name === name),
+    )
+    if (isDeadLetterQueue || isBound) throw new Failure(400, 11005, `Cannot delete queue '${name}'`)
+    this.queues.splice(this.queues.indexOf(name), 1)
+  }
+
+  /** The Workers with a service binding to a Worker. */
+  #boundTo(worker: string) {
+    return [...this.uploads]
+      .filter(([, uploads]) => uploads.at(-1)?.bindings.some(({ service }) => service === worker))
+      .map(([service]) => ({ service, environment: 'production' }))
+  }
+
+  /** Refused while it consumes a queue, and, without `force`, while another Worker is bound to it. */
+  #deleteWorker(name: string, force: boolean): void {
+    this.#worker(name)
+    if ([...this.consumers.values()].some(({ script_name }) => script_name === name))
+      throw new Failure(403, 10064, 'Cannot delete this Worker as it is a consumer for a Queue.')
+    if (!force && this.#boundTo(name).length > 0)
+      throw new Failure(400, 10039, 'Other Workers use this Worker.')
+    this.uploads.delete(name)
   }
 
   /** The uploads of a Worker. */
