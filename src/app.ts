@@ -117,7 +117,7 @@ export function createApp(): Hono<HonoEnvironment> {
 
   for (const operation of operations) mount(app, operation)
   app.get('/health', health)
-  app.all('/mcp', forwardToMcp)
+  app.post('/mcp', forwardToMcp)
   app.get('/feeds/:token/.well-known/agent-skills/:file', serveFeed)
   app.get('/', serveHome)
   for (const path of ASSETS) app.get(path, (c) => serveAsset(c, c.req.path))

@@ -72,6 +72,7 @@ describe('routes', () => {
     const expected = [
       ...operations.map(({ contract: { method, path } }) => `${method} ${honoPath(path)}`),
       ...[...PUBLIC_PATHS, FEED_PATH, ...PAGE_PATHS].map((path) => `GET ${path}`),
+      'POST /mcp',
     ]
     const found = new Set(routes.map(({ method, path }) => `${method} ${path}`))
     expect([...found].sort()).toEqual(expected.sort())
@@ -89,9 +90,9 @@ describe('routes', () => {
     }
   })
 
-  it('have no other that answers every method than the middleware and the MCP server', () => {
+  it('have no other that answers every method than the middleware', () => {
     const routes = createApp().routes.filter(({ method }) => method === 'ALL')
-    expect(new Set(routes.map(({ path }) => path))).toEqual(new Set(['/*', '/mcp']))
+    expect(new Set(routes.map(({ path }) => path))).toEqual(new Set(['/*']))
   })
 
   it('each have their example', () => {

@@ -72,6 +72,7 @@ describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
       'docs',
       'openapi.json',
       'llms.txt',
+      'llms-full.txt',
       'health',
       'docs/contract',
       'docs/clients',
@@ -103,6 +104,8 @@ describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
         reference: './docs',
         openapi: './openapi.json',
         llms: './llms.txt',
+        llmsFull: './llms-full.txt',
+        mcp: './mcp',
         health: './health',
         guides: {
           contract: './docs/contract',

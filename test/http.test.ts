@@ -826,6 +826,20 @@ describe('/mcp', () => {
     expect(sent[0]?.headers.get('Authorization')).toBe('Bearer wsk_x')
   })
 
+  it.each(['GET', 'DELETE', 'OPTIONS'])('says that it has no %s, under both base paths', async (method) => {
+    for (const base of ['', PREFIX]) {
+      const { status, headers, body } = await request(method, `${base}/mcp`)
+      expect([status, headers.get('Allow'), headers.get('Error-Code')]).toEqual([
+        405,
+        'POST',
+        'method_not_allowed',
+      ])
+      expect(body).toEqual({
+        error: `method is not allowed for this path; got "${method}"; allowed: POST.`,
+      })
+    }
+  })
+
   it('is an unknown path without the MCP Worker', async () => {
     const environment = { MCP: undefined } as unknown as Partial<Environment>
     const { status, headers } = await request('POST', '/mcp', { environment })

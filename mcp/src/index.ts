@@ -53,9 +53,11 @@ async function serve(request: Request, api: Api): Promise<Response> {
   return refusal ?? createMcpHandler(() => serverOf(api), { legacy: 'reject' }).fetch(request)
 }
 
-/** Serves the revisions before 2026-07-28. `isLegacyRequest` has limited the size of the body. */
+/**
+ * Serves the revisions before 2026-07-28. The API Worker forwards only POST, and `isLegacyRequest` has limited the size of
+ * the body.
+ */
 async function serveLegacy(request: Request, api: Api): Promise<Response> {
-  if (request.method !== 'POST') return new Response(null, { status: 405, headers: { Allow: 'POST' } })
   const message: unknown = await request
     .clone()
     .json()

@@ -5,11 +5,20 @@ import { Marked } from 'marked'
 import { DESCRIPTION, GUIDES, type GuideName, guideMarkdown } from './guides.ts'
 import type { Document } from './operations.ts'
 
-/** The links of the home page, relative to it. */
-const LINKS = {
+interface Link {
+  readonly path: string
+  readonly title: string
+  readonly description: string
+  readonly isPage?: boolean
+}
+
+/** The links of the home page, relative to it. A browser can open those that are pages. */
+const LINKS: Record<string, Link> = {
   reference: { path: 'docs', title: 'API reference', description: 'every operation, to read and to try' },
   openapi: { path: 'openapi.json', title: 'OpenAPI document', description: 'the schemas, for programs' },
-  llms: { path: 'llms.txt', title: 'llms.txt', description: 'the documentation, for agents' },
+  llms: { path: 'llms.txt', title: 'llms.txt', description: 'an index of the documentation, for agents' },
+  llmsFull: { path: 'llms-full.txt', title: 'llms-full.txt', description: 'all of it in one file' },
+  mcp: { path: 'mcp', title: 'mcp', description: 'the MCP server, for agents', isPage: false },
   health: { path: 'health', title: 'Health', description: 'whether this deployment can serve requests' },
 }
 
@@ -28,8 +37,8 @@ export function homeJson({ info }: Document): string {
 }
 
 export function homeHtml({ info }: Document): string {
-  const item = (path: string, title: string, description: string) =>
-    `<li><a href="${path}">${title}</a>: ${description}</li>`
+  const item = ({ path, title, description, isPage = true }: Link) =>
+    `<li>${isPage ? `<a href="${path}">${title}</a>` : `<code>${title}</code>`}: ${description}</li>`
   return page(
     info.title,
     `<main class="text">
@@ -37,13 +46,11 @@ export function homeHtml({ info }: Document): string {
 <p>${DESCRIPTION}</p>
 <nav aria-label="Documentation">
 <ul>
-${Object.values(LINKS)
-  .map(({ path, title, description }) => item(path, title, description))
-  .join('\n')}
+${Object.values(LINKS).map(item).join('\n')}
 </ul>
 <h2>Guides</h2>
 <ul>
-${GUIDES.map(({ name, title, description }) => item(`docs/${name}`, title, description)).join('\n')}
+${GUIDES.map(({ name, ...guide }) => item({ path: `docs/${name}`, ...guide })).join('\n')}
 </ul>
 </nav>
 </main>`,

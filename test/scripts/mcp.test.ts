@@ -759,10 +759,14 @@ describe('/mcp', () => {
     ])
   })
 
-  it('answers a stream and a session with 405, and an unknown tool with an error of the protocol', async () => {
+  it('refuses a stream and a session with a sentence, and an unknown tool with an error of the protocol', async () => {
     for (const method of ['GET', 'DELETE']) {
       const response = await fetch(url, { method, headers: { Authorization: `Bearer ${demo.apiKey}` } })
-      expect([response.status, response.headers.get('Allow')]).toEqual([405, 'POST'])
+      expect([response.status, response.headers.get('Allow'), await response.json()]).toEqual([
+        405,
+        'POST',
+        { error: `method is not allowed for this path; got "${method}"; allowed: POST.` },
+      ])
     }
     const client = await connectNew(demo.apiKey)
     await expect(call(client, 'delete_everything')).rejects.toThrow('There is no tool delete_everything.')
