@@ -49,7 +49,7 @@ export function configurationOf(deployment: Deployment): Configuration {
   }
 }
 
-/** The configuration as its file has it, with all environments, whether it is TOML or JSON. */
+/** The configuration as its file has it, with all environments. */
 export function writtenConfigurationOf(deployment: Deployment): WrittenConfiguration {
   const { experimental_readRawConfig: readRawConfig } = require('wrangler') as typeof import('wrangler')
   return readRawConfig({ config: configFileOf(deployment) }).rawConfig
