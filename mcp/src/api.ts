@@ -16,6 +16,11 @@ export class ApiFailure extends Error {
     this.retryAfter = headers.get('Retry-After')
   }
 
+  /** Of what no operation finds, in the same form. */
+  static notFound(sentence: string, code: string): ApiFailure {
+    return new ApiFailure(sentence, new Response(null, { status: 404, headers: { 'Error-Code': code } }))
+  }
+
   static async of(response: Response): Promise<ApiFailure> {
     const { error } = (await response.json().catch(() => ({}))) as { error?: string }
     return new ApiFailure(error ?? `The API answered with the status ${response.status}.`, response)

@@ -26,7 +26,7 @@ const INSTRUCTIONS =
   'Before a task, look for a skill that fits it, load its SKILL.md and follow it. ' +
   'A session is the work on one task of a project. A schedule of a project or an agent creates a run each time that it fires; ' +
   'an agent that has done its work completes it. ' +
-  'Find the IDs that your task does not name with the tools that list. ' +
+  'IDs of sessions, projects and agents come from your task, or from list_pins, list_schedules and list_runs. ' +
   'Lists have pages: pass nextCursor as cursor. Times in results are in UTC.'
 
 /** The requests that begin a connection. They check the API key, so that a client learns at once that it is not valid. */

@@ -66,7 +66,8 @@ export function failure(
   sentence = message,
 ): CallToolResult {
   return errorResult({
-    error: sentence,
+    // The body of a request is a part of the input.
+    error: sentence.replace(/^body /, 'The input '),
     code,
     status,
     ...(retryAfter !== null && { retryAfterSeconds: Number(retryAfter) }),

@@ -1,7 +1,12 @@
 /** Session files as tools see them: text, or base64 for what is not text, in parts. */
 import * as z from 'zod/mini'
 import { boundedString, docs, text } from '../../src/http/fields.ts'
-import type { ApiFailure } from './api.ts'
+import { describeSent } from '../../src/http/problems.ts'
+import {
+  putSessionFileContract,
+  retrieveSessionFileContentContract,
+} from '../../src/resources/session-files/contract.ts'
+import { type Api, ApiFailure } from './api.ts'
 import { type Data, withinLimit } from './output.ts'
 import type { Input, Wrong } from './tool.ts'
 
@@ -12,13 +17,50 @@ const MAX_CONTENT_UNITS = 4_000_000
 const OFFSET = 'a whole number of bytes, at least 0'
 const LENGTH = `a whole number of bytes from 1 to ${PART_BYTES}`
 
+const { fileId } = retrieveSessionFileContentContract.params.shape
+const { path } = putSessionFileContract.query.shape
+
 export const readProperties = {
+  fileId: z.optional(fileId),
+  path: z.optional(path).register(docs, { description: 'Instead of `fileId`.' }),
   offset: z
     ._default(z.int(OFFSET).check(z.minimum(0, OFFSET)), 0)
     .register(docs, { description: 'The first byte of the part; the `nextOffset` of a result reads on.' }),
   length: z
     ._default(z.int(LENGTH).check(z.minimum(1, LENGTH), z.maximum(PART_BYTES, LENGTH)), PART_BYTES)
     .register(docs, { description: 'The bytes of the part, at most.' }),
+}
+
+/** As many as the list has on a page. */
+const PAGE_FILES = 1000
+/** With the request that follows, no more than another tool or resource makes (index.ts, MAX_BATCH). */
+const MAX_PAGES = 5
+
+interface FilePage {
+  readonly items: readonly { readonly id: string; readonly path: string }[]
+  readonly nextCursor: string | null
+}
+
+/** @returns the input with the ID of the file at its path, which the API finds in the list only. */
+export async function withFileId(input: Input, api: Api): Promise<Input | Wrong> {
+  const { sessionId, fileId, path } = input
+  if ((fileId === undefined) === (path === undefined)) {
+    return `fileId and path are both ${path === undefined ? 'missing' : 'given'}; allowed: one of them.`
+  }
+  if (path === undefined) return input
+  const list = `/v1/sessions/${sessionId}/files?limit=${PAGE_FILES}`
+  let cursor: string | null = ''
+  for (let pages = 0; pages < MAX_PAGES && cursor !== null; pages++) {
+    const page: FilePage = await api.json(cursor === '' ? list : `${list}&cursor=${cursor}`)
+    const found = page.items.find((file) => file.path === path)
+    if (found) return { ...input, fileId: found.id }
+    cursor = page.nextCursor
+  }
+  const searched =
+    cursor === null
+      ? 'The session has no file'
+      : `The first ${MAX_PAGES * PAGE_FILES} files of the session have none`
+  throw ApiFailure.notFound(`${searched} at the path ${describeSent(path)}.`, 'session_file_not_found')
 }
 
 const rangeOf = (input: Input) => input as { offset: number; length: number }
@@ -29,6 +71,7 @@ export function fileRange(input: Input): RequestInit {
 }
 
 export async function readFile(response: Response, input: Input): Promise<Data> {
+  const { fileId } = input
   const { offset } = rangeOf(input)
   const bytes = Buffer.from(await response.arrayBuffer())
   const totalBytes = Number(response.headers.get('Content-Range')?.split('/')[1] ?? offset + bytes.length)
@@ -36,7 +79,7 @@ export async function readFile(response: Response, input: Input): Promise<Data> 
   return withinLimit(bytes.length, (length) => {
     const { content, encoding, used } = decoded(bytes.subarray(0, length), offset + length >= totalBytes)
     const end = offset + used
-    return { content, encoding, contentType, offset, totalBytes, ...readOn(end, totalBytes) }
+    return { fileId, content, encoding, contentType, offset, totalBytes, ...readOn(end, totalBytes) }
   })
 }
 

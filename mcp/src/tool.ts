@@ -15,10 +15,12 @@ export type Wrong = string
 export interface ToolOptions {
   /** Default: the first sentence of the description of the operation. */
   readonly description?: string
-  /** Properties that the operation does not have, for `request` and `result`. */
+  /** Properties that the operation does not have, or has in another form, for the following options. */
   readonly extra?: Shape
   /** Of a PUT that never replaces: the sentence for what exists already. */
   readonly onlyCreates?: string
+  /** Finds with further requests what the input leaves out. */
+  readonly complete?: (input: Input, api: Api) => Promise<Input | Wrong>
   /** Headers and a body that are made from the input. Default: the properties of the contract's body, as JSON. */
   readonly request?: (input: Input) => RequestInit | Wrong
   /** The data that a response becomes. Default: its JSON. */
@@ -201,26 +203,39 @@ async function call(
   const parsed = schema.safeParse(data)
   if (!parsed.success)
     return invalidInput(describeProblems(parsed.error.issues, { schema, data, isSecret: false }))
-  const values: Input = parsed.data
+  try {
+    const values = (await options.complete?.(parsed.data, api)) ?? parsed.data
+    if (typeof values === 'string') return invalidInput(values)
+    return await send(api, contract, values, options)
+  } catch (error) {
+    if (!(error instanceof ApiFailure)) throw error
+    const recovered = options.recovered?.(error, parsed.data)
+    if (recovered) return success(recovered)
+    return failure(error, error.code === 'already_exists' ? options.onlyCreates : undefined)
+  }
+}
+
+/** @throws {ApiFailure} if the response is not a success. */
+async function send(
+  api: Api,
+  contract: Contract,
+  values: Input,
+  options: ToolOptions,
+): Promise<CallToolResult> {
   const named = (shape: object) =>
     Object.entries(values).filter(([name, value]) => name in shape && value !== undefined)
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(values[name])))
-  const search = new URLSearchParams(named(queryShape).map(([name, value]) => [name, String(value)]))
+  const search = new URLSearchParams(
+    named(contract.query?.shape ?? {}).map(([name, value]) => [name, String(value)]),
+  )
   const own = options.request?.(values) ?? jsonRequest(contract.body && named(contract.body.shape))
   if (typeof own === 'string') return invalidInput(own)
   const headers = new Headers(own.headers)
   if (options.onlyCreates !== undefined) headers.set('If-None-Match', '*')
   const request = { method: contract.method, ...own, headers }
-  try {
-    const response = await api.call(search.size > 0 ? `${path}?${search}` : path, request)
-    const data = await (options.result ?? jsonOf)(response, values)
-    return typeof data === 'string' ? invalidInput(data) : success(data)
-  } catch (error) {
-    if (!(error instanceof ApiFailure)) throw error
-    const recovered = options.recovered?.(error, values)
-    if (recovered) return success(recovered)
-    return failure(error, error.code === 'already_exists' ? options.onlyCreates : undefined)
-  }
+  const response = await api.call(search.size > 0 ? `${path}?${search}` : path, request)
+  const data = await (options.result ?? jsonOf)(response, values)
+  return typeof data === 'string' ? invalidInput(data) : success(data)
 }
 
 function jsonRequest(properties: [string, unknown][] | undefined): RequestInit {

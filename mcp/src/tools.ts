@@ -1,4 +1,7 @@
-/** THE LIST: every tool. Each is made from the contract of an operation, and one call is one request to the API. */
+/**
+ * THE LIST: every tool. Each is made from the contract of an operation, and one call is one request to the API, unless
+ * `complete` makes others.
+ */
 import { retrieveMeContract } from '../../src/resources/me/contract.ts'
 import {
   deletePinContract,
@@ -19,7 +22,15 @@ import {
   retrieveSessionFileContentContract,
 } from '../../src/resources/session-files/contract.ts'
 import { listSkillsContract, retrieveSkillContract } from '../../src/resources/skills/contract.ts'
-import { emptyFile, fileRange, readFile, readProperties, sentFile, writeProperties } from './session-files.ts'
+import {
+  emptyFile,
+  fileRange,
+  readFile,
+  readProperties,
+  sentFile,
+  withFileId,
+  writeProperties,
+} from './session-files.ts'
 import { loadProperties, loadSkill } from './skill-files.ts'
 import { type Tool, tool } from './tool.ts'
 
@@ -40,6 +51,7 @@ export const TOOLS: readonly Tool[] = [
   tool('read_session_file', [retrieveSessionFileContentContract], {
     description: 'Returns the content of a file, or a part of it.',
     extra: readProperties,
+    complete: withFileId,
     request: fileRange,
     result: readFile,
     recovered: emptyFile,

@@ -423,10 +423,27 @@ describe('every tool', () => {
     }
     const unplaced = await call(client, 'update_schedule', { scheduleId, enabled: true })
     expect(unplaced.content[0]?.text).toMatch(/^projectId is missing; /)
+    const { sessionId } = demo
+    for (const [which, sent] of [
+      ['missing', {}],
+      ['given', { fileId, path: 'notes/day.md' }],
+    ] as const) {
+      const { content } = await call(client, 'read_session_file', { sessionId, ...sent })
+      expect(content[0]?.text).toBe(`fileId and path are both ${which}; allowed: one of them.`)
+    }
     const both = await call(client, 'update_schedule', { ...inputs().update_schedule, agentId: demo.agentId })
     expect(both.content[0]?.text).toMatch(/^agentId is not a known property; /)
     const filtered = await call(client, 'list_schedules', { projectId: demo.projectId, enabled: true })
     expect(filtered.content[0]?.text).toMatch(/^enabled is not a known property; /)
+  })
+
+  it('says "the input" where the API says "body"', async () => {
+    const client = await connectNew(demo.apiKey)
+    const { projectId } = demo
+    const unchanged = await call(client, 'update_schedule', { projectId, scheduleId })
+    expect(unchanged.content[0]?.text).toMatch(
+      /^The input has no properties; allowed: at least one of cron, /,
+    )
   })
 
   it('creates a schedule once, and replaces none', async () => {
@@ -571,6 +588,36 @@ describe('results', () => {
       offset = part.nextOffset
     }
     expect(Buffer.concat(parts).equals(content)).toBe(true)
+  })
+
+  it('have a file that is read by its path, with its ID, after one more request for 1,000 files', async () => {
+    const client = await connectNew(demo.apiKey)
+    const sessionId = crypto.randomUUID()
+    await service.send('PUT', `/v1/sessions/${sessionId}`, { projectId: demo.projectId, name: 'Notes' })
+    const write = async (path: string, content = path) => {
+      const { structuredContent } = await call(client, 'write_session_file', { sessionId, path, content })
+      return structuredContent.id
+    }
+    const read = (path: string) => call(client, 'read_session_file', { sessionId, path })
+    const path = 'notes/plän + 1.md'
+    const id = await write(path.normalize('NFD'), 'Plan')
+    const found = { fileId: id, content: 'Plan', nextOffset: null }
+    expect(await costOf(() => read(path.normalize('NFD')))).toEqual([
+      ['listSessionFiles', 'retrieveSessionFileContent'],
+      2,
+    ])
+    expect((await read(path)).structuredContent).toMatchObject(found)
+    const none = await read('notes/plan.md')
+    expect([none.isError, none.structuredContent]).toEqual([
+      true,
+      {
+        error: 'The session has no file at the path "notes/plan.md".',
+        code: 'session_file_not_found',
+        status: 404,
+      },
+    ])
+    await write('empty.md', '')
+    expect((await read('empty.md')).structuredContent).toMatchObject({ content: '', totalBytes: 0 })
   })
 
   it('refuse a part behind the end of a file', async () => {
