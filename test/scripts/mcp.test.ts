@@ -617,7 +617,8 @@ describe('results', () => {
       },
     ])
     await write('empty.md', '')
-    expect((await read('empty.md')).structuredContent).toMatchObject({ content: '', totalBytes: 0 })
+    const { structuredContent } = await read('empty.md')
+    expect(structuredContent).toMatchObject({ fileId: expect.any(String), content: '', totalBytes: 0 })
   })
 
   it('refuse a part behind the end of a file', async () => {
