@@ -7,7 +7,7 @@ import { ROOT } from '../support/commands.ts'
 import { type DevServer, freePort, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
 import { newState } from '../support/local-state.ts'
 import { launchChromium, newPage, type Observed } from './chromium.ts'
-import { enterKey, openGroups, openRequest, sendRequest, tryOperation } from './reference.ts'
+import { closeGroup, enterKey, openGroups, openRequest, sendRequest, tryOperation } from './reference.ts'
 
 const RETRIEVE_SKILL = {
   tag: 'Skills',
@@ -188,19 +188,18 @@ describe('the requests that the reference page fills in', () => {
         answers.push(`${response.request().method()} ${response.status()} ${pathname}`)
     })
     const sent: string[] = []
-    let opened = ''
+    let [entered, opened] = ['', '']
     page.on('request', (request) => sent.push(...Object.keys(request.headers())))
     for (const { operationId, tag, summary, method, path, requestBody } of operations.toSorted(
       (a, b) => rankOf(a) - rankOf(b) || a.tag.localeCompare(b.tag),
     )) {
       const key = operationId === 'leaseEnvironmentVariables' ? demo.leaseKey : demo.apiKey
-      // The page gets slower with each group that is open.
-      if (`${tag} ${key}` !== opened) {
+      if (key !== entered) {
         await page.goto('about:blank')
         await page.goto(`${demo.baseUrl}/docs`)
         await enterKey(page, key)
-        opened = `${tag} ${key}`
-      }
+      } else if (tag !== opened) await closeGroup(page.getByRole('complementary'), opened)
+      ;[entered, opened] = [key, tag]
       const dialog = await openRequest(page, { tag, summary, method, path })
       if (requestBody?.content['application/octet-stream']) {
         const chosen = page.waitForEvent('filechooser')

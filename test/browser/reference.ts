@@ -34,6 +34,14 @@ export async function openGroups(sidebar: Locator, tag = ''): Promise<void> {
   while ((await closed.count()) > 0) await closed.first().click()
 }
 
+/** Closes a group of the sidebar: the page gets slower with each that is open. */
+export async function closeGroup(sidebar: Locator, tag: string): Promise<void> {
+  await sidebar
+    .getByRole('button', { name: `Close Group - ${tag}` })
+    .first()
+    .click()
+}
+
 /** Tries an operation, with these parameters of its path. @returns what the page shows of the response. */
 export async function tryOperation(
   page: Page,
