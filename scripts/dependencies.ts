@@ -1,7 +1,7 @@
 /** Writes docs/dependencies.md. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { bundleCommand } from './command-bundle.ts'
 import { describeScript, parsed } from './command-line.ts'
 import { ROOT } from './wrangler.ts'
 
@@ -58,25 +58,6 @@ const tableOf = (paths: readonly string[]) =>
     ...paths.map((path) => row(nameOf(path), packages[path]?.version, packages[path]?.license)),
   ].join('\n')
 
-/** The packages whose code is in the bundle of the command, by their paths in the lock file. */
-async function bundled(): Promise<string[]> {
-  const { metafile } = await build({
-    absWorkingDir: ROOT,
-    entryPoints: ['cli/src/workspace.ts'],
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    outdir: 'unused',
-    write: false,
-    metafile: true,
-  })
-  const files = Object.values(metafile.outputs).flatMap(({ inputs }) =>
-    Object.keys(inputs).filter((file) => inputs[file]?.bytesInOutput),
-  )
-  const paths = files.flatMap((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [])
-  return [...new Set(paths)].sort()
-}
-
 const text = `# Dependencies
 
 Generated from package-lock.json and the code by \`npm run dependencies\`. Versions are exact, and the lock file has a checksum of each package.
@@ -99,7 +80,7 @@ ${tableOf(dependenciesOf('client'))}
 
 The packages whose code is in the bundle of the command \`workspace\`. Its installation brings no other package.
 
-${tableOf(await bundled())}
+${tableOf((await bundleCommand()).packages)}
 
 ## Install scripts
 

@@ -327,11 +327,34 @@ describe('the packed cli', () => {
     const packages = join(cli, 'node_modules')
     expect(readdirSync(packages).filter((name) => !name.startsWith('.'))).toEqual(['@workspace-api'])
     const installed = join(packages, '@workspace-api', 'cli')
-    expect(readdirSync(installed).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json'])
+    expect(readdirSync(installed).sort()).toEqual([
+      'LICENSE',
+      'README.md',
+      'THIRD-PARTY-NOTICES.txt',
+      'dist',
+      'package.json',
+    ])
     expect(readdirSync(join(installed, 'dist'))).toEqual(['workspace.cjs'])
     expect(readFileSync(join(installed, 'dist', 'workspace.cjs'), 'utf8')).not.toContain(ROOT)
     const [usage] = await lines(['--help'])
     expect(usage).toBe('Usage: workspace [options] [command]')
+  })
+
+  it('has the licences of the packages in its bundle', () => {
+    const installed = join(cli, 'node_modules', '@workspace-api', 'cli')
+    const code = readFileSync(join(installed, 'dist', 'workspace.cjs'), 'utf8')
+    const notices = readFileSync(join(installed, 'THIRD-PARTY-NOTICES.txt'), 'utf8')
+    // esbuild writes the name of each file above its code.
+    const files = code.matchAll(/^ *\/\/ (\S*node_modules\/((?:@[^/]+\/)?[^/]+))\//gm)
+    const packages = new Map(Array.from(files, ([, path = '', name = '']) => [path, name]))
+    expect([...packages.values()]).toEqual(expect.arrayContaining(['@bomb.sh/tab', 'commander', 'zod']))
+    for (const [path, name] of packages) {
+      const { version, author } = JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8'))
+      expect(notices).toMatch(new RegExp(`^${name} ${version} \\(\\S+\\)$`, 'm'))
+      const file = readdirSync(join(ROOT, path)).find((each) => each.startsWith('LICENSE'))
+      const licence = file ? readFileSync(join(ROOT, path, file), 'utf8').trim() : `Copyright (c) ${author}`
+      expect(notices).toContain(licence)
+    }
   })
 
   inLongForm.each([20, 22])('runs on Node %i', async (version) => {
