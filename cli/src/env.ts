@@ -1,7 +1,7 @@
 /** `workspace env`: the environment variables of a project. */
 import { constants } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
-import { dataOf, items, leaseVariables } from '../../client/src/index.ts'
+import { dataOf, items, leaseVariables, WorkspaceApiError } from '../../client/src/index.ts'
 import { startProgress, UsageError } from '../../scripts/command-line.ts'
 import { describeProblems } from '../../src/http/problems.ts'
 import { setEnvironmentVariablesContract } from '../../src/resources/environment-variables/contract.ts'
@@ -13,6 +13,8 @@ import { connect, LARGEST_PAGE } from './service.ts'
 
 const PATH = '/v1/projects/{projectId}/environment-variables'
 const PROJECT = ['--project <id>', 'the project'] as const
+const UNRESTRICTED = 'This needs an API key that is restricted to projects. To create one:'
+const CREATE_KEY = 'workspace keys create sandbox --scope environment-variables:lease --project'
 /** As in shells: the command was not found, or it cannot be executed. */
 const [NOT_FOUND, NOT_EXECUTABLE] = [127, 126]
 /** A terminal sends these to each process of the foreground by itself. */
@@ -68,7 +70,7 @@ const list = withLimit(
 
 const run = describe(
   'run',
-  'Runs a command with the variables of a project in its environment. They come encrypted to a key that only this process has, are decrypted in memory, and are written nowhere. The command gets the signals that this process gets, and its exit code is passed on. The API key needs the scope environment-variables:lease, and has to be restricted to projects.',
+  'Runs a command with the variables of a project in its environment. They come encrypted to a key that only this process has, are decrypted in memory, and are written nowhere. The command gets the signals that this process gets, and its exit code is passed on. The API key needs the scope environment-variables:lease, and has to be restricted to projects: `workspace keys create` makes one.',
   [
     'env run --project website -- npm start',
     "env run --project website --only GREETING,TOKEN -- node -e 'console.log(process.env.GREETING)'",
@@ -79,7 +81,10 @@ const run = describe(
   .argument('<command...>', 'what to run, after --')
   .action(async ([command = '', ...args], { project, only }) => {
     checkProject(project)
-    const variables = await leaseVariables(connect(), project, only)
+    const variables = await leaseVariables(connect(), project, only).catch((error: Error) => {
+      const isUnrestricted = error instanceof WorkspaceApiError && error.code === 'restricted_key_required'
+      throw isUnrestricted ? new Error(`${UNRESTRICTED} ${CREATE_KEY} ${project}`) : error
+    })
     const result = await runWith(variables, command, args).catch((error: Error) => {
       const isTooLarge = error.cause === 'E2BIG'
       console.error(isTooLarge ? tooLarge(command, variables) : error.message)

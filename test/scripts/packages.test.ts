@@ -479,7 +479,30 @@ describe('the packed cli', () => {
         stderr: 'no-such-command cannot be started: ENOENT.\n',
       })
       const unrestricted = await workspace(['env', 'run', '--project', demo.projectId, '--', 'true'])
-      expect([unrestricted.code, unrestricted.stdout]).toEqual([1, ''])
+      const advice = `workspace keys create sandbox --scope environment-variables:lease --project ${demo.projectId}`
+      expect(unrestricted).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: `This needs an API key that is restricted to projects. To create one: ${advice}\n`,
+      })
+    })
+
+    it('accepts the key that its error says how to create', async () => {
+      const scope = ['--scope', 'environment-variables:lease', '--project', demo.projectId]
+      const { stdout } = await workspace(['keys', 'create', 'sandbox', ...scope])
+      const args = [
+        'env',
+        'run',
+        '--project',
+        demo.projectId,
+        '--only',
+        'GREETING',
+        '--',
+        'node',
+        '-e',
+        GREET,
+      ]
+      expect(await workspace(args, stdout.trim())).toMatchObject({ code: 0, stdout: `${SECRET}\n` })
     })
 
     it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
