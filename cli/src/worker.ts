@@ -16,6 +16,8 @@ const GRACE_MS = 10_000
 const SHORTEST_LEASE_SECONDS = 60
 /** A claim is renewed several times in its duration, so that one failed request does not lose it. */
 const RENEWALS = 4
+/** How long an outcome is sent after the end of the claim, in case that nobody else has the run yet. */
+const LATE_OUTCOME_MS = 5 * 60_000
 /** `Date` has whole seconds, rounded down. */
 const DATE_PRECISION_MS = 1000
 
@@ -34,6 +36,8 @@ export async function workOnRuns(command: readonly string[], options: WorkOption
   const login = currentLogin()
   const client = connect(login)
   const persistentClient = connect(login, { isPersistent: true })
+  if (!options.once) console.error('Waiting for runs. Ctrl-C ends the worker after its current runs.')
+  await warnOfRunEndpoint(client)
   const [finish, giveBack] = [new AbortController(), new AbortController()]
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -71,6 +75,16 @@ export async function workOnRuns(command: readonly string[], options: WorkOption
   if (failure) throw failure
 }
 
+/** Says nothing if the API key may not read the run endpoint: the worker does not need it. */
+async function warnOfRunEndpoint(client: WorkspaceClient): Promise<void> {
+  const result = await client.GET('/v1/run-endpoint').catch(() => undefined)
+  if (result?.data) {
+    console.error(
+      'Warning: the organization has a run endpoint, which gets its new runs, so a worker gets none of them. DELETE /v1/run-endpoint deletes it.',
+    )
+  }
+}
+
 /** Waits, but not beyond a signal. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => undefined)
@@ -106,10 +120,13 @@ class Job {
   readonly #run: ClaimedRun
   readonly #command: readonly string[]
   readonly #options: WorkOptions
+  /** When the claim ends. */
+  #endsAt: number
 
   constructor(client: WorkspaceClient, run: ClaimedRun, command: readonly string[], options: WorkOptions) {
     this.#client = client
     this.#run = run
+    this.#endsAt = run.endsAt
     this.#command = command
     this.#options = options
   }
@@ -124,7 +141,7 @@ class Job {
       const stdio = ['pipe', process.stderr, process.stderr] as const
       const { child, ended } = start(file, args, { stdio: [...stdio], detached: true })
       // The command may not read it.
-      child.stdin?.on('error', () => undefined).end(JSON.stringify(work))
+      child.stdin?.on('error', () => undefined).end(`${JSON.stringify(work)}\n`)
       const stopped = await Promise.race([
         ended.then(() => undefined),
         this.#keepClaim(done.signal),
@@ -143,8 +160,8 @@ class Job {
 
   /** Renews the claim until `done`. @returns why the command has to stop, so early that it has time to end. */
   async #keepClaim(done: AbortSignal): Promise<'lost' | 'timed out'> {
-    let { leaseExpiresAt, endsAt } = this.#run
-    const msLeft = () => endsAt - GRACE_MS - Date.now()
+    let { leaseExpiresAt } = this.#run
+    const msLeft = () => this.#endsAt - GRACE_MS - Date.now()
     const pauseMs = msLeft() / RENEWALS
     let isLimited = false
     while (msLeft() > 0) {
@@ -160,7 +177,7 @@ class Job {
       // A lease ends with the time of the run at the latest.
       isLimited = result.data.leaseExpiresAt <= leaseExpiresAt
       leaseExpiresAt = result.data.leaseExpiresAt
-      endsAt = localTime(leaseExpiresAt, result.response)
+      this.#endsAt = localTime(leaseExpiresAt, result.response)
     }
     return isLimited ? 'timed out' : 'lost'
   }
@@ -177,7 +194,7 @@ class Job {
     return this.#client.POST('/v1/runs/{runId}/renew', { params, body, signal }).catch(() => undefined)
   }
 
-  /** Tries until the service responds, even if the claim has ended: the outcome still counts if nobody else has the run. */
+  /** Tries until the service responds, for a while also after the end of the claim: the outcome counts if nobody else has the run. */
   async #complete(how: Ended, giveBack: AbortSignal) {
     const { id: runId, claimId } = this.#run
     const body =
@@ -185,11 +202,15 @@ class Job {
         ? { outcome: 'succeeded' as const, claimId }
         : { outcome: 'failed' as const, claimId, message: describe(how) }
     const params = { path: { runId } }
-    const completion = { params, body, signal: giveBack }
+    const msLeft = Math.max(this.#endsAt - Date.now(), 0) + LATE_OUTCOME_MS
+    const signal = AbortSignal.any([giveBack, AbortSignal.timeout(msLeft)])
+    const completion = { params, body, signal }
     const result = await this.#client.POST('/v1/runs/{runId}/complete', completion).catch(() => undefined)
-    if (!result) return giveBack.aborted ? 'released' : 'lost'
-    if (result.data) return body.outcome
-    console.error(new WorkspaceApiError(result).message)
+    if (!result && giveBack.aborted) return 'released'
+    if (result?.data) return body.outcome
+    console.error(
+      result ? new WorkspaceApiError(result).message : `The outcome "${body.outcome}" was not sent.`,
+    )
     return 'lost'
   }
 }

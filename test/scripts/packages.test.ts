@@ -637,6 +637,16 @@ describe('the packed cli', () => {
     const runOf = async (id: string) => (await call('GET', `/v1/runs/${id}`)).body
     const worker = (...args: string[]) =>
       start(['runs', 'work', '--lease', '60', '--poll', '1', ...args], other.apiKey)
+    const WAITING = 'Waiting for runs. Ctrl-C ends the worker after its current runs.\n'
+    /** What a child prints on standard error, once the pattern is in it. */
+    async function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
+      let text = ''
+      child.stderr?.on('data', (chunk) => {
+        text += chunk
+      })
+      await until(() => pattern.test(text))
+      return text
+    }
     /** As a lease that ends, and the tick after it. */
     async function endLease(id: string) {
       await rowsOf(
@@ -665,7 +675,7 @@ describe('the packed cli', () => {
 
     it('are worked on: the run is on standard input, and the exit code is its outcome', async () => {
       const id = await newRun()
-      const good = await endOf(worker('--once', '--json', '--', 'sh', '-c', 'cat; echo; echo working'))
+      const good = await endOf(worker('--once', '--json', '--', 'sh', '-c', 'cat; echo working'))
       expect([good.code, good.stdout]).toEqual([
         0,
         `${JSON.stringify({ outcome: 'succeeded', name: id, message: 'Review' })}\n`,
@@ -691,7 +701,7 @@ describe('the packed cli', () => {
     it('are given back if the command cannot be started', async () => {
       const id = await newRun()
       const { code, stderr } = await endOf(worker('--', 'no-such-command'))
-      expect([code, stderr]).toEqual([1, 'no-such-command cannot be started: ENOENT.\n'])
+      expect([code, stderr]).toEqual([1, `${WAITING}no-such-command cannot be started: ENOENT.\n`])
       expect((await runOf(id)).status).toBe('delivered')
       await endLease(id)
       expect((await endOf(worker('--once', '--', 'true'))).stdout).toBe(`succeeded ${id}, Review\n`)
@@ -700,11 +710,7 @@ describe('the packed cli', () => {
     it('are finished after SIGTERM, several at a time', async () => {
       const ids = [await newRun(), await newRun(), await newRun()]
       const child = worker('--concurrency', '2', '--', 'sh', '-c', 'echo started; sleep 2')
-      let started = ''
-      child.stderr?.on('data', (chunk) => {
-        started += chunk
-      })
-      await until(() => started.split('started').length > 2)
+      await printed(child, /started\nstarted\n/)
       child.kill('SIGTERM')
       const { code, stdout } = await endOf(child)
       expect([code, stdout.trim().split('\n').sort()]).toEqual([
@@ -718,17 +724,13 @@ describe('the packed cli', () => {
     it('are given back after a second SIGTERM, which stops the command', async () => {
       const id = await newRun()
       const child = worker('--', 'sh', '-c', 'echo started; sleep 600 & echo $!; wait')
-      let printed = ''
-      child.stderr?.on('data', (chunk) => {
-        printed += chunk
-      })
-      await until(() => /\d\n/.test(printed))
+      const started = await printed(child, /started\n\d+\n/)
       child.kill('SIGTERM')
       await setTimeout(300)
       child.kill('SIGTERM')
       expect(await endOf(child)).toMatchObject({ code: 0, stdout: `released  ${id}, Review\n` })
       // What the command started has ended, too.
-      await until(() => !existsSync(`/proc/${Number(/\d+/.exec(printed))}`))
+      await until(() => !existsSync(`/proc/${Number(/\d+/.exec(started))}`))
       await endLease(id)
       expect((await endOf(worker('--once', '--', 'true'))).code).toBe(0)
     })
@@ -736,22 +738,20 @@ describe('the packed cli', () => {
     it('are claimed again after kill -9, and completed once; a worker that lost its claim stops its command', async () => {
       const id = await newRun()
       const first = worker('--', 'sh', '-c', 'echo $$; exec sleep 600')
-      const pid = await new Promise<string>((resolve) =>
-        first.stderr?.once('data', (data) => resolve(String(data))),
-      )
+      const pid = Number(/\d+/.exec(await printed(first, /\d+\n/)))
       const [{ claimId }] = (await rowsOf(state, `SELECT "claimId" FROM "runs" WHERE "id" = '${id}'`)) as [
         { claimId: string },
       ]
       first.kill('SIGKILL')
       // The command outlives it.
-      process.kill(Number(pid))
+      process.kill(pid)
       expect((await endOf(first)).signal).toBe('SIGKILL')
       expect(await runOf(id)).toMatchObject({ status: 'delivered', attempts: 1 })
       expect((await endOf(worker('--once', '--', 'true'))).stdout).toBe('')
 
       await endLease(id)
       const second = worker('--', 'sh', '-c', 'echo started; exec sleep 600')
-      await new Promise((resolve) => second.stderr?.once('data', resolve))
+      await printed(second, /started/)
       await endLease(id)
       const third = await endOf(worker('--once', '--', 'true'))
       expect(third.stdout).toBe(`succeeded ${id}, Review\n`)

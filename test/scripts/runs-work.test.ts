@@ -16,8 +16,11 @@ interface Answer {
   readonly status?: number
   readonly body: object
 }
-/** What answers a request; undefined closes the connection. */
-type Answers = Partial<Record<'renew' | 'complete', (request: object) => Answer | undefined>>
+/** What answers a request; undefined closes the connection. The API key may not read the run endpoint, by default. */
+interface Answers extends Partial<Record<'renew' | 'complete', (request: object) => Answer | undefined>> {
+  readonly runEndpoint?: Answer
+}
+const FORBIDDEN = { status: 403, body: { error: 'The API key does not have the scope run-endpoint:read.' } }
 
 const server = createServer()
 afterEach(() => server.removeAllListeners('request').close())
@@ -35,15 +38,21 @@ async function listen(port = 0): Promise<number> {
 }
 
 /** Starts a worker, which gets one run. */
-async function work(answers: Answers, ...command: string[]) {
+const work = (answers: Answers, ...command: string[]) => workIn({}, answers, ...command)
+
+/** @param env its environment. */
+async function workIn(env: NodeJS.ProcessEnv, answers: Answers, ...command: string[]) {
   const claim = claimUntil(serviceTime() + LEASE_MS)
   const requests: string[] = []
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const operation = request.url?.split('/').at(-1) as 'claim' | 'renew' | 'complete'
-    const body = JSON.parse(await text(request))
+  const answerTo = ({ method, url }: IncomingMessage, body: string): Answer | undefined => {
+    if (method === 'GET') return answers.runEndpoint ?? FORBIDDEN
+    const operation = url?.split('/').at(-1) as 'claim' | 'renew' | 'complete'
     requests.push(operation)
-    const result: Answer | undefined =
-      operation === 'claim' ? { body: { items: [claim] } } : answers[operation]?.({ ...body, ...claim })
+    if (operation === 'claim') return { body: { items: [claim] } }
+    return answers[operation]?.({ ...JSON.parse(body), ...claim })
+  }
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const result = answerTo(request, await text(request))
     if (!result) return response.destroy()
     response.setHeader('Date', new Date(serviceTime()).toUTCString())
     response.writeHead(result.status ?? 200, {
@@ -56,7 +65,7 @@ async function work(answers: Answers, ...command: string[]) {
   const port = await listen()
   const login = { url: `http://127.0.0.1:${port}`, apiKey: 'x' }
   const args = ['runs', 'work', '--once', '--lease', '900', '--', ...command]
-  const child = startWorkspace(args, login)
+  const child = startWorkspace(args, login, { env })
   const printed = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.on('data', (chunk) => {
@@ -119,5 +128,32 @@ describe('runs work', () => {
     await listen(port)
     expect((await ended).stdout).toBe(`succeeded ${RUN.id}, Review\n`)
     expect(requests).toEqual(['claim', 'complete', 'complete'])
+  })
+
+  it('gives up on an outcome five minutes after the end of the claim', async () => {
+    // A second is a hundredth of a second to the timeouts of requests.
+    const faster =
+      'const { timeout } = AbortSignal; AbortSignal.timeout = (ms) => timeout(Math.ceil(ms / 100))'
+    const env = { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(faster)}"` }
+    const start = Date.now()
+    const { requests, ended } = await workIn(env, { complete: () => ({ status: 503, body: {} }) }, 'true')
+    expect(await ended).toEqual({
+      code: 0,
+      stdout: `lost      ${RUN.id}, Review\n`,
+      stderr: 'The outcome "succeeded" was not sent.\n',
+    })
+    expect(requests.slice(0, 2)).toEqual(['claim', 'complete'])
+    expect(requests.filter((operation) => operation === 'complete').length).toBeGreaterThan(1)
+    expect(Date.now() - start).toBeGreaterThan((LEASE_MS + 5 * 60_000) / 100 - 1000)
+  })
+
+  it('warns of a run endpoint', async () => {
+    const runEndpoint = { body: { url: 'https://hooks.example.com/runs' } }
+    const { ended } = await work({ runEndpoint, complete: () => ({ body: {} }) }, 'true')
+    expect(await ended).toMatchObject({
+      code: 0,
+      stdout: `succeeded ${RUN.id}, Review\n`,
+      stderr: expect.stringMatching(/^Warning: the organization has a run endpoint, .*\n$/),
+    })
   })
 })
