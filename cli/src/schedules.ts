@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, parse } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { Option } from '@commander-js/extra-typings'
 import { load, YAMLException } from 'js-yaml'
 import { v5 as derivedUuid } from 'uuid'
 import { dataOf, items, type Result, type WorkspaceClient } from '../../client/src/index.ts'
@@ -170,7 +171,7 @@ const list = withLimit(
     'schedules list --project website',
   ])
     .option('--project <id>', 'only those of this project')
-    .option('--agent <id>', 'only those of this agent'),
+    .addOption(new Option('--agent <id>', 'only those of this agent').conflicts('project')),
 ).action(async ({ project: projectId, agent: agentId, ...output }) => {
   const client = connect()
   const query = { limit: LARGEST_PAGE }

@@ -165,6 +165,10 @@ describe('wrong use of workspace', () => {
     ],
     [['runs', 'complete', ID, 'done'], "Command-argument value 'done' is invalid for argument 'outcome'."],
     [['login'], '--url is missing: standard input is not a terminal.'],
+    [
+      ['schedules', 'list', '--project', 'website', '--agent', ID],
+      "Option '--agent <id>' cannot be used with option '--project <id>'.",
+    ],
     [['login', '--url', url], 'The API key is empty.'],
     [['keys', 'create', 'laptop'], '--scope <scope...> is missing.'],
   ]
