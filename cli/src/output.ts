@@ -28,10 +28,21 @@ export function print({ json }: OutputOptions, value: object, text: string): voi
   console.log(json ? JSON.stringify(value) : text)
 }
 
-/** The line for one of many things that a command works on. @param detail begins with a comma or a colon. */
-export function outcomeLine({ json }: OutputOptions, outcome: string, name: string, detail = ''): string {
-  if (!json) return `${outcome.padEnd(9)} ${cell(name + detail)}`
-  return JSON.stringify({ outcome, name, ...(detail && { message: detail.replace(/^[,:] /, '') }) })
+/**
+ * The line for one of many things that a command works on.
+ * @param detail for people; begins with a comma or a colon.
+ * @param properties the same for programs; default: the detail as `message`.
+ */
+export function outcomeLine(
+  { json }: OutputOptions,
+  outcome: string,
+  name: string,
+  detail = '',
+  properties: object = detail ? { message: detail.replace(/^[,:] /, '') } : {},
+): string {
+  return json
+    ? JSON.stringify({ outcome, name, ...properties })
+    : `${outcome.padEnd(9)} ${cell(name + detail)}`
 }
 
 /** The columns of a table: its headings, and how to get a cell from an item. */

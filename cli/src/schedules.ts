@@ -52,7 +52,7 @@ const apply = withJson(
     try {
       const { outcome, pausedReason } = await applyOne(client, schedule, dryRun)
       const detail = pausedReason ? `, paused: ${pausedReason}` : ''
-      progress.log(outcomeLine(output, outcome, schedule.file, detail))
+      progress.log(outcomeLine(output, outcome, schedule.file, detail, { pausedReason }))
     } catch (error) {
       progress.warn(`failed    ${schedule.file}: ${(error as Error).message}`)
       process.exitCode = 1

@@ -150,8 +150,8 @@ class Job {
       if (stopped) await stop(child, ended)
       const outcome = stopped ?? (await this.#complete(await ended, giveBack))
       if (outcome === 'released') await this.#giveBack()
-      const name = this.#run.name ? `, ${this.#run.name}` : ''
-      console.log(outcomeLine(this.#options, outcome, this.#run.id, name))
+      const { id, name } = this.#run
+      console.log(outcomeLine(this.#options, outcome, id, name ? `, ${name}` : '', { id, name }))
     } catch (error) {
       await this.#giveBack()
       throw error

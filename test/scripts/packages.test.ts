@@ -431,10 +431,20 @@ describe('the packed cli', () => {
     })
     expect(await lines(['skills', 'push', 'skills'])).toEqual(['created   notes, 2 files'])
     expect(await json(['skills', 'push', 'skills'])).toEqual([
-      { outcome: 'unchanged', name: 'notes', message: '2 files' },
+      { outcome: 'unchanged', name: 'notes', files: 2 },
     ])
     expect(await lines(['skills', 'pull', 'pulled', 'notes'])).toEqual(['created   notes, 2 files'])
     expect(readBytes(join(work, 'pulled', 'notes'))).toEqual(readBytes(skill))
+    expect(await json(['skills', 'pull', 'pulled', 'notes'])).toEqual([
+      { outcome: 'unchanged', name: 'notes', files: 2 },
+    ])
+
+    writeFiles(skill, { 'run.sh': '#!/bin/sh\ntrue\n' })
+    await lines(['skills', 'push', 'skills'])
+    const listed = (await json(['skills', 'list'])).find(({ name }) => name === 'notes')
+    expect(listed).toMatchObject({ name: 'notes', latestVersion: 2 })
+    const row = (await lines(['skills', 'list'])).find((line) => line.startsWith('notes '))
+    expect(row).toMatch(new RegExp(`^notes +2 +${listed.id}$`))
 
     const created = await workspace(['skills', 'feed', 'create', 'Laptops', '--skill', 'notes@1'])
     expect(created.code, created.stderr).toBe(0)
@@ -678,7 +688,7 @@ describe('the packed cli', () => {
       const good = await endOf(worker('--once', '--json', '--', 'sh', '-c', 'cat; echo working'))
       expect([good.code, good.stdout]).toEqual([
         0,
-        `${JSON.stringify({ outcome: 'succeeded', name: id, message: 'Review' })}\n`,
+        `${JSON.stringify({ outcome: 'succeeded', name: 'Review', id })}\n`,
       ])
       const [input = '', printed] = good.stderr.split('\n')
       expect([printed, JSON.parse(input)]).toEqual([

@@ -104,6 +104,6 @@ export function recordsIn(folder: string): string {
   return records
 }
 
-export function countOf({ length }: readonly unknown[]): string {
+export function countOf(length: number): string {
   return `${length} ${length === 1 ? 'file' : 'files'}`
 }

@@ -136,7 +136,7 @@ async function pullSkill(
   const record = local && readRecord(folder)
   const linesOf = (outcome: string, files: Fingerprints, kept: readonly string[]) => [
     ...kept.map((filename) => outcomeLine(options, 'kept', `${name}/${filename}`, ': changed here')),
-    outcomeLine(options, outcome, name, `, ${countOf([...files])}`),
+    outcomeLine(options, outcome, name, `, ${countOf(files.size)}`, { files: files.size }),
   ]
   const isPlain = options.version === undefined && !options.force && !record?.pending
   if (record?.etag != null && isPlain && (await hasTag(client, id, record.etag))) {

@@ -79,13 +79,16 @@ async function pushAll(folders: readonly string[], options: Options): Promise<vo
       for (const { path, reason } of skipped)
         progress.log(outcomeLine(options, 'skipped', path, `: ${reason}`))
       if (skipped.length > 0 && !options.allowSkips) {
-        throw new Error(`${countOf(skipped)} would be left out; --allow-skips publishes the skill without`)
+        throw new Error(
+          `${countOf(skipped.length)} would be left out; --allow-skips publishes the skill without`,
+        )
       }
       const duplicate = pushed.get(skill.name)
       if (duplicate !== undefined) throw new Error(`name: ${duplicate} has the same name`)
       pushed.set(skill.name, folder)
       const outcome = await pushSkill(client, skill, folder, ids.get(skill.name), options)
-      progress.log(outcomeLine(options, outcome, skill.name, `, ${countOf(skill.files)}`))
+      const files = skill.files.length
+      progress.log(outcomeLine(options, outcome, skill.name, `, ${countOf(files)}`, { files }))
     } catch (error) {
       progress.warn(`failed    ${folder}: ${(error as Error).message}`)
       process.exitCode = 1
