@@ -1,12 +1,32 @@
 /** `workspace skills`. */
-import { dataOf, items } from '../../client/src/index.ts'
+import { dataOf, items, type WorkspaceClient } from '../../client/src/index.ts'
 import { UsageError } from '../../scripts/command-line.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
 import { connect, LARGEST_PAGE } from './service.ts'
 import { pull } from './skills/pull.ts'
 import { push } from './skills/push.ts'
-import { listSkills } from './skills/versions.ts'
+import { listSkills, listVersions } from './skills/versions.ts'
+
+const list = withLimit(
+  describe('list', 'Lists the skills with their latest versions.', [
+    'skills list',
+    'skills list --limit 10 --json',
+  ]),
+).action(async (options) => {
+  await printList(options, withLatestVersion(connect()), {
+    NAME: ({ name }) => name,
+    VERSION: ({ latestVersion }) => latestVersion,
+    ID: ({ id }) => id,
+  })
+})
+
+async function* withLatestVersion(client: WorkspaceClient) {
+  for await (const skill of items(client, '/v1/skills', { params: { query: { limit: LARGEST_PAGE } } })) {
+    const [latest] = await listVersions(client, skill.id, 1)
+    yield { ...skill, latestVersion: latest?.version }
+  }
+}
 
 const createFeed = withJson(
   describe(
@@ -14,7 +34,7 @@ const createFeed = withJson(
     'Creates a feed, and prints its URL, from which anyone installs its skills with `npx skills add`. The URL is a secret, and is shown only once.',
     [
       'skills feed create Laptops',
-      'skills feed create CI --skill release-notes@2 review --expires 2026-12-31T00:00:00Z',
+      'skills feed create CI --skill release-notes@1 review --expires 2026-12-31T00:00:00Z',
     ],
   )
     .argument('<name>', 'what the feed is for')
@@ -24,7 +44,7 @@ const createFeed = withJson(
   const named = names?.map((each) => {
     const [skill = '', version] = each.split('@')
     if (version !== undefined && !/^\d+$/.test(version)) {
-      throw new UsageError(`--skill has a wrong version; got "${each}"; allowed: a number, as in ${skill}@2.`)
+      throw new UsageError(`--skill has a wrong version; got "${each}"; allowed: a number, as in ${skill}@1.`)
     }
     return { skill, version }
   })
@@ -72,7 +92,7 @@ const feed = group(
 
 export const skills = group(
   'skills',
-  'Copies skills between folders and the service, and makes feeds of them.',
+  'Copies skills between folders and the service, lists them, and makes feeds of them.',
   ['skills push path/to/skills', 'skills pull path/to/skills', 'skills feed create Laptops'],
-  [push, pull, feed],
+  [push, pull, list, feed],
 )

@@ -125,6 +125,7 @@ describe('workspace --help', () => {
       'skills feed create',
       'skills feed delete',
       'skills feed list',
+      'skills list',
       'skills pull',
       'skills push',
       'whoami',
@@ -154,7 +155,7 @@ describe('wrong use of workspace', () => {
     ],
     [
       ['skills', 'feed', 'create', 'CI', '--skill', 'notes@x'],
-      '--skill has a wrong version; got "notes@x"; allowed: a number, as in notes@2.',
+      '--skill has a wrong version; got "notes@x"; allowed: a number, as in notes@1.',
     ],
     [['skils'], "Unknown command 'skils' (Did you mean skills?). For help: workspace --help"],
     [['runs', 'wrk'], "Unknown command 'wrk' (Did you mean work?). For help: workspace runs --help"],
@@ -164,11 +165,11 @@ describe('wrong use of workspace', () => {
       "Option '--lease <seconds>' argument '5' is invalid. Allowed: a whole number from 60 to 86400.",
     ],
     [['runs', 'complete', ID, 'done'], "Command-argument value 'done' is invalid for argument 'outcome'."],
-    [['login'], '--url is missing: standard input is not a terminal.'],
     [
       ['schedules', 'list', '--project', 'website', '--agent', ID],
       "Option '--agent <id>' cannot be used with option '--project <id>'.",
     ],
+    [['login'], '--url is missing: standard input is not a terminal.'],
     [['login', '--url', url], 'The API key is empty.'],
     [['keys', 'create', 'laptop'], '--scope <scope...> is missing.'],
   ]

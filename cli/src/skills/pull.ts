@@ -48,7 +48,7 @@ export const pull = withJson(
     `Writes skills of the service into a folder, each into a folder with its name. What was changed there since the last pull stays; a skill in which the same file was changed on the service too is not pulled without --force. ${RECORDS} in the folder has what was pulled. The API key needs the scope skills:read.`,
     [
       'skills pull path/to/skills',
-      'skills pull path/to/skills release-notes --version 2',
+      'skills pull path/to/skills release-notes --version 1',
       'skills pull path/to/skills --dry-run',
     ],
   )

@@ -73,7 +73,7 @@ export async function* earlierFiles(client: WorkspaceClient, id: string): AsyncG
 }
 
 /** The latest first. */
-async function listVersions(
+export async function listVersions(
   client: WorkspaceClient,
   skillId: string,
   limit = 1000,
