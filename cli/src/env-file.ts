@@ -12,33 +12,55 @@ import { readFile } from './local-files.ts'
 const ASSIGNMENT =
   /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\n]+)?\s*(?:#.*)?$/dgm
 
-export interface Variable {
+interface Variable {
   readonly key: string
   readonly value: string
 }
 
-/** Prints what of the file may not be as intended. @throws if the file has no variables. */
-export function readVariables(file: string): Variable[] {
+/** Where the text assigns a variable. */
+interface Assignment extends Variable {
+  readonly line: number
+  readonly lastLine: number
+}
+
+/**
+ * Prints what of the file may not be as intended.
+ * @returns the variables, in as few requests as the limits of the service allow.
+ * @throws if the file has no variables, or some that the service would reject: a wrong file changes nothing.
+ */
+export function readVariables(file: string): Variable[][] {
   const bytes = readFile(file)
   if (!isUtf8(bytes)) throw new Error(`${file} is not UTF-8 text.`)
   const variables = Object.entries(parse(bytes)).map(([key, value]) => ({ key, value }))
   if (variables.length === 0) throw new Error(`${file} has no variables.`)
-  for (const warning of warningsOf(bytes.toString('utf8').replaceAll(/\r\n?/g, '\n'))) {
-    console.error(`Warning: ${file}, ${warning}`)
-  }
-  return variables
+  const text = bytes.toString('utf8').replaceAll(/\r\n?/g, '\n')
+  const assignments = assignmentsIn(text)
+  for (const warning of warningsOf(text, assignments)) console.error(`Warning: ${file}, ${warning}`)
+  const chunks = chunksOf(variables)
+  // Of several lines, the last one counts.
+  const lines = new Map(assignments.map(({ key, line }) => [key, line]))
+  for (const chunk of chunks) check(chunk, (key) => `${file}, line ${lines.get(key)}: ${key}`)
+  return chunks
+}
+
+function assignmentsIn(text: string): Assignment[] {
+  const lineAt = (index: number) => text.slice(0, index).split('\n').length
+  return Array.from(text.matchAll(ASSIGNMENT), ({ 0: all, 1: key = '', 2: value = '', index, indices }) => ({
+    key,
+    value,
+    line: lineAt(indices?.[1]?.[0] ?? index),
+    lastLine: lineAt(index + all.length),
+  }))
 }
 
 /** Duplicates, lines without an assignment, and references, by line. Without values, which are secret. */
-function warningsOf(text: string): string[] {
+function warningsOf(text: string, assignments: readonly Assignment[]): string[] {
   const lines = text.split('\n')
-  const lineAt = (index: number) => text.slice(0, index).split('\n').length
   const warnings = new Map<number, string>()
   const isAssigned = new Set<number>()
   const firstLines = new Map<string, number>()
-  for (const { 0: all, 1: key = '', 2: value = '', index, indices } of text.matchAll(ASSIGNMENT)) {
-    const line = lineAt(indices?.[1]?.[0] ?? index)
-    for (let each = line; each <= lineAt(index + all.length); each++) isAssigned.add(each)
+  for (const { key, value, line, lastLine } of assignments) {
+    for (let each = line; each <= lastLine; each++) isAssigned.add(each)
     const first = firstLines.get(key)
     firstLines.set(key, first ?? line)
     if (first !== undefined) warnings.set(line, `${key} is also on line ${first}; the last value is stored`)
@@ -54,7 +76,7 @@ function warningsOf(text: string): string[] {
 }
 
 /** Splits the variables into as few requests as the limits of the service allow. */
-export function chunksOf(variables: readonly Variable[]): Variable[][] {
+function chunksOf(variables: readonly Variable[]): Variable[][] {
   const chunks: Variable[][] = []
   let chunk: Variable[] = []
   let freeBytes = 0
@@ -71,14 +93,14 @@ export function chunksOf(variables: readonly Variable[]): Variable[][] {
   return chunks
 }
 
-/** @throws if the service would reject these variables. All are checked first, so that a wrong file changes nothing. */
-export function check(variables: readonly Variable[]): void {
+/** @param locate a variable, for a message. @throws if the service would reject one. */
+function check(variables: readonly Variable[], locate: (key: string) => string): void {
   const schema = setEnvironmentVariablesContract.body
   const data = { variables }
   const result = schema.safeParse(data)
   if (result.success) return
   const problems = describeProblems(result.error.issues, { schema, data, isSecret: true })
   throw new Error(
-    problems.replaceAll(/\bvariables\.(\d+)\.\w+/g, (_, index) => variables[index]?.key ?? index),
+    problems.replaceAll(/\bvariables\.(\d+)\.\w+/g, (_, index) => locate(variables[index]?.key ?? index)),
   )
 }

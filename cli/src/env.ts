@@ -7,7 +7,7 @@ import { describeProblems } from '../../src/http/problems.ts'
 import { setEnvironmentVariablesContract } from '../../src/resources/environment-variables/contract.ts'
 import { type Ended, start } from './child.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
-import { check, chunksOf, readVariables } from './env-file.ts'
+import { readVariables } from './env-file.ts'
 import { outcomeLine, printList } from './output.ts'
 import { connect, LARGEST_PAGE } from './service.ts'
 
@@ -35,11 +35,10 @@ const push = withJson(
     .requiredOption(...PROJECT),
 ).action(async (file, { project: projectId, ...output }) => {
   checkProject(projectId)
-  const variables = readVariables(file)
-  const chunks = chunksOf(variables)
-  for (const chunk of chunks) check(chunk)
+  const chunks = readVariables(file)
+  const { length } = chunks.flat()
   const client = connect()
-  const progress = startProgress('Storing variables', variables.length)
+  const progress = startProgress('Storing variables', length)
   // Each request stores all of its variables or none.
   for (const chunk of chunks) {
     const params = { path: { projectId } }
@@ -49,7 +48,7 @@ const push = withJson(
     }
     progress.add(chunk.length)
   }
-  const count = `${variables.length} ${variables.length === 1 ? 'variable' : 'variables'}`
+  const count = `${length} ${length === 1 ? 'variable' : 'variables'}`
   progress.end(output.json ? undefined : `${count} pushed`)
 })
 

@@ -128,18 +128,23 @@ describe('workspace env push', () => {
     [
       'a wrong name',
       'GOOD=secret\n2ND=secret\nA.B=secret\n',
-      /^2ND has the wrong format; .* A\.B has the wrong format; /,
+      /^\S+example\.env, line 2: 2ND has the wrong format; .* \S+, line 3: A\.B has the wrong format; /,
+    ],
+    [
+      'a name of 256 characters',
+      `GOOD=secret\n${'x'.repeat(256)}=secret\n`,
+      /, line 2: x{256} is too long; .*255/,
     ],
     ['a name of 256 characters', `GOOD=secret\n${'x'.repeat(256)}=secret\n`, /^x{256} is too long; .*255/],
     [
       'a value of 64 KiB and one byte',
       `GOOD=secret\nLONG=${'x'.repeat(65_537)}\n`,
-      /^LONG is too large; got 65537 bytes/,
+      /, line 2: LONG is too large; got 65537 bytes/,
     ],
-    ['NUL', 'GOOD=secret\nBAD="a\0b"\n', /^BAD has a NUL character/],
+    ['NUL', 'GOOD=secret\nBAD="a\0b"\n', /, line 2: BAD has a NUL character/],
     ['bytes that are not UTF-8', Buffer.from('GOOD=secret\xff', 'latin1'), /is not UTF-8 text/],
     ['no variables', '# nothing\n', /no variables/],
-    ['a wrong name after the first hundred', manyAndWrong(), /^A-B has the wrong format/],
+    ['a wrong name after the first hundred', manyAndWrong(), /, line 101: A-B has the wrong format/],
   ])('refuses a file with %s, and pushes nothing', async (_, content, message) => {
     const project = await newProject()
     const { status, stdout, stderr } = await push(content, project)
