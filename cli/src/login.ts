@@ -14,9 +14,12 @@ export const login = withJson(
     'login',
     'Asks for the address of the service and for an API key, verifies them, and stores them for this user. The key is not shown. If standard input is not a terminal, it is the key. WORKSPACE_URL and WORKSPACE_API_KEY are used instead of what is stored.',
     ['login', 'login --url https://api.example.com < key.txt'],
-  ).option('--url <address>', 'the service, instead of the question'),
+  ).option('--url <address>', 'the service; default: WORKSPACE_URL, or else the answer to a question'),
 ).action(async (options) => {
-  const url = serviceUrl(options.url ?? (await ask('Service (https://…): ')), '--url')
+  const fromEnvironment = options.url === undefined && process.env.WORKSPACE_URL
+  const url = fromEnvironment
+    ? serviceUrl(fromEnvironment, 'WORKSPACE_URL')
+    : serviceUrl(options.url ?? (await ask('Service (https://…): ')), '--url')
   const apiKey = process.stdin.isTTY ? await ask('API key: ', true) : (await text(process.stdin)).trim()
   if (!apiKey) throw new UsageError('The API key is empty.')
   const me = dataOf(await connect({ url, apiKey }).GET('/v1/me'))
@@ -26,7 +29,7 @@ export const login = withJson(
     { url, file, ...me },
     `Logged in to ${url} with the key ${me.apiKey.name} of ${me.organization.name}. Stored in ${file}.`,
   )
-  for (const name of ['WORKSPACE_URL', 'WORKSPACE_API_KEY']) {
+  for (const name of fromEnvironment ? ['WORKSPACE_API_KEY'] : ['WORKSPACE_URL', 'WORKSPACE_API_KEY']) {
     if (process.env[name]) console.error(`Warning: ${name} is set, and is used instead.`)
   }
 })

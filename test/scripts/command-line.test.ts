@@ -169,7 +169,9 @@ describe('wrong use of workspace', () => {
       ['schedules', 'list', '--project', 'website', '--agent', ID],
       "Option '--agent <id>' cannot be used with option '--project <id>'.",
     ],
-    [['login'], '--url is missing: standard input is not a terminal.'],
+    [['login'], '--url is missing: standard input is not a terminal.', { url: '' }],
+    [['login'], 'WORKSPACE_URL is not an http or https address; got "localhost"', { url: 'localhost' }],
+    [['login'], 'The API key is empty.'],
     [['login', '--url', url], 'The API key is empty.'],
     [['keys', 'create', 'laptop'], '--scope <scope...> is missing.'],
   ]

@@ -389,6 +389,8 @@ describe('the packed cli', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining(`Stored in ${loginFile}.`)])
     expect(statSync(loginFile).mode & 0o777).toBe(0o600)
     expect(statSync(join(home, 'workspace')).mode & 0o777).toBe(0o700)
+    const again = await endOf(start(['login', '--json'], '', demo.baseUrl), demo.apiKey)
+    expect([again.code, JSON.parse(again.stdout).url, again.stderr]).toEqual([0, demo.baseUrl, ''])
     expect((await json(['whoami']))[0]).toMatchObject({ url: demo.baseUrl, apiKey: { name: 'demo' } })
     expect((await lines(['whoami'])).join('\n')).toMatch(/^organization +Acme \(/m)
     expect((await json(['whoami'], other.apiKey))[0]).toMatchObject({ organization: { name: 'Globex' } })
