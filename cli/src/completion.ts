@@ -8,7 +8,9 @@ import type { Command } from 'commander'
 export function addCompletion(program: CommandUnknownOpts): void {
   tab(program as unknown as Command, { completionCommandName: 'completion' })
   const command = program.commands.find((each) => each.name() === 'completion')
-  command?.description('Prints a script that completes commands, options and files in a shell.').addHelpText(
+  const description = 'Prints a script that completes commands, options and files in a shell.'
+  command?.description(description).configureHelp({ commandDescription: () => description })
+  command?.addHelpText(
     'after',
     `
 Examples:
@@ -21,6 +23,11 @@ Examples:
   Reflect.set(completions, 'complete', (word: string) => {
     if (completions.completions.length > 0) suggest.call(completions, word)
     else console.log(`:${ShellCompDirective.ShellCompDirectiveDefault}`)
+  })
+  // Its variables are the same in the scripts of other commands, and a shell may read a script twice.
+  command?.hook('preAction', () => {
+    const { log } = console
+    console.log = (script: string) => log(script.replaceAll(/^readonly /gm, ''))
   })
   command?.hook('postAction', ({ args: [shell] }) => {
     if (shell === 'bash') console.log('complete -o default -F __workspace_complete workspace')

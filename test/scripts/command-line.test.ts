@@ -75,6 +75,8 @@ describe('--help', () => {
   })
 })
 
+const descriptions = new Set<string>()
+
 /** The commands of `workspace` below this one, by their help. */
 async function commandsBelow(command: readonly string[]): Promise<string[][]> {
   const { status, stdout, stderr } = await runWorkspace([...command, '--help'], OFFLINE)
@@ -87,6 +89,11 @@ async function commandsBelow(command: readonly string[]): Promise<string[][]> {
       expect([command, line]).toEqual([command, expect.stringMatching(/^ {2}\S.*? {2,}\S/)])
   }
   expect(described).toContain('-h, --help')
+  // Each has a description of its own.
+  const [, description = ''] = /^Usage: .*\n\n(.*)\n/.exec(stdout) ?? []
+  expect(description).not.toBe('')
+  expect(descriptions).not.toContain(description)
+  descriptions.add(description)
   const [, listed = ''] = /\nCommands:\n(.*?)\n\n/s.exec(stdout) ?? []
   const names = Array.from(listed.matchAll(/^ {2}(\S+)/gm), ([, name = '']) => name)
   const below = await Promise.all(names.map((name) => commandsBelow([...command, name])))

@@ -830,7 +830,7 @@ describe('the packed cli', () => {
     const bin = join(cli, 'node_modules', '.bin')
     // It stands in for the package bash-completion.
     const words = `_get_comp_words_by_ref() { cur=pu; words=(workspace skills pu); cword=2; }`
-    const script = `${words}; compopt() { :; }; source <(workspace completion bash); __workspace_complete; echo "\${COMPREPLY[@]}"`
+    const script = `${words}; compopt() { :; }; source <(workspace completion bash); source <(workspace completion bash); __workspace_complete; echo "\${COMPREPLY[@]}"`
     const { stdout, stderr } = spawnSync('bash', ['-c', script], {
       encoding: 'utf8',
       env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
