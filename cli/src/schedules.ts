@@ -110,7 +110,8 @@ function readSchedule(folder: string, file: string): Declared {
     const result = schema.safeParse(data)
     if (result.success) continue
     const text = describeProblems(result.error.issues, { schema, data, isSecret: false })
-    throw new Error(text.replaceAll(/\b(project|agent)Id\b/g, '$1').replaceAll(/\bscheduleId\b/g, 'id'))
+    const inFile = text.replaceAll(/\b(project|agent)Id\b/g, '$1').replaceAll(/\bscheduleId\b/g, 'id')
+    throw new Error(inFile.replaceAll(/(?<=^|\. )body(?= )/g, 'the file'))
   }
   return { file, path, ids: params.parse(ids) as Declared['ids'], settings, parsed: body.parse(settings) }
 }

@@ -592,6 +592,7 @@ describe('the packed cli', () => {
     writeFiles(join(work, 'schedules'), {
       'build.yaml': yaml('name: Build\npayload:\n  branch: next\nenabled: false\n'),
       'none.yaml': `project: ${other.projectId}\ncron: 61 * * * *\ntimezone: UTC\ncolour: red\n`,
+      'zone.yaml': `project: ${other.projectId}\ncron: '@daily'\n`,
       'two.yaml': `project: a\nagent: b\ncron: '@daily'\n`,
       'wrong.yaml': 'project: "a\n',
     })
@@ -603,10 +604,11 @@ describe('the packed cli', () => {
         expect.stringMatching(/^schedules\/none\.yaml: (?=.*minute)(?=.*colour)/),
         expect.stringMatching(/^schedules\/two\.yaml: has to have either project or agent/),
         expect.stringMatching(/^schedules\/wrong\.yaml: line \d+: is not YAML/),
+        expect.stringMatching(/^schedules\/zone\.yaml: the file has a cron expression and no timezone/),
         '',
       ],
     ])
-    for (const name of ['none', 'two', 'wrong']) rmSync(join(work, 'schedules', `${name}.yaml`))
+    for (const name of ['none', 'two', 'wrong', 'zone']) rmSync(join(work, 'schedules', `${name}.yaml`))
     expect(await apply('--dry-run')).toEqual([...outcomes('to change', 'unchanged'), nothing])
     expect(await apply()).toEqual(outcomes('changed', 'unchanged'))
 
