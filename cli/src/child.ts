@@ -1,5 +1,6 @@
 /** The commands that `env run` and `runs work` start. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { failure } from './local-files.ts'
 
 /** How a command ended. */
 export interface Ended {
@@ -13,16 +14,14 @@ export function start(
   args: readonly string[],
   options: SpawnOptions,
 ): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
-  const failure = ({ code }: NodeJS.ErrnoException) =>
-    new Error(`${command} cannot be started: ${code}.`, { cause: code })
   try {
     const child = spawn(command, args, options)
     const ended = new Promise<Ended>((resolve, reject) => {
       child.on('exit', (code, signal) => resolve({ code, signal }))
-      child.on('error', (error) => reject(failure(error)))
+      child.on('error', (error) => reject(failure(command, 'started', error)))
     })
     return { child, ended }
   } catch (error) {
-    throw failure(error as Error)
+    throw failure(command, 'started', error)
   }
 }

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../../scripts/command-line.ts'
-import { replaceFile } from './local-files.ts'
+import { failure, replaceFile } from './local-files.ts'
 
 export interface Login {
   /** Without a slash at its end. */
@@ -40,16 +40,21 @@ function readLogin(): Login | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return undefined
-    throw new Error(`${file} cannot be read: ${code ?? 'it is not JSON'}. Run \`workspace login\`.`)
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    const { message } =
+      error instanceof SyntaxError ? new Error(`${file} is not JSON.`) : failure(file, 'read', error)
+    throw new Error(`${message} Run \`workspace login\`.`)
   }
 }
 
 /** Only the user can read the file. @returns the file. */
 export async function storeLogin(login: Login): Promise<string> {
   const file = loginFile()
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw failure(file, 'written', error)
+  }
   await replaceFile(file, `${JSON.stringify(login, null, 2)}\n`, 0o600)
   return file
 }

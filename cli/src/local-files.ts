@@ -1,6 +1,6 @@
 /** Files of this machine. */
 import { randomBytes } from 'node:crypto'
-import { readFileSync, renameSync, rmSync } from 'node:fs'
+import { type Dirent, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { exitOnSignals } from '../../scripts/command-line.ts'
@@ -11,6 +11,15 @@ export function readFile(file: string): Buffer {
     return readFileSync(file)
   } catch (error) {
     throw failure(file, 'read', error)
+  }
+}
+
+/** @throws a sentence. */
+export function readFolder(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    throw failure(folder, 'read', error)
   }
 }
 
@@ -39,8 +48,22 @@ export async function replaceFile(
   }
 }
 
-/** @returns a sentence for an error of the file system. */
-export function failure(file: string, done: 'read' | 'written', error: unknown): Error {
-  const { syscall, code } = error as NodeJS.ErrnoException
-  return syscall === undefined ? (error as Error) : new Error(`${file} cannot be ${done}: ${code}.`)
+/** What the codes of errors mean. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTDIR: 'it is not a folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'no space is left on the device',
+}
+
+/** @returns a sentence for an error of the operating system; another error as it is. */
+export function failure(file: string, done: 'read' | 'written' | 'started', error: unknown): Error {
+  const { syscall, code = '' } = error as NodeJS.ErrnoException
+  if (syscall === undefined) return error as Error
+  const isMissing = code === 'ENOENT' || (code === 'ENOTDIR' && syscall !== 'scandir')
+  const missing = done === 'written' ? 'its folder does not exist' : 'it does not exist'
+  const reason = isMissing ? missing : (REASONS[code] ?? code)
+  return new Error(`${file} cannot be ${done}: ${reason}.`, { cause: code })
 }

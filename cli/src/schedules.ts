@@ -1,5 +1,4 @@
 /** `workspace schedules`. */
-import { readdirSync, readFileSync } from 'node:fs'
 import { join, parse } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { Option } from '@commander-js/extra-typings'
@@ -10,7 +9,7 @@ import { startProgress } from '../../scripts/command-line.ts'
 import { describeProblems } from '../../src/http/problems.ts'
 import { agentScheduleContracts, projectScheduleContracts } from '../../src/resources/schedules/contract.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
-import { failure } from './local-files.ts'
+import { readFile, readFolder } from './local-files.ts'
 import { outcomeLine, printList } from './output.ts'
 import { connect, LARGEST_PAGE } from './service.ts'
 
@@ -45,7 +44,7 @@ const apply = withJson(
     .argument('<folder>', 'the folder of the files')
     .option('--dry-run', 'print what would be created and changed, and change nothing'),
 ).action(async (folder, { dryRun = false, ...output }) => {
-  const declared = readFolder(folder)
+  const declared = readSchedules(folder)
   const client = connect()
   const progress = startProgress('Applying schedules', declared.length)
   for (const schedule of declared) {
@@ -63,7 +62,7 @@ const apply = withJson(
 })
 
 /** @throws the problems of all files. */
-function readFolder(folder: string): Declared[] {
+function readSchedules(folder: string): Declared[] {
   const problems: string[] = []
   const byId = new Map<string, Declared>()
   for (const file of filesOf(folder)) {
@@ -82,13 +81,8 @@ function readFolder(folder: string): Declared[] {
 }
 
 function filesOf(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .filter((file) => /\.ya?ml$/.test(file))
-      .sort()
-  } catch (error) {
-    throw failure(folder, 'read', error)
-  }
+  const names = readFolder(folder).map(({ name }) => name)
+  return names.filter((file) => /\.ya?ml$/.test(file)).sort()
 }
 
 /** @throws what is wrong with the file. */
@@ -118,7 +112,7 @@ function readSchedule(folder: string, file: string): Declared {
 
 function readYaml(file: string): Record<string, unknown> {
   try {
-    const value = load(readFileSync(file, 'utf8'))
+    const value = load(readFile(file).toString('utf8'))
     if (Object(value) === value && !Array.isArray(value)) return value as Record<string, unknown>
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error

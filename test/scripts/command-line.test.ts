@@ -194,7 +194,10 @@ describe('wrong use of workspace', () => {
 
   it('is told from an expected failure, which is one line and exit code 1', async () => {
     const failing: [command: string[], message: string][] = [
-      [['env', 'push', 'missing', '--project', 'website'], 'missing cannot be read: ENOENT.'],
+      [['env', 'push', 'missing', '--project', 'website'], 'missing cannot be read: it does not exist.'],
+      [['files', 'put', ID, other], `${other} cannot be read: it is a folder.`],
+      [['schedules', 'apply', 'missing'], 'missing cannot be read: it does not exist.'],
+      [['schedules', 'apply', file], `${file} cannot be read: it is not a folder.`],
       [PUSH, `No answer from ${url}: ECONNREFUSED`],
       [['skills', 'push', other], `No answer from ${url}: ECONNREFUSED`],
       [['skills', 'pull', 'new'], `No answer from ${url}: ECONNREFUSED`],

@@ -488,7 +488,7 @@ describe('the packed cli', () => {
       expect(some).toEqual({ code: 7, signal: null, stdout: `${SECRET}\ninput`, stderr: '' })
       expect(await endOf(run('no-such-command'))).toMatchObject({
         code: 127,
-        stderr: 'no-such-command cannot be started: ENOENT.\n',
+        stderr: 'no-such-command cannot be started: it does not exist.\n',
       })
       const unrestricted = await workspace(['env', 'run', '--project', demo.projectId, '--', 'true'])
       const advice = `workspace keys create sandbox --scope environment-variables:lease --project ${demo.projectId}`
@@ -715,7 +715,7 @@ describe('the packed cli', () => {
     it('are given back if the command cannot be started', async () => {
       const id = await newRun()
       const { code, stderr } = await endOf(worker('--', 'no-such-command'))
-      expect([code, stderr]).toEqual([1, `${WAITING}no-such-command cannot be started: ENOENT.\n`])
+      expect([code, stderr]).toEqual([1, `${WAITING}no-such-command cannot be started: it does not exist.\n`])
       expect((await runOf(id)).status).toBe('delivered')
       await endLease(id)
       expect((await endOf(worker('--once', '--', 'true'))).stdout).toBe(`succeeded ${id}, Review\n`)
@@ -795,6 +795,11 @@ describe('the packed cli', () => {
     const listed = await json(['files', 'list', demo.sessionId])
     expect(listed.map(({ path }) => path)).toContain('out/data.bin')
     expect(await lines(['files', 'list', demo.sessionId, '--limit', '2'])).toHaveLength(3)
+    const nowhere = await workspace(['files', 'get', demo.sessionId, 'out/data.bin', '--output', 'no/dir/x'])
+    expect([nowhere.code, nowhere.stderr]).toEqual([
+      1,
+      'no/dir/x cannot be written: its folder does not exist.\n',
+    ])
     const missing = await workspace(['files', 'get', demo.sessionId, 'nothing'])
     expect([missing.code, missing.stderr]).toEqual([1, 'The session has no file at the path nothing.\n'])
   })

@@ -1,8 +1,8 @@
 /** The folders of skills on this machine, and what was pulled into them. */
-import { type Dirent, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { type Dirent, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { sha256 } from '../../../src/crypto/digest.ts'
-import { replaceFile } from '../local-files.ts'
+import { readFile, readFolder, replaceFile } from '../local-files.ts'
 
 /** Beside the skills of a folder: what `skills pull` wrote, a file for each skill. */
 export const RECORDS = '.workspace-skills'
@@ -55,7 +55,7 @@ export function entriesBelow(folder: string, prefix = ''): Entry[] {
 }
 
 export function sortedEntries(folder: string): Dirent[] {
-  return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
+  return readFolder(folder).sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function kindOf(entry: Dirent): Entry['kind'] {
@@ -66,7 +66,7 @@ function kindOf(entry: Dirent): Entry['kind'] {
 
 /** As for Git, what the owner may execute is executable. */
 export function readLocalFile(path: string) {
-  const bytes = readFileSync(path)
+  const bytes = readFile(path)
   return { bytes, sha256: sha256(bytes), executable: (statSync(path).mode & 0o100) !== 0 }
 }
 

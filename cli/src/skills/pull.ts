@@ -16,6 +16,7 @@ import { relativePath } from '../../../src/http/fields.ts'
 import { readContent } from '../../../src/resources/skills/content.ts'
 import { skillName } from '../../../src/resources/skills/fields.ts'
 import { describe, withJson } from '../command.ts'
+import { failure } from '../local-files.ts'
 import { outcomeLine } from '../output.ts'
 import { connect } from '../service.ts'
 import {
@@ -98,7 +99,8 @@ async function pullAll(root: string, given: readonly string[], options: Options)
       if (id === undefined) throw new Error('there is no skill with this name')
       for (const line of await pullSkill(client, name, id, root, options)) progress.log(line)
     } catch (error) {
-      progress.warn(`failed    ${name}: ${(error as Error).message}`)
+      const { path = root } = error as NodeJS.ErrnoException
+      progress.warn(`failed    ${name}: ${failure(path, 'written', error).message}`)
       process.exitCode = 1
     } finally {
       progress.add()

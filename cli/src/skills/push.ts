@@ -101,9 +101,13 @@ async function pushAll(folders: readonly string[], options: Options): Promise<vo
 
 /** @returns the folder itself, if it is a skill or has none; otherwise the skills below it. */
 function skillFolders(folder: string): string[] {
-  if (hasEntryFile(folder) || !statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [folder]
+  if (hasEntryFile(folder) || !isFolder(folder)) return [folder]
   const skills = skillsBelow(folder)
   return skills.length > 0 ? skills : [folder]
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 /** Includes symbolic links to skills, which are reported. */
@@ -122,6 +126,7 @@ function hasEntryFile(folder: string): boolean {
 
 /** @returns the skill, and what it leaves out. @throws if the folder is not a skill that the service accepts. */
 async function readSkill(folder: string, options: Options): Promise<{ skill: Skill; skipped: Skipped[] }> {
+  if (!isFolder(folder)) throw new Error('there is no such folder')
   const { files, skipped } = readFiles(folder)
   if (!files.some(({ filename }) => filename === ENTRY_FILE)) {
     const reason = skipped.find(({ path }) => path === join(folder, ENTRY_FILE))?.reason
