@@ -18,9 +18,17 @@ const options = parsed(
 // Resolved from client/, because the generator needs an older TypeScript than the rest of the project.
 const requireFromClient = createRequire(join(ROOT, 'client', 'package.json'))
 const { default: openapiTS, astToString } = requireFromClient('openapi-typescript')
+const { factory } = requireFromClient('typescript')
 
 const document = openapiDocument(await loadOperations())
-const types = astToString(await openapiTS(document))
+// The content of an upload. What a response contains depends on the option `parseAs` of the call.
+const transform = ({ format }: { format?: string }, { path }: { path: string }) =>
+  format === 'binary' && path.includes('/requestBody/')
+    ? factory.createUnionTypeNode(
+        ['Blob', 'ArrayBuffer', 'Uint8Array'].map((name) => factory.createTypeReferenceNode(name)),
+      )
+    : undefined
+const types = astToString(await openapiTS(document, { transform }))
 
 writeOrCheck(join('public', 'openapi.json'), document)
 writeOrCheck(

@@ -23,8 +23,7 @@ const put = withJson(
   const result = await connect().PUT(PATH, {
     params: { path: { sessionId }, query: { path } },
     headers: { 'Content-Type': type },
-    body: readFile(file) as never,
-    bodySerializer: (bytes) => bytes,
+    body: readFile(file),
   })
   const stored = dataOf(result)
   const outcome = result.response.status === 201 ? 'created' : 'updated'

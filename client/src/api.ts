@@ -7399,8 +7399,8 @@ export interface operations {
         /** @description The content, up to 95 MB (95,000,000 bytes). `Content-Length` is required. */
         requestBody: {
             content: {
-                "application/octet-stream": string;
-                "*/*": string;
+                "application/octet-stream": Blob | ArrayBuffer | Uint8Array;
+                "*/*": Blob | ArrayBuffer | Uint8Array;
             };
         };
         responses: {
@@ -8498,11 +8498,11 @@ export interface operations {
         /** @description A PNG, JPEG, GIF or WebP image of up to 5 MiB. The service detects the format from the bytes and ignores `Content-Type`. */
         requestBody: {
             content: {
-                "application/octet-stream": string;
-                "image/png": string;
-                "image/jpeg": string;
-                "image/gif": string;
-                "image/webp": string;
+                "application/octet-stream": Blob | ArrayBuffer | Uint8Array;
+                "image/png": Blob | ArrayBuffer | Uint8Array;
+                "image/jpeg": Blob | ArrayBuffer | Uint8Array;
+                "image/gif": Blob | ArrayBuffer | Uint8Array;
+                "image/webp": Blob | ArrayBuffer | Uint8Array;
             };
         };
         responses: {

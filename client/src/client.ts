@@ -13,5 +13,15 @@ export function createWorkspaceClient(
   apiKey: string,
   options: Pick<ClientOptions, 'fetch'> = {},
 ): WorkspaceClient {
-  return createClient<paths>({ ...options, baseUrl, headers: { Authorization: `Bearer ${apiKey}` } })
+  return createClient<paths>({
+    ...options,
+    baseUrl,
+    headers: { Authorization: `Bearer ${apiKey}` },
+    bodySerializer: (body) => (isContent(body) ? body : JSON.stringify(body)),
+  })
+}
+
+/** True for the content of an upload, which is sent as it is. */
+function isContent(body: unknown): boolean {
+  return body instanceof Blob || body instanceof ArrayBuffer || ArrayBuffer.isView(body)
 }

@@ -10,6 +10,7 @@ import { build } from 'esbuild'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { build as buildWithVite } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sha256 } from '../../src/crypto/digest.ts'
 import { mintSecret, signedHeaders } from '../../src/resources/run-endpoint/signature.ts'
 import { ROOT } from '../support/commands.ts'
 import {
@@ -36,13 +37,22 @@ import { createWorkspaceClient, dataOf, items, openLease, retrying, verifyWebhoo
 export async function useAll({ url, apiKey, sessionId, webhook, lease, key }: Record<string, any>) {
   const client = createWorkspaceClient(url, apiKey, { fetch: retrying() })
   const { organization } = dataOf(await client.GET('/v1/me'))
+  const upload = { path: { sessionId: sessionId as string }, query: { path: 'upload.bin' } }
+  const headers = { 'Content-Type': 'image/png' }
+  const bytes = new Uint8Array([0, 255, 10])
+  const uploaded: string[][] = []
+  for (const body of [bytes, bytes.buffer, new Blob(['abc'])]) {
+    const result = await client.PUT('/v1/sessions/{sessionId}/files', { params: upload, headers, body })
+    const { contentType, sha256 } = dataOf(result)
+    uploaded.push([contentType, sha256])
+  }
   const paths: string[] = []
   const params = { path: { sessionId: sessionId as string }, query: { limit: '${PAGE}' } }
   for await (const file of items(client, '/v1/sessions/{sessionId}/files', { params })) paths.push(file.path)
   const { data } = verifyWebhook(webhook.secret, webhook.headers, webhook.body)
   const privateKey = await crypto.subtle.importKey('jwk', key, { name: 'X25519' }, false, ['deriveBits'])
   const variables: Record<string, string> = await openLease(lease, { publicKey: key.x, privateKey })
-  return { name: organization.name, files: paths.length, cron: data.cron, variables }
+  return { name: organization.name, uploaded, files: paths.length, cron: data.cron, variables }
 }
 `
 /** For Node: input and output are JSON. */
@@ -81,7 +91,11 @@ beforeAll(async () => {
   expect(items.length).toBeGreaterThan(PAGE)
   output = {
     name: expect.any(String),
-    files: items.length,
+    uploaded: ['\u0000\u00ff\n', '\u0000\u00ff\n', 'abc'].map((content) => [
+      'image/png',
+      sha256(Buffer.from(content, 'latin1')),
+    ]),
+    files: items.length + 1,
     cron: '@daily',
     variables: { GREETING: 'hello' },
   }
