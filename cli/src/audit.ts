@@ -2,7 +2,7 @@
 import { items } from '../../client/src/index.ts'
 import { describe, given, withLimit } from './command.ts'
 import { printList } from './output.ts'
-import { connect } from './service.ts'
+import { connect, pageSize } from './service.ts'
 
 export const audit = withLimit(
   describe('audit', 'Lists the changes in the organization, the latest first.', [
@@ -17,8 +17,7 @@ export const audit = withLimit(
     .option('--user <id>', 'only changes by keys that act as this user'),
   50,
 ).action(async ({ since, until, operation, key: apiKeyId, user: userId, json, limit = 50 }) => {
-  const page = String(Math.min(limit, 1000))
-  const query = given({ since, until, operation, apiKeyId, userId, limit: page })
+  const query = given({ since, until, operation, apiKeyId, userId, limit: pageSize(limit) })
   await printList({ json, limit }, items(connect(), '/v1/audit-events', { params: { query } }), {
     TIME: ({ createdAt }) => createdAt,
     OPERATION: ({ operation }) => operation,

@@ -8,8 +8,8 @@ import { setEnvironmentVariablesContract } from '../../src/resources/environment
 import { type Ended, start } from './child.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
 import { readVariables } from './env-file.ts'
-import { outcomeLine, printList } from './output.ts'
-import { connect, LARGEST_PAGE } from './service.ts'
+import { countOf, outcomeLine, printList } from './output.ts'
+import { connect, pageSize } from './service.ts'
 
 const PATH = '/v1/projects/{projectId}/environment-variables'
 const PROJECT = ['--project <id>', 'the project'] as const
@@ -48,8 +48,7 @@ const push = withJson(
     }
     progress.add(chunk.length)
   }
-  const count = `${length} ${length === 1 ? 'variable' : 'variables'}`
-  progress.end(output.json ? undefined : `${count} pushed`)
+  progress.end(output.json ? undefined : `${countOf(length, 'variable')} pushed`)
 })
 
 const list = withLimit(
@@ -59,7 +58,7 @@ const list = withLimit(
   ]).requiredOption(...PROJECT),
 ).action(async ({ project: projectId, ...output }) => {
   checkProject(projectId)
-  const params = { path: { projectId }, query: { limit: LARGEST_PAGE } }
+  const params = { path: { projectId }, query: { limit: pageSize(output.limit) } }
   await printList(output, items(connect(), PATH, { params }), {
     NAME: ({ key }) => key,
     CREATED: ({ createdAt }) => createdAt,

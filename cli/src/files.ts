@@ -5,7 +5,7 @@ import { dataOf, items, type WorkspaceClient } from '../../client/src/index.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
 import { readFile, replaceFile } from './local-files.ts'
 import { print, printBytes, printList } from './output.ts'
-import { connect, LARGEST_PAGE } from './service.ts'
+import { connect, pageSize } from './service.ts'
 
 const SESSION = ['<session>', 'the ID of the session'] as const
 const PATH = '/v1/sessions/{sessionId}/files'
@@ -65,8 +65,8 @@ async function idOf(client: WorkspaceClient, sessionId: string, path: string): P
   throw new Error(`The session has no file at the path ${path}.`)
 }
 
-function filesOf(client: WorkspaceClient, sessionId: string) {
-  return items(client, PATH, { params: { path: { sessionId }, query: { limit: LARGEST_PAGE } } })
+function filesOf(client: WorkspaceClient, sessionId: string, limit?: number) {
+  return items(client, PATH, { params: { path: { sessionId }, query: { limit: pageSize(limit) } } })
 }
 
 const list = withLimit(
@@ -75,7 +75,7 @@ const list = withLimit(
     'files list 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900 --limit 20 --json',
   ]).argument(...SESSION),
 ).action(async (sessionId, options) => {
-  await printList(options, filesOf(connect(), sessionId), {
+  await printList(options, filesOf(connect(), sessionId, options.limit), {
     PATH: ({ path }) => path,
     UPDATED: ({ updatedAt }) => updatedAt,
     ID: ({ id }) => id,

@@ -3,7 +3,7 @@ import { dataOf, items } from '../../client/src/index.ts'
 import type { SCOPES } from '../../src/access/scopes.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
-import { connect, LARGEST_PAGE } from './service.ts'
+import { connect, pageSize } from './service.ts'
 
 const create = withJson(
   describe(
@@ -31,7 +31,7 @@ const create = withJson(
 const list = withLimit(
   describe('list', 'Lists the API keys that yours may see.', ['keys list', 'keys list --json']),
 ).action(async (options) => {
-  const keys = items(connect(), '/v1/api-keys', { params: { query: { limit: LARGEST_PAGE } } })
+  const keys = items(connect(), '/v1/api-keys', { params: { query: { limit: pageSize(options.limit) } } })
   await printList(options, keys, {
     ID: ({ id }) => id,
     NAME: ({ name }) => name,

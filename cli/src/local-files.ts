@@ -14,10 +14,10 @@ export function readFile(file: string): Buffer {
   }
 }
 
-/** @throws a sentence. */
+/** What is in a folder, by name. @throws a sentence. */
 export function readFolder(folder: string): Dirent[] {
   try {
-    return readdirSync(folder, { withFileTypes: true })
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch (error) {
     throw failure(folder, 'read', error)
   }

@@ -45,6 +45,15 @@ export function outcomeLine(
     : `${outcome.padEnd(9)} ${cell(name + detail)}`
 }
 
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** The last line of a command that changed nothing, because it was told so. */
+export function dryRunNote(options: OutputOptions & { readonly dryRun?: true | undefined }) {
+  return options.dryRun && !options.json ? 'Nothing was changed: this was a dry run.' : undefined
+}
+
 /** The columns of a table: its headings, and how to get a cell from an item. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => unknown>>
 

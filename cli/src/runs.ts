@@ -4,7 +4,7 @@ import { dataOf, items } from '../../client/src/index.ts'
 import { OUTCOMES, STATUSES } from '../../src/resources/runs/contract.ts'
 import { describe, given, group, integerFrom, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
-import { connect } from './service.ts'
+import { connect, pageSize } from './service.ts'
 import { workOnRuns } from './worker.ts'
 
 const list = withLimit(
@@ -19,8 +19,7 @@ const list = withLimit(
     .option('--since <time>', 'only runs that were due at or after this time'),
   50,
 ).action(async ({ status, schedule: scheduleId, project: projectId, since, json, limit = 50 }) => {
-  const page = String(Math.min(limit, 1000))
-  const query = given({ status, scheduleId, projectId, since, limit: page })
+  const query = given({ status, scheduleId, projectId, since, limit: pageSize(limit) })
   await printList({ json, limit }, items(connect(), '/v1/runs', { params: { query } }), {
     ID: ({ id }) => id,
     OF: ({ projectId, agentId }) => (projectId === null ? `agent ${agentId}` : `project ${projectId}`),

@@ -10,8 +10,8 @@ import { describeProblems } from '../../src/http/problems.ts'
 import { agentScheduleContracts, projectScheduleContracts } from '../../src/resources/schedules/contract.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { readFile, readFolder } from './local-files.ts'
-import { outcomeLine, printList } from './output.ts'
-import { connect, LARGEST_PAGE } from './service.ts'
+import { dryRunNote, outcomeLine, printList } from './output.ts'
+import { connect, pageSize } from './service.ts'
 
 /** Of the IDs that are derived from a file name. It never changes. */
 const NAMESPACE = '5b0c2f0e-6f1d-5d0a-9a41-7c1f3a6d2e88'
@@ -43,22 +43,22 @@ const apply = withJson(
   )
     .argument('<folder>', 'the folder of the files')
     .option('--dry-run', 'print what would be created and changed, and change nothing'),
-).action(async (folder, { dryRun = false, ...output }) => {
+).action(async (folder, options) => {
   const declared = readSchedules(folder)
   const client = connect()
   const progress = startProgress('Applying schedules', declared.length)
   for (const schedule of declared) {
     try {
-      const { outcome, pausedReason } = await applyOne(client, schedule, dryRun)
+      const { outcome, pausedReason } = await applyOne(client, schedule, options)
       const detail = pausedReason ? `, paused: ${pausedReason}` : ''
-      progress.log(outcomeLine(output, outcome, schedule.file, detail, { pausedReason }))
+      progress.log(outcomeLine(options, outcome, schedule.file, detail, { pausedReason }))
     } catch (error) {
       progress.warn(`failed    ${schedule.file}: ${(error as Error).message}`)
       process.exitCode = 1
     }
     progress.add()
   }
-  progress.end(dryRun && !output.json ? 'Nothing was changed: this was a dry run.' : undefined)
+  progress.end(dryRunNote(options))
 })
 
 /** @throws the problems of all files. */
@@ -82,7 +82,7 @@ function readSchedules(folder: string): Declared[] {
 
 function filesOf(folder: string): string[] {
   const names = readFolder(folder).map(({ name }) => name)
-  return names.filter((file) => /\.ya?ml$/.test(file)).sort()
+  return names.filter((file) => /\.ya?ml$/.test(file))
 }
 
 /** @throws what is wrong with the file. */
@@ -122,7 +122,11 @@ function readYaml(file: string): Record<string, unknown> {
   throw new Error('is not a schedule; allowed: YAML with project or agent, cron or runAt, and so on')
 }
 
-async function applyOne(client: WorkspaceClient, { path, ids, settings, parsed }: Declared, dryRun: boolean) {
+async function applyOne(
+  client: WorkspaceClient,
+  { path, ids, settings, parsed }: Declared,
+  { dryRun }: { readonly dryRun?: true | undefined },
+) {
   const call = client.request as unknown as (...call: unknown[]) => Promise<Result<State>>
   const before = await call('get', path, { params: { path: ids } })
   const exists = before.response.status !== NOT_FOUND
@@ -169,7 +173,7 @@ const list = withLimit(
     .addOption(new Option('--agent <id>', 'only those of this agent').conflicts('project')),
 ).action(async ({ project: projectId, agent: agentId, ...output }) => {
   const client = connect()
-  const query = { limit: LARGEST_PAGE }
+  const query = { limit: pageSize(output.limit) }
   const schedules = projectId
     ? items(client, '/v1/projects/{projectId}/schedules', { params: { path: { projectId }, query } })
     : agentId

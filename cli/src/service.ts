@@ -5,11 +5,15 @@ import { currentLogin, type Login } from './configuration.ts'
 
 export const NOT_MODIFIED = 304
 export const PRECONDITION_FAILED = 412
-/** A page of a list that is read as a whole. */
-export const LARGEST_PAGE = '1000'
+const LARGEST_PAGE = 1000
 
 /** No server was reached, so the address or the network is wrong. */
 const NOT_REACHED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH']
+
+/** The size of the pages of a list. @param limit how many items are read; default: all. */
+export function pageSize(limit = LARGEST_PAGE): string {
+  return String(Math.min(limit, LARGEST_PAGE))
+}
 
 interface ConnectionOptions {
   /** Requests that are safe to repeat are repeated until they are aborted, also while no server is reached. */

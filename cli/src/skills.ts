@@ -3,7 +3,7 @@ import { dataOf, items, type WorkspaceClient } from '../../client/src/index.ts'
 import { UsageError } from '../../scripts/command-line.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
-import { connect, LARGEST_PAGE } from './service.ts'
+import { connect, pageSize } from './service.ts'
 import { pull } from './skills/pull.ts'
 import { push } from './skills/push.ts'
 import { listSkills, listVersions } from './skills/versions.ts'
@@ -14,15 +14,15 @@ const list = withLimit(
     'skills list --limit 10 --json',
   ]),
 ).action(async (options) => {
-  await printList(options, withLatestVersion(connect()), {
+  await printList(options, withLatestVersion(connect(), options.limit), {
     NAME: ({ name }) => name,
     VERSION: ({ latestVersion }) => latestVersion,
     ID: ({ id }) => id,
   })
 })
 
-async function* withLatestVersion(client: WorkspaceClient) {
-  for await (const skill of items(client, '/v1/skills', { params: { query: { limit: LARGEST_PAGE } } })) {
+async function* withLatestVersion(client: WorkspaceClient, limit?: number) {
+  for await (const skill of items(client, '/v1/skills', { params: { query: { limit: pageSize(limit) } } })) {
     const [latest] = await listVersions(client, skill.id, 1)
     yield { ...skill, latestVersion: latest?.version }
   }
@@ -64,7 +64,7 @@ const createFeed = withJson(
 const listFeeds = withLimit(
   describe('list', 'Lists the feeds, without their URLs.', ['skills feed list', 'skills feed list --json']),
 ).action(async (options) => {
-  const feeds = items(connect(), '/v1/skill-feeds', { params: { query: { limit: LARGEST_PAGE } } })
+  const feeds = items(connect(), '/v1/skill-feeds', { params: { query: { limit: pageSize(options.limit) } } })
   await printList(options, feeds, {
     ID: ({ id }) => id,
     NAME: ({ name }) => name,

@@ -45,17 +45,13 @@ export function areEqual(some: Fingerprints, others: Fingerprints): boolean {
 
 /** A folder comes before what is in it. */
 export function entriesBelow(folder: string, prefix = ''): Entry[] {
-  return sortedEntries(folder).flatMap((entry) => {
+  return readFolder(folder).flatMap((entry) => {
     if (isIgnored(entry.name)) return []
     const path = join(folder, entry.name)
     const filename = prefix + entry.name
     const below = entry.isDirectory() ? entriesBelow(path, `${filename}/`) : []
     return [{ filename, path, kind: kindOf(entry) }, ...below]
   })
-}
-
-export function sortedEntries(folder: string): Dirent[] {
-  return readFolder(folder).sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function kindOf(entry: Dirent): Entry['kind'] {
@@ -102,8 +98,4 @@ export function recordsIn(folder: string): string {
     throw new Error(`${records} is a symbolic link; allowed: a folder`)
   }
   return records
-}
-
-export function countOf(length: number): string {
-  return `${length} ${length === 1 ? 'file' : 'files'}`
 }

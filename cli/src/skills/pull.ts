@@ -17,10 +17,9 @@ import { readContent } from '../../../src/resources/skills/content.ts'
 import { skillName } from '../../../src/resources/skills/fields.ts'
 import { describe, withJson } from '../command.ts'
 import { failure } from '../local-files.ts'
-import { outcomeLine } from '../output.ts'
+import { countOf, dryRunNote, outcomeLine } from '../output.ts'
 import { connect } from '../service.ts'
 import {
-  countOf,
   type Entry,
   entriesBelow,
   type Fingerprint,
@@ -111,7 +110,7 @@ async function pullAll(root: string, given: readonly string[], options: Options)
       progress.log(outcomeLine(options, 'gone', name, ': not on the service; its folder stays'))
     }
   }
-  progress.end(options.dryRun && !options.json ? 'Nothing was changed: this was a dry run.' : undefined)
+  progress.end(dryRunNote(options))
 }
 
 /** @returns the pulled skills that the service does not have. */
@@ -138,7 +137,7 @@ async function pullSkill(
   const record = local && readRecord(folder)
   const linesOf = (outcome: string, files: Fingerprints, kept: readonly string[]) => [
     ...kept.map((filename) => outcomeLine(options, 'kept', `${name}/${filename}`, ': changed here')),
-    outcomeLine(options, outcome, name, `, ${countOf(files.size)}`, { files: files.size }),
+    outcomeLine(options, outcome, name, `, ${countOf(files.size, 'file')}`, { files: files.size }),
   ]
   const isPlain = options.version === undefined && !options.force && !record?.pending
   if (record?.etag != null && isPlain && (await hasTag(client, id, record.etag))) {

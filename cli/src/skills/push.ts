@@ -8,18 +8,10 @@ import { contentOf, type StoredContent } from '../../../src/resources/skills/con
 import { createSkillContract, ENTRY_FILE } from '../../../src/resources/skills/contract.ts'
 import { describedBy } from '../../../src/resources/skills/version.ts'
 import { describe, withJson } from '../command.ts'
-import { outcomeLine } from '../output.ts'
+import { readFolder } from '../local-files.ts'
+import { countOf, dryRunNote, outcomeLine } from '../output.ts'
 import { connect, PRECONDITION_FAILED } from '../service.ts'
-import {
-  areEqual,
-  countOf,
-  entriesBelow,
-  isIgnored,
-  readLocalFile,
-  readRecord,
-  sortedEntries,
-  writeRecord,
-} from './folder.ts'
+import { areEqual, entriesBelow, isIgnored, readLocalFile, readRecord, writeRecord } from './folder.ts'
 import { fingerprintsOf, hasTag, listSkills, readVersion } from './versions.ts'
 
 /** Where no skills are looked for, besides what is never part of a skill. */
@@ -80,7 +72,7 @@ async function pushAll(folders: readonly string[], options: Options): Promise<vo
         progress.log(outcomeLine(options, 'skipped', path, `: ${reason}`))
       if (skipped.length > 0 && !options.allowSkips) {
         throw new Error(
-          `${countOf(skipped.length)} would be left out; --allow-skips publishes the skill without`,
+          `${countOf(skipped.length, 'file')} would be left out; --allow-skips publishes the skill without`,
         )
       }
       const duplicate = pushed.get(skill.name)
@@ -88,7 +80,7 @@ async function pushAll(folders: readonly string[], options: Options): Promise<vo
       pushed.set(skill.name, folder)
       const outcome = await pushSkill(client, skill, folder, ids.get(skill.name), options)
       const files = skill.files.length
-      progress.log(outcomeLine(options, outcome, skill.name, `, ${countOf(files)}`, { files }))
+      progress.log(outcomeLine(options, outcome, skill.name, `, ${countOf(files, 'file')}`, { files }))
     } catch (error) {
       progress.warn(`failed    ${folder}: ${(error as Error).message}`)
       process.exitCode = 1
@@ -96,7 +88,7 @@ async function pushAll(folders: readonly string[], options: Options): Promise<vo
       progress.add()
     }
   }
-  progress.end(options.dryRun && !options.json ? 'Nothing was changed: this was a dry run.' : undefined)
+  progress.end(dryRunNote(options))
 }
 
 /** @returns the folder itself, if it is a skill or has none; otherwise the skills below it. */
@@ -112,7 +104,7 @@ function isFolder(path: string): boolean {
 
 /** Includes symbolic links to skills, which are reported. */
 function skillsBelow(folder: string): string[] {
-  return sortedEntries(folder).flatMap((entry) => {
+  return readFolder(folder).flatMap((entry) => {
     const path = join(folder, entry.name)
     if (hasEntryFile(path)) return [path]
     const hasSkills = entry.isDirectory() && entry.name !== NO_SKILLS && !isIgnored(entry.name)

@@ -1,6 +1,6 @@
 /** The skills of a service, for the commands that push and pull them. */
 import { dataOf, type ItemOf, items, type WorkspaceClient } from '../../../client/src/index.ts'
-import { LARGEST_PAGE, NOT_MODIFIED } from '../service.ts'
+import { NOT_MODIFIED, pageSize } from '../service.ts'
 import { type Fingerprints, fingerprintOf, isIgnored } from './folder.ts'
 
 const SKILL = '/v1/skills/{skillId}'
@@ -20,7 +20,7 @@ export interface SkillVersion {
 /** @returns the IDs of the skills by name. */
 export async function listSkills(client: WorkspaceClient): Promise<Map<string, string>> {
   const ids = new Map<string, string>()
-  const skills = items(client, '/v1/skills', { params: { query: { limit: LARGEST_PAGE } } })
+  const skills = items(client, '/v1/skills', { params: { query: { limit: pageSize() } } })
   for await (const { id, name } of skills) ids.set(name, id)
   return ids
 }
