@@ -87,7 +87,7 @@ export async function readFile(response: Response, input: Input): Promise<Data> 
 export function emptyFile({ code }: ApiFailure, input: Input): Data | undefined {
   const { offset } = rangeOf(input)
   if (code !== 'range_not_satisfiable' || offset > 0) return undefined
-  return { fileId: input.fileId, content: '', encoding: 'utf-8', offset, totalBytes: 0, nextOffset: null }
+  return { content: '', encoding: 'utf-8', offset, totalBytes: 0, nextOffset: null }
 }
 
 function readOn(end: number, totalBytes: number): Data {
