@@ -144,7 +144,10 @@ function organization(id: string, name: string, userId: string, userName: string
 function exampleRows(organizationId: string) {
   const times = { createdAt: now(), updatedAt: now() }
   const schedule = (
-    row: Pick<typeof schedules.$inferInsert, 'parentType' | 'parentId' | 'id' | 'timezone' | 'name'>,
+    row: Pick<
+      typeof schedules.$inferInsert,
+      'parentType' | 'parentId' | 'id' | 'timezone' | 'name' | 'lastRunAt'
+    >,
   ) =>
     query.insert(schedules).values({
       organizationId,
@@ -205,6 +208,7 @@ function exampleRows(organizationId: string) {
       id: projectScheduleId,
       timezone: 'Europe/Paris',
       name: 'Nightly build',
+      lastRunAt: '2026-03-30T07:30:00.000Z',
     }),
     schedule({
       parentType: 'agent',
@@ -212,6 +216,7 @@ function exampleRows(organizationId: string) {
       id: agentScheduleId,
       timezone: 'UTC',
       name: 'Morning review',
+      lastRunAt: '2026-03-29T06:00:00.000Z',
     }),
     agentRun('2026-03-27T06:00:00.000Z', {}),
     agentRun('2026-03-28T06:00:00.000Z', {
