@@ -12,7 +12,7 @@ import { mintSecret } from '../src/resources/run-endpoint/signature.ts'
 import { runIdOf } from '../src/resources/schedules/firing/run-id.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
-import { databaseWith, failingDatabase } from './support/bindings.ts'
+import { databaseWith, failingDatabase, interruptedDatabase } from './support/bindings.ts'
 import { deliverBatch } from './support/queue.ts'
 import { type Answer, type Received, Receiver } from './support/receiver.ts'
 import { Workspace } from './support/workspace.ts'
@@ -95,15 +95,6 @@ async function deliverNow(workspace: Workspace, runId: string, environment?: Par
 
 async function poll(isDone: () => Promise<boolean>): Promise<void> {
   await vi.waitFor(async () => expect(await isDone()).toBe(true), { timeout: 20_000, interval: 50 })
-}
-
-/** A database; `happens` runs before the call with this number, from 0. */
-function databaseThat(happens: () => unknown, call = 1): D1Database {
-  let calls = 0
-  return databaseWith(async (statements) => {
-    if (calls++ === call) await happens()
-    return env.DB.batch(statements)
-  })
 }
 
 /** Replaces the network, for answers that the receiver of the tests cannot give. @returns the requests. */
@@ -468,7 +459,7 @@ describe('a receiver that answers 410', () => {
     const { url } = new Receiver()
     const json = { url }
     await deliver([reference], {
-      DB: databaseThat(() => request('PUT', '/v1/run-endpoint', { key, json })),
+      DB: interruptedDatabase(() => request('PUT', '/v1/run-endpoint', { key, json })),
     })
     const { checkAt, ...run } = await runOf(workspace, runId)
     expect(run).toMatchObject({ status: 'pending', attempts: 1 })
@@ -479,7 +470,7 @@ describe('a receiver that answers 410', () => {
   it('does not delete a run endpoint that was deleted and set again since, with its new secret', async () => {
     const { key, receiver, reference } = await withRun(410)
     await deliver([reference], {
-      DB: databaseThat(async () => {
+      DB: interruptedDatabase(async () => {
         expect((await request('DELETE', '/v1/run-endpoint', { key })).status).toBe(200)
         await request('PUT', '/v1/run-endpoint', { key, json: { url: receiver.url } })
       }),
@@ -758,7 +749,7 @@ describe('a slow run endpoint', () => {
     const { workspace, runId, reference } = await withRun()
     const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
     const { answer } = slowNetwork()
-    const DB = databaseThat(() => Promise.reject(D1_ERROR), 2)
+    const DB = interruptedDatabase(() => Promise.reject(D1_ERROR), 3)
     const { handled, rest } = handOver({ runs: [reference] }, { DB })
     await handled
     const before = await runOf(workspace, runId)
@@ -1198,13 +1189,13 @@ describe('while a run is being delivered', () => {
   ])('it may be acknowledged, and stays delivered if it is %s', async (_, answer) => {
     const { workspace, key, runId, reference } = await withRun(answer)
     const acknowledge = () => request('POST', `/v1/runs/${runId}/acknowledge`, { key })
-    await deliver([reference], { DB: databaseThat(acknowledge) })
+    await deliver([reference], { DB: interruptedDatabase(acknowledge) })
     expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', checkAt: null })
   })
 
   it('it stays delivered if another consumer sends it too and gets no response', async () => {
     const { workspace, receiver, runId, reference } = await withRun(500, 200)
-    await deliver([reference], { DB: databaseThat(() => deliver([reference])) })
+    await deliver([reference], { DB: interruptedDatabase(() => deliver([reference])) })
     expect(await receiver.received()).toHaveLength(2)
     expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1, checkAt: null })
   })
@@ -1224,7 +1215,7 @@ describe('when D1 fails', () => {
   it('at the second call, the repeated batch delivers again, with the same id and body', async () => {
     const { workspace, receiver, runId, reference } = await withRun(200)
     const before = await runOf(workspace, runId)
-    const DB = databaseThat(() => Promise.reject(D1_ERROR))
+    const DB = interruptedDatabase(() => Promise.reject(D1_ERROR))
     await expect(deliver([reference], { DB })).rejects.toThrow(D1_ERROR)
     expect(await runOf(workspace, runId)).toEqual(before)
     await deliver([reference])

@@ -9,7 +9,7 @@ import { recordMissedRuns } from '../src/resources/schedules/firing/record-misse
 import { runIdOf } from '../src/resources/schedules/firing/run-id.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
-import { databaseWith, watchedDatabase } from './support/bindings.ts'
+import { interruptedDatabase, watchedDatabase } from './support/bindings.ts'
 import { newOutbox } from './support/queue.ts'
 import { Receiver } from './support/receiver.ts'
 import { Workspace } from './support/workspace.ts'
@@ -229,11 +229,7 @@ describe('after time without ticks', () => {
     const id = await addDue(workspace, project, -120)
     await fireSchedules(environment, START)
     await workspace.change(schedules, id, { nextRunAt: iso(-300) })
-    let calls = 0
-    const DB = databaseWith(async (statements) => {
-      if (++calls === 2) await fireSchedules(environment, START)
-      return env.DB.batch(statements)
-    })
+    const DB = interruptedDatabase(() => fireSchedules(environment, START))
     await recordMissedRuns({ ...environment, DB }, START)
     await tick(environment, START)
     expect(await statusesOf(workspace, id)).toEqual(skippedBut(walk(HOURLY, 'UTC', iso(-300), iso(0))))

@@ -6,7 +6,7 @@ import { schedules } from '../src/db/schema.ts'
 import type { RunMessage } from '../src/queue.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
-import { databaseWith, watchedDatabase } from './support/bindings.ts'
+import { databaseWith, interruptedDatabase, watchedDatabase } from './support/bindings.ts'
 import { deliverBatch, newOutbox } from './support/queue.ts'
 import { type Answer, Receiver } from './support/receiver.ts'
 import {
@@ -116,11 +116,7 @@ describe('completing a run', () => {
   ])('while it is sent keeps this outcome if the receiver then %s', async (_, answer) => {
     const { run, complete, deliver, read } = await withReceiver({ pauseAfterFailures: 1 }, answer)
     const { id } = await run()
-    let calls = 0
-    const DB = databaseWith(async (statements) => {
-      if (++calls === 2) await complete(id, { message: 'Fast' })
-      return env.DB.batch(statements)
-    })
+    const DB = interruptedDatabase(() => complete(id, { message: 'Fast' }))
     await deliver(id, { DB })
     expect(await read(id)).toMatchObject({ status: 'succeeded', failure: null, message: 'Fast', attempts: 1 })
   })
@@ -129,13 +125,9 @@ describe('completing a run', () => {
     const { run, complete, deliver, read } = await withReceiver({}, 202)
     const { id } = await run()
     const startedAt = inSeconds(0)
-    let calls = 0
-    const DB = databaseWith(async (statements) => {
-      if (++calls === 2) {
-        advance(3000)
-        await complete(id)
-      }
-      return env.DB.batch(statements)
+    const DB = interruptedDatabase(() => {
+      advance(3000)
+      return complete(id)
     })
     await deliver(id, { DB })
     expect(await read(id)).toMatchObject({
@@ -1043,13 +1035,9 @@ describe('a response with an outcome', () => {
       for (const claimId of [null, newUuid()]) {
         const { run, deliver, read, acknowledge, workspace } = await withReceiver({}, { body })
         const { id } = await run()
-        let calls = 0
-        const DB = databaseWith(async (statements) => {
-          if (++calls === 2) {
-            await acknowledge(id)
-            if (claimId) await workspace.changeRun(id, { claimId, checkAt: inSeconds(60) })
-          }
-          return env.DB.batch(statements)
+        const DB = interruptedDatabase(async () => {
+          await acknowledge(id)
+          if (claimId) await workspace.changeRun(id, { claimId, checkAt: inSeconds(60) })
         })
         await deliver(id, { DB })
         const status = claimId ? 'delivered' : JSON.parse(body).outcome

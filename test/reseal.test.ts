@@ -6,7 +6,7 @@ import { ProjectEnvironments } from '../src/index.ts'
 import { resealValues } from '../src/maintenance/reseal.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
-import { databaseWith, failingDatabase } from './support/bindings.ts'
+import { databaseWith, failingDatabase, interruptedDatabase } from './support/bindings.ts'
 import { Workspace } from './support/workspace.ts'
 
 const OLD = env.ENCRYPTION_KEYS ?? ''
@@ -89,14 +89,10 @@ describe('resealing', () => {
 
   it('keeps a value that is set between the read of the old one and its update', async () => {
     const { workspace, projectId, key } = await withVariables(2)
-    let calls = 0
-    const DB = databaseWith(async (statements) => {
-      if (++calls === 2) {
-        const path = `/v1/projects/${projectId}/environment-variables/NAME_0`
-        const environment = { ENCRYPTION_KEYS: BOTH }
-        expect((await request('PUT', path, { key, json: { value: 'new' }, environment })).status).toBe(200)
-      }
-      return env.DB.batch(statements)
+    const DB = interruptedDatabase(async () => {
+      const path = `/v1/projects/${projectId}/environment-variables/NAME_0`
+      const environment = { ENCRYPTION_KEYS: BOTH }
+      expect((await request('PUT', path, { key, json: { value: 'new' }, environment })).status).toBe(200)
     })
     await resealValues({ ...env, DB, ENCRYPTION_KEYS: BOTH })
     expect(await read(workspace, projectId, NEW)).toEqual({ NAME_0: 'new', NAME_1: 'value of NAME_1' })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { schedules } from '../src/db/schema.ts'
 import { tick } from '../src/scheduled.ts'
 import { PREFIX, type RequestOptions, request } from './support/api.ts'
-import { databaseWith, watchedDatabase } from './support/bindings.ts'
+import { databaseWith, interruptedDatabase, watchedDatabase } from './support/bindings.ts'
 import { sized } from './support/long-form.ts'
 import { MINUTE_MS } from './support/runs.ts'
 import {
@@ -16,7 +16,6 @@ import {
   FAR,
   INSTANT,
   idempotent,
-  interruptedDatabase,
   nextDaily,
   nextOf,
   PAST,

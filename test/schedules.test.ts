@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { schedules } from '../src/db/schema.ts'
 import { ORIGIN, PREFIX, type RequestOptions, request } from './support/api.ts'
-import { failingDatabase, watchedDatabase } from './support/bindings.ts'
+import { failingDatabase, interruptedDatabase, watchedDatabase } from './support/bindings.ts'
 import { sized } from './support/long-form.ts'
 import { MINUTE_MS } from './support/runs.ts'
 import {
@@ -11,7 +11,6 @@ import {
   cronOfLength,
   INSTANT,
   idempotent,
-  interruptedDatabase,
   nextDaily,
   nextOf,
   PROJECT,

@@ -11,7 +11,7 @@ import { fireSchedules } from '../src/resources/schedules/firing/fire.ts'
 import { runIdOf } from '../src/resources/schedules/firing/run-id.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
-import { databaseWith, watchedDatabase } from './support/bindings.ts'
+import { databaseWith, interruptedDatabase, watchedDatabase } from './support/bindings.ts'
 import { sized } from './support/long-form.ts'
 import { deliverBatch } from './support/queue.ts'
 import { Receiver } from './support/receiver.ts'
@@ -107,15 +107,6 @@ function databaseFailingAt(number: number, when: 'before' | 'after') {
     return results
   })
   return { DB, use }
-}
-
-/** The database; `happens` runs after a tick has read the due schedules and before it claims them. */
-function databaseBeforeClaims(happens: () => Promise<unknown>): D1Database {
-  let calls = 0
-  return databaseWith(async (statements) => {
-    if (++calls === 2) await happens()
-    return env.DB.batch(statements)
-  })
 }
 
 /** Adds a schedule that has been due since an instant. @returns its id. */
@@ -459,7 +450,7 @@ describe('concurrent ticks', () => {
   it.each(changes)('do not fire a schedule that $what before it is claimed', async ({ json, nextRunAt }) => {
     const { workspace, projectId, key } = await withReceiver()
     const id = await addDue(workspace, projectId, -60)
-    const DB = databaseBeforeClaims(() =>
+    const DB = interruptedDatabase(() =>
       request('PATCH', `/v1/projects/${projectId}/schedules/${id}`, { key, json }),
     )
     await tick({ ...env, DB, RUNS: new Outbox().RUNS }, START)
@@ -488,7 +479,7 @@ describe('concurrent ticks', () => {
       const { workspace, projectId, key } = await withReceiver()
       const id = await addDue(workspace, projectId, 30, { cron: before })
       const path = `/v1/projects/${projectId}/schedules/${id}`
-      const DB = databaseBeforeClaims(async () => {
+      const DB = interruptedDatabase(async () => {
         const { status, body } = await request('PATCH', path, { key, json: change })
         expect([status, body.nextRunAt]).toEqual([200, iso(30)])
       })
@@ -507,7 +498,7 @@ describe('concurrent ticks', () => {
       missed: await workspace.dump('missedSpans'),
     })
     let left: Awaited<ReturnType<typeof stored>> | undefined
-    const DB = databaseBeforeClaims(async () => {
+    const DB = interruptedDatabase(async () => {
       await tick({ ...env, RUNS: new Outbox().RUNS }, at(120))
       left = await stored()
     })
@@ -519,7 +510,7 @@ describe('concurrent ticks', () => {
   it('change nothing if a later tick was faster', async () => {
     const { workspace, projectId } = await withReceiver()
     const id = await addDue(workspace, projectId, -60)
-    const DB = databaseBeforeClaims(() => tick({ ...env, RUNS: new Outbox().RUNS }, at(120)))
+    const DB = interruptedDatabase(() => tick({ ...env, RUNS: new Outbox().RUNS }, at(120)))
     await tick({ ...env, DB, RUNS: new Outbox().RUNS }, START)
     await tick({ ...env, RUNS: new Outbox().RUNS }, at(120))
     expect(await stateOf(workspace, id)).toEqual({ nextRunAt: iso(180), lastRunAt: iso(120) })

@@ -194,7 +194,10 @@ class Job {
     return this.#client.POST('/v1/runs/{runId}/renew', { params, body, signal }).catch(() => undefined)
   }
 
-  /** Tries until the service responds, for a while also after the end of the claim: the outcome counts if nobody else has the run. */
+  /**
+   * Tries until the service responds, for a while also after the end of the claim: the outcome counts if nobody else has
+   * the run.
+   */
   async #complete(how: Ended, giveBack: AbortSignal) {
     const { id: runId, claimId } = this.#run
     const body =

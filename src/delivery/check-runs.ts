@@ -81,7 +81,10 @@ export const storeChecked = unguarded(() =>
     ),
 )
 
-/** Checks some pages, or one if the queue fails. If a lease is not stored after the queue took the runs, they are sent twice and not lost. */
+/**
+ * Checks some pages, or one if the queue fails. If a lease is not stored after the queue took the runs, they are sent twice
+ * and not lost.
+ */
 export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Date): Promise<void> {
   // At the time of a late tick, a claim had ended before the deadline of its run. Now the deadline may have come.
   const now = Math.max(instant.getTime(), Date.now())

@@ -56,6 +56,15 @@ export function databaseWith(batch: (statements: D1PreparedStatement[]) => Promi
   return { prepare: (sql: string) => env.DB.prepare(sql), batch } as unknown as D1Database
 }
 
+/** The test's database; `happen` runs before the batch of this number. */
+export function interruptedDatabase(happen: () => unknown, number = 2): D1Database {
+  let batches = 0
+  return databaseWith(async (statements) => {
+    if (++batches === number) await happen()
+    return env.DB.batch(statements)
+  })
+}
+
 /** A database whose every batch fails with this error. */
 export function failingDatabase(error: Error): D1Database {
   return databaseWith(() => Promise.reject(error))

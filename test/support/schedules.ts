@@ -1,9 +1,6 @@
-/** Schedules of projects and of agents, for the tests of both. */
-import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import { nextRun } from '../../src/cron/next-run.ts'
 import { type ApiResponse, type RequestOptions, request } from './api.ts'
-import { databaseWith } from './bindings.ts'
 import { MINUTE_MS } from './runs.ts'
 import { Workspace } from './workspace.ts'
 
@@ -97,15 +94,6 @@ export const withoutRuns = (schedule: ApiResponse['body']) => ({
 /** The next instant of the expression in the time zone, as the API returns it. */
 export const nextOf = (cron: string, timezone: string, after: string) =>
   nextRun(cron, timezone, new Date(after)).toISOString()
-
-/** The test database; `happen` runs between the first trip and the second. */
-export function interruptedDatabase(happen: () => Promise<unknown>): D1Database {
-  let trips = 0
-  return databaseWith(async (statements) => {
-    if (++trips === 2) await happen()
-    return env.DB.batch(statements)
-  })
-}
 
 /** A far time, and one that has passed. */
 export const FAR = '2999-01-01T00:00:00.000Z'
