@@ -5,21 +5,21 @@ insert into
   "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId")
 select
   "organizationId" as "organizationId",
-  :auditEventId as "id",
-  :operation as "operation",
-  :target as "target",
+  :audit.id as "id",
+  :audit.operation as "operation",
+  :audit.target as "target",
   "id" as "apiKeyId",
   "userId" as "userId",
-  :requestId as "requestId"
+  :audit.requestId as "requestId"
 from
   "apiKeys"
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
         "apiKeys"."revokedAt" is null
@@ -42,10 +42,10 @@ set
   "lastUsedAt" = :now
 where
   (
-    "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :caller.keyHash
     and (
       "apiKeys"."lastUsedAt" is null
-      or "apiKeys"."lastUsedAt" <= :hourAgo
+      or "apiKeys"."lastUsedAt" <= :caller.hourAgo
     )
   );
 
@@ -58,16 +58,16 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "organizationId" as "callerOrganizationId",
   "userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale"
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;

@@ -7,14 +7,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   case
     when case
@@ -123,7 +123,7 @@ select
   (
     select
       case
-        when "organizationUsage"."apiKeys" + (1) > max("organizationUsage"."apiKeys", :apiKeysQuota) then 'apiKeys'
+        when "organizationUsage"."apiKeys" + (1) > max("organizationUsage"."apiKeys", :quota.apiKeys) then 'apiKeys'
       end
     from
       "organizationUsage"
@@ -138,7 +138,7 @@ from
     and "earlier"."id" <> :id
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- deletable.check
 select
@@ -147,14 +147,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "named"."id" is not null as "keyExists",
   (
@@ -202,7 +202,7 @@ from
     )
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- insertKey
 insert into
@@ -256,14 +256,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and case
@@ -385,7 +385,7 @@ where
     and (
       select
         case
-          when "organizationUsage"."apiKeys" + (1) > max("organizationUsage"."apiKeys", :apiKeysQuota) then 'apiKeys'
+          when "organizationUsage"."apiKeys" + (1) > max("organizationUsage"."apiKeys", :quota.apiKeys) then 'apiKeys'
         end
       from
         "organizationUsage"
@@ -454,14 +454,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("named"."id" is not null)
@@ -560,14 +560,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and (
@@ -619,14 +619,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and (
@@ -683,14 +683,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("named"."id" is not null)
@@ -766,12 +766,12 @@ insert into
   "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId")
 select
   "apiKeys"."organizationId" as "organizationId",
-  substr(:auditEventId, 1, 24) || lower(hex(randomblob(6))) as "id",
-  :operation as "operation",
+  substr(:audit.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  :audit.operation as "operation",
   '/v1/api-keys/' || "descendant"."id" as "target",
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."userId" as "userId",
-  :requestId as "requestId"
+  :audit.requestId as "requestId"
 from
   "apiKeys"
   inner join "apiKeys" "descendant" on (
@@ -797,14 +797,14 @@ from
             where
               (
                 (
-                  "apiKeys"."hash" = :keyHash
+                  "apiKeys"."hash" = :caller.keyHash
                   and case
                     when "apiKeys"."revokedAt" is not null then 'revoked'
                     when "apiKeys"."expiresAt" <= :now then 'expired'
                   end is null
                   and (
-                    :scope is null
-                    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                    :caller.scope is null
+                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                   )
                 )
                 and ("named"."id" is not null)
@@ -869,14 +869,14 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :caller.keyHash
     and case
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
     end is null
     and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
     )
   );
 
@@ -907,14 +907,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("named"."id" is not null)
@@ -1012,14 +1012,14 @@ where
           where
             (
               (
-                "apiKeys"."hash" = :keyHash
+                "apiKeys"."hash" = :caller.keyHash
                 and case
                   when "apiKeys"."revokedAt" is not null then 'revoked'
                   when "apiKeys"."expiresAt" <= :now then 'expired'
                 end is null
                 and (
-                  :scope is null
-                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                 )
               )
               and ("named"."id" is not null)
@@ -1090,14 +1090,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "named"."id" is not null as "keyExists",
   (
@@ -1167,4 +1167,4 @@ from
     and "earlier"."id" <> :id
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;

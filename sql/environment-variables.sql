@@ -27,14 +27,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "projects"."id" is not null as "projectExists",
   "environmentVariables"."key" is not null as "variableExists",
@@ -60,7 +60,7 @@ from
     and "environmentVariables"."key" = :key
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- deleteVariable
 delete from "environmentVariables"
@@ -83,14 +83,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("projects"."id" is not null)
@@ -122,14 +122,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "projects"."id" is not null as "projectExists",
   (
@@ -177,7 +177,7 @@ from
     and "projects"."id" = :projectId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- putVariables
 insert into
@@ -232,14 +232,14 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :keyHash
+        "apiKeys"."hash" = :caller.keyHash
         and case
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
         end is null
         and (
-          :scope is null
-          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
         )
       )
       and ("projects"."id" is not null)
@@ -308,7 +308,7 @@ where
                       )
                     )
                 )
-              ) > max("organizationUsage"."variables", :variablesQuota) then 'variables'
+              ) > max("organizationUsage"."variables", :quota.variables) then 'variables'
               when "organizationUsage"."variableBytes" + (
                 :sealedLength - (
                   select
@@ -329,7 +329,7 @@ where
                       )
                     )
                 )
-              ) > max("organizationUsage"."variableBytes", :variableBytesQuota) then 'variableBytes'
+              ) > max("organizationUsage"."variableBytes", :quota.variableBytes) then 'variableBytes'
             end
           from
             "organizationUsage"
@@ -399,14 +399,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "projects"."id" is not null as "projectExists",
   (
@@ -425,16 +425,16 @@ from
     and "projects"."id" = :projectId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- recordLease
 insert into
   "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId")
 select
   "apiKeys"."organizationId" as "organizationId",
-  :auditEventId as "id",
-  :operation as "operation",
-  :target || coalesce(
+  :audit.id as "id",
+  :audit.operation as "operation",
+  :audit.target || coalesce(
     (
       select
         '?keys=' || substr(names, 1, 1000) || iif(length(names) > 1000, '…', '')
@@ -473,7 +473,7 @@ select
   ) as "target",
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."userId" as "userId",
-  :requestId as "requestId"
+  :audit.requestId as "requestId"
 from
   "apiKeys"
   left join "projects" on (
@@ -483,14 +483,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("projects"."id" is not null)
@@ -561,14 +561,14 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :keyHash
+        "apiKeys"."hash" = :caller.keyHash
         and case
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
         end is null
         and (
-          :scope is null
-          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
         )
       )
       and ("projects"."id" is not null)
@@ -637,7 +637,7 @@ where
                       )
                     )
                 )
-              ) > max("organizationUsage"."variables", :variablesQuota) then 'variables'
+              ) > max("organizationUsage"."variables", :quota.variables) then 'variables'
               when "organizationUsage"."variableBytes" + (
                 :sealedLength - (
                   select
@@ -658,7 +658,7 @@ where
                       )
                     )
                 )
-              ) > max("organizationUsage"."variableBytes", :variableBytesQuota) then 'variableBytes'
+              ) > max("organizationUsage"."variableBytes", :quota.variableBytes) then 'variableBytes'
             end
           from
             "organizationUsage"
@@ -733,14 +733,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("projects"."id" is not null)
@@ -839,14 +839,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("projects"."id" is not null)
@@ -886,14 +886,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("projects"."id" is not null)
@@ -925,14 +925,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "projects"."id" is not null as "projectExists",
   (
@@ -980,7 +980,7 @@ select
                 )
               )
           )
-        ) > max("organizationUsage"."variables", :variablesQuota) then 'variables'
+        ) > max("organizationUsage"."variables", :quota.variables) then 'variables'
         when "organizationUsage"."variableBytes" + (
           :sealedLength - (
             select
@@ -1001,7 +1001,7 @@ select
                 )
               )
           )
-        ) > max("organizationUsage"."variableBytes", :variableBytesQuota) then 'variableBytes'
+        ) > max("organizationUsage"."variableBytes", :quota.variableBytes) then 'variableBytes'
       end
     from
       "organizationUsage"
@@ -1043,4 +1043,4 @@ from
     and "variableRequests"."idempotencyKey" = :idempotencyKey
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;

@@ -20,13 +20,13 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :caller.keyHash
     and case
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
     end is null
     and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
     )
   );

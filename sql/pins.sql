@@ -35,14 +35,14 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :keyHash
+        "apiKeys"."hash" = :caller.keyHash
         and case
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
         end is null
         and (
-          :scope is null
-          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
         )
       )
       and (
@@ -189,14 +189,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   case :resourceType
     when 'session' then exists (
@@ -276,7 +276,7 @@ from
     and "own"."resourceId" = :resourceId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- deletePin
 delete from "pins"
@@ -296,14 +296,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and (
@@ -386,14 +386,14 @@ where
         "apiKeys"
       where
         (
-          "apiKeys"."hash" = :keyHash
+          "apiKeys"."hash" = :caller.keyHash
           and case
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
           end is null
           and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
           )
         )
     )
@@ -410,14 +410,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   case :resourceType
     when 'session' then exists (
@@ -497,7 +497,7 @@ from
     and "own"."resourceId" = :resourceId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- place
 insert into
@@ -555,14 +555,14 @@ from
     where
       (
         (
-          "apiKeys"."hash" = :keyHash
+          "apiKeys"."hash" = :caller.keyHash
           and case
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
           end is null
           and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
           )
         )
         and (
@@ -792,14 +792,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   case :resourceType
     when 'session' then exists (
@@ -1013,7 +1013,7 @@ from
     and "target"."resourceId" = :targetId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- renumber
 insert into
@@ -1043,14 +1043,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and "own"."position" % 2 <> 0
@@ -1076,14 +1076,14 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :keyHash
+        "apiKeys"."hash" = :caller.keyHash
         and case
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
         end is null
         and (
-          :scope is null
-          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
         )
       )
       and (
@@ -1256,14 +1256,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and (
@@ -1290,7 +1290,7 @@ where
                 from
                   "apiKeys"
                 where
-                  "apiKeys"."hash" = :keyHash
+                  "apiKeys"."hash" = :caller.keyHash
               )
             )
         )

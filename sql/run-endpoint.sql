@@ -7,14 +7,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "runEndpoints"."organizationId" is not null as "endpointExists",
   "apiKeys"."projectIds" is null as "isUnrestricted"
@@ -22,7 +22,7 @@ from
   "apiKeys"
   left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- deleteEndpoint
 delete from "runEndpoints"
@@ -36,14 +36,14 @@ where
     where
       (
         (
-          "apiKeys"."hash" = :keyHash
+          "apiKeys"."hash" = :caller.keyHash
           and case
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
           end is null
           and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
           )
         )
         and ("runEndpoints"."organizationId" is not null)
@@ -80,14 +80,14 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :keyHash
+        "apiKeys"."hash" = :caller.keyHash
         and case
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
         end is null
         and (
-          :scope is null
-          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
         )
       )
       and ("apiKeys"."projectIds" is null)
@@ -115,14 +115,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "runEndpoints"."organizationId" is not null as "endpointExists",
   "apiKeys"."projectIds" is null as "isUnrestricted",
@@ -134,7 +134,7 @@ from
   "apiKeys"
   left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- rotateSecret
 update "runEndpoints"
@@ -156,14 +156,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("runEndpoints"."organizationId" is not null)
@@ -200,14 +200,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("runEndpoints"."organizationId" is not null)
@@ -221,17 +221,17 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "organizationId" as "callerOrganizationId",
   "userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "apiKeys"."projectIds" is null as "isUnrestricted"
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;

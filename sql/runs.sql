@@ -7,14 +7,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   (
     "runs"."id" is not null
@@ -59,7 +59,7 @@ from
     and "agents"."id" = "runs"."parentId"
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- acknowledge
 update "runs"
@@ -107,14 +107,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and (
@@ -162,14 +162,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   (
     "runs"."id" is not null
@@ -218,7 +218,7 @@ from
     and "agents"."id" = "runs"."parentId"
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- agentScheduleRuns.readable.check
 select
@@ -227,14 +227,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "agents"."id" is not null as "parentExists",
   "schedules"."id" is not null as "scheduleExists"
@@ -253,7 +253,7 @@ from
     and "schedules"."id" = :scheduleId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- agentScheduleRuns.list
 select
@@ -300,14 +300,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("agents"."id" is not null)
@@ -329,14 +329,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "agents"."id" is not null as "parentExists",
   "schedules"."id" is not null as "scheduleExists",
@@ -356,7 +356,7 @@ from
     and "schedules"."id" = :scheduleId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- agentScheduleRuns.insert
 insert into
@@ -529,14 +529,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("agents"."id" is not null)
@@ -579,14 +579,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("agents"."id" is not null)
@@ -660,14 +660,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("agents"."id" is not null)
@@ -715,14 +715,14 @@ from
           where
             (
               (
-                "apiKeys"."hash" = :keyHash
+                "apiKeys"."hash" = :caller.keyHash
                 and case
                   when "apiKeys"."revokedAt" is not null then 'revoked'
                   when "apiKeys"."expiresAt" <= :now then 'expired'
                 end is null
                 and (
-                  :scope is null
-                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                 )
               )
               and (
@@ -818,14 +818,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and (
@@ -946,14 +946,14 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :keyHash
+        "apiKeys"."hash" = :caller.keyHash
         and case
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
         end is null
         and (
-          :scope is null
-          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
         )
       )
       and (
@@ -1043,14 +1043,14 @@ where
       (
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and (
@@ -1175,14 +1175,14 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :keyHash
+        "apiKeys"."hash" = :caller.keyHash
         and case
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
         end is null
         and (
-          :scope is null
-          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
         )
       )
       and (
@@ -1276,14 +1276,14 @@ where
       (
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and (
@@ -1325,14 +1325,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   (
     "runs"."id" is not null
@@ -1411,7 +1411,7 @@ from
     and "sessions"."id" = :sessionId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- complete
 update "runs"
@@ -1459,14 +1459,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and (
@@ -1544,14 +1544,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   :projectId is null
   or "named"."id" is not null as "projectExists",
@@ -1574,7 +1574,7 @@ from
     and "named"."id" = :projectId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- pauseIfFailing
 update "schedules"
@@ -1618,14 +1618,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and (
@@ -1723,14 +1723,14 @@ where
         (
           (
             (
-              "apiKeys"."hash" = :keyHash
+              "apiKeys"."hash" = :caller.keyHash
               and case
                 when "apiKeys"."revokedAt" is not null then 'revoked'
                 when "apiKeys"."expiresAt" <= :now then 'expired'
               end is null
               and (
-                :scope is null
-                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
               )
             )
             and (
@@ -1892,14 +1892,14 @@ from
           where
             (
               (
-                "apiKeys"."hash" = :keyHash
+                "apiKeys"."hash" = :caller.keyHash
                 and case
                   when "apiKeys"."revokedAt" is not null then 'revoked'
                   when "apiKeys"."expiresAt" <= :now then 'expired'
                 end is null
                 and (
-                  :scope is null
-                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                 )
               )
               and (
@@ -1996,14 +1996,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and (
@@ -2046,14 +2046,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "projects"."id" is not null as "parentExists",
   (
@@ -2081,7 +2081,7 @@ from
     and "schedules"."id" = :scheduleId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- projectScheduleRuns.list
 select
@@ -2128,14 +2128,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("projects"."id" is not null)
@@ -2168,14 +2168,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "projects"."id" is not null as "parentExists",
   (
@@ -2204,7 +2204,7 @@ from
     and "schedules"."id" = :scheduleId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- projectScheduleRuns.insert
 insert into
@@ -2377,14 +2377,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("projects"."id" is not null)
@@ -2438,14 +2438,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("projects"."id" is not null)
@@ -2530,14 +2530,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("projects"."id" is not null)
@@ -2604,14 +2604,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and (
@@ -2666,14 +2666,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   (
     "runs"."id" is not null
@@ -2726,7 +2726,7 @@ from
     and "agents"."id" = "runs"."parentId"
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- runsOfSchedule.select
 select
@@ -2769,14 +2769,14 @@ from
           where
             (
               (
-                "apiKeys"."hash" = :keyHash
+                "apiKeys"."hash" = :caller.keyHash
                 and case
                   when "apiKeys"."revokedAt" is not null then 'revoked'
                   when "apiKeys"."expiresAt" <= :now then 'expired'
                 end is null
                 and (
-                  :scope is null
-                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                 )
               )
               and (
@@ -2873,14 +2873,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and (
@@ -2960,14 +2960,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and (
@@ -3052,14 +3052,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and (
@@ -3170,14 +3170,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and (

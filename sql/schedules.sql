@@ -555,14 +555,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "agents"."id" is not null as "parentExists",
   "earlier"."id" is null as "idempotencyKeyIsNew",
@@ -570,7 +570,7 @@ select
   (
     select
       case
-        when "organizationUsage"."schedules" + (1) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+        when "organizationUsage"."schedules" + (1) > max("organizationUsage"."schedules", :quota.schedules) then 'schedules'
       end
     from
       "organizationUsage"
@@ -592,7 +592,7 @@ from
     and "earlier"."idempotencyKey" = :idempotencyKey
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- agentPreconditions.listable.check
 select
@@ -601,14 +601,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "agents"."id" is not null as "parentExists"
 from
@@ -618,7 +618,7 @@ from
     and "agents"."id" = :agentId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- agentPreconditions.deletable.check
 select
@@ -627,14 +627,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "agents"."id" is not null as "parentExists",
   "schedules"."id" is not null as "scheduleExists",
@@ -660,7 +660,7 @@ from
     and "schedules"."id" = :scheduleId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- agentPreconditions.updatable.check
 select
@@ -669,14 +669,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "agents"."id" is not null as "parentExists",
   "schedules"."id" is not null as "scheduleExists",
@@ -718,7 +718,7 @@ from
     and "schedules"."id" = :scheduleId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- agentPreconditions.puttable.check
 select
@@ -727,14 +727,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "agents"."id" is not null as "parentExists",
   "deletions"."resourceId" is null as "isNotDeleted",
@@ -746,7 +746,7 @@ select
   (
     select
       case
-        when "organizationUsage"."schedules" + ("schedules"."id" is null) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+        when "organizationUsage"."schedules" + ("schedules"."id" is null) > max("organizationUsage"."schedules", :quota.schedules) then 'schedules'
       end
     from
       "organizationUsage"
@@ -791,7 +791,7 @@ from
     and "deletions"."resourceId" = :scheduleId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- projectPreconditions.creatable.check
 select
@@ -800,14 +800,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "projects"."id" is not null as "parentExists",
   (
@@ -824,7 +824,7 @@ select
   (
     select
       case
-        when "organizationUsage"."schedules" + (1) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+        when "organizationUsage"."schedules" + (1) > max("organizationUsage"."schedules", :quota.schedules) then 'schedules'
       end
     from
       "organizationUsage"
@@ -846,7 +846,7 @@ from
     and "earlier"."idempotencyKey" = :idempotencyKey
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- projectPreconditions.listable.check
 select
@@ -855,14 +855,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "projects"."id" is not null as "parentExists",
   (
@@ -881,7 +881,7 @@ from
     and "projects"."id" = :projectId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- projectPreconditions.deletable.check
 select
@@ -890,14 +890,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "projects"."id" is not null as "parentExists",
   (
@@ -932,7 +932,7 @@ from
     and "schedules"."id" = :scheduleId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- projectPreconditions.updatable.check
 select
@@ -941,14 +941,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "projects"."id" is not null as "parentExists",
   (
@@ -999,7 +999,7 @@ from
     and "schedules"."id" = :scheduleId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- projectPreconditions.puttable.check
 select
@@ -1008,14 +1008,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "projects"."id" is not null as "parentExists",
   (
@@ -1036,7 +1036,7 @@ select
   (
     select
       case
-        when "organizationUsage"."schedules" + ("schedules"."id" is null) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+        when "organizationUsage"."schedules" + ("schedules"."id" is null) > max("organizationUsage"."schedules", :quota.schedules) then 'schedules'
       end
     from
       "organizationUsage"
@@ -1081,7 +1081,7 @@ from
     and "deletions"."resourceId" = :scheduleId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- src/resources/schedules/statements.ts
 
@@ -1151,14 +1151,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("agents"."id" is not null)
@@ -1167,7 +1167,7 @@ where
     and (
       select
         case
-          when "organizationUsage"."schedules" + (1) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+          when "organizationUsage"."schedules" + (1) > max("organizationUsage"."schedules", :quota.schedules) then 'schedules'
         end
       from
         "organizationUsage"
@@ -1236,14 +1236,14 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :keyHash
+        "apiKeys"."hash" = :caller.keyHash
         and case
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
         end is null
         and (
-          :scope is null
-          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
         )
       )
       and ("agents"."id" is not null)
@@ -1336,14 +1336,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("agents"."id" is not null)
@@ -1358,7 +1358,7 @@ where
     and (
       select
         case
-          when "organizationUsage"."schedules" + ("schedules"."id" is null) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+          when "organizationUsage"."schedules" + ("schedules"."id" is null) > max("organizationUsage"."schedules", :quota.schedules) then 'schedules'
         end
       from
         "organizationUsage"
@@ -1484,14 +1484,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("agents"."id" is not null)
@@ -1542,14 +1542,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("agents"."id" is not null)
@@ -1618,14 +1618,14 @@ from
             where
               (
                 (
-                  "apiKeys"."hash" = :keyHash
+                  "apiKeys"."hash" = :caller.keyHash
                   and case
                     when "apiKeys"."revokedAt" is not null then 'revoked'
                     when "apiKeys"."expiresAt" <= :now then 'expired'
                   end is null
                   and (
-                    :scope is null
-                    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                    :caller.scope is null
+                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                   )
                 )
                 and ("agents"."id" is not null)
@@ -1661,14 +1661,14 @@ where
     where
       (
         (
-          "apiKeys"."hash" = :keyHash
+          "apiKeys"."hash" = :caller.keyHash
           and case
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
           end is null
           and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
           )
         )
         and ("agents"."id" is not null)
@@ -1770,14 +1770,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("agents"."id" is not null)
@@ -1865,14 +1865,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("agents"."id" is not null)
@@ -1912,14 +1912,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("agents"."id" is not null)
@@ -1951,20 +1951,20 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "organizationId" as "callerOrganizationId",
   "userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "apiKeys"."projectIds" is null as "isUnrestricted"
 from
   "apiKeys"
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- projectSchedules.insert
 insert into
@@ -2032,14 +2032,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("projects"."id" is not null)
@@ -2059,7 +2059,7 @@ where
     and (
       select
         case
-          when "organizationUsage"."schedules" + (1) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+          when "organizationUsage"."schedules" + (1) > max("organizationUsage"."schedules", :quota.schedules) then 'schedules'
         end
       from
         "organizationUsage"
@@ -2129,14 +2129,14 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :keyHash
+        "apiKeys"."hash" = :caller.keyHash
         and case
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
         end is null
         and (
-          :scope is null
-          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
         )
       )
       and ("projects"."id" is not null)
@@ -2240,14 +2240,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("projects"."id" is not null)
@@ -2273,7 +2273,7 @@ where
     and (
       select
         case
-          when "organizationUsage"."schedules" + ("schedules"."id" is null) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+          when "organizationUsage"."schedules" + ("schedules"."id" is null) > max("organizationUsage"."schedules", :quota.schedules) then 'schedules'
         end
       from
         "organizationUsage"
@@ -2400,14 +2400,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("projects"."id" is not null)
@@ -2470,14 +2470,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("projects"."id" is not null)
@@ -2557,14 +2557,14 @@ from
             where
               (
                 (
-                  "apiKeys"."hash" = :keyHash
+                  "apiKeys"."hash" = :caller.keyHash
                   and case
                     when "apiKeys"."revokedAt" is not null then 'revoked'
                     when "apiKeys"."expiresAt" <= :now then 'expired'
                   end is null
                   and (
-                    :scope is null
-                    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                    :caller.scope is null
+                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                   )
                 )
                 and ("projects"."id" is not null)
@@ -2611,14 +2611,14 @@ where
     where
       (
         (
-          "apiKeys"."hash" = :keyHash
+          "apiKeys"."hash" = :caller.keyHash
           and case
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
           end is null
           and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
           )
         )
         and ("projects"."id" is not null)
@@ -2731,14 +2731,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("projects"."id" is not null)
@@ -2838,14 +2838,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("projects"."id" is not null)
@@ -2896,14 +2896,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("projects"."id" is not null)
@@ -2954,14 +2954,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("apiKeys"."projectIds" is null)
@@ -3031,14 +3031,14 @@ from
           where
             (
               (
-                "apiKeys"."hash" = :keyHash
+                "apiKeys"."hash" = :caller.keyHash
                 and case
                   when "apiKeys"."revokedAt" is not null then 'revoked'
                   when "apiKeys"."expiresAt" <= :now then 'expired'
                 end is null
                 and (
-                  :scope is null
-                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                 )
               )
               and ("apiKeys"."projectIds" is null)

@@ -31,14 +31,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and (
@@ -135,14 +135,14 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :keyHash
+        "apiKeys"."hash" = :caller.keyHash
         and case
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
         end is null
         and (
-          :scope is null
-          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
         )
       )
       and (
@@ -181,8 +181,8 @@ where
       and (
         select
           case
-            when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :filesQuota) then 'files'
-            when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
+            when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :quota.files) then 'files'
+            when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :quota.bytes) then 'bytes'
           end
         from
           "organizationUsage"
@@ -216,14 +216,14 @@ where
             "apiKeys"
           where
             (
-              "apiKeys"."hash" = :keyHash
+              "apiKeys"."hash" = :caller.keyHash
               and case
                 when "apiKeys"."revokedAt" is not null then 'revoked'
                 when "apiKeys"."expiresAt" <= :now then 'expired'
               end is null
               and (
-                :scope is null
-                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
               )
             )
         )
@@ -265,14 +265,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and (
@@ -311,8 +311,8 @@ where
     and (
       select
         case
-          when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :filesQuota) then 'files'
-          when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
+          when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :quota.files) then 'files'
+          when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :quota.bytes) then 'bytes'
         end
       from
         "organizationUsage"
@@ -330,14 +330,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   (
     "sessions"."id" is not null
@@ -409,7 +409,7 @@ from
     and "sessionFiles"."id" = :fileId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- deleteFile
 delete from "sessionFiles"
@@ -443,14 +443,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and (
@@ -523,14 +523,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   (
     "sessions"."id" is not null
@@ -582,7 +582,7 @@ from
     and "deletions"."resourceId" = :sessionId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- putFile
 insert into
@@ -638,14 +638,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and (
@@ -684,8 +684,8 @@ where
     and (
       select
         case
-          when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :filesQuota) then 'files'
-          when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
+          when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :quota.files) then 'files'
+          when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :quota.bytes) then 'bytes'
         end
       from
         "organizationUsage"
@@ -718,14 +718,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   (
     "sessions"."id" is not null
@@ -792,7 +792,7 @@ from
     and "sessionFiles"."id" = :fileId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- recordable.check
 select
@@ -801,14 +801,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   (
     "sessions"."id" is not null
@@ -840,8 +840,8 @@ select
   (
     select
       case
-        when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :filesQuota) then 'files'
-        when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
+        when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :quota.files) then 'files'
+        when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :quota.bytes) then 'bytes'
       end
     from
       "organizationUsage"
@@ -876,7 +876,7 @@ from
     and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- removeRecordedFromOrphans
 delete from "orphanedObjects"
@@ -895,14 +895,14 @@ where
             "apiKeys"
           where
             (
-              "apiKeys"."hash" = :keyHash
+              "apiKeys"."hash" = :caller.keyHash
               and case
                 when "apiKeys"."revokedAt" is not null then 'revoked'
                 when "apiKeys"."expiresAt" <= :now then 'expired'
               end is null
               and (
-                :scope is null
-                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
               )
             )
         )
@@ -938,14 +938,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and (
@@ -1035,14 +1035,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and (
@@ -1129,14 +1129,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and (
@@ -1202,14 +1202,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   (
     "sessions"."id" is not null
@@ -1241,8 +1241,8 @@ select
   (
     select
       case
-        when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :filesQuota) then 'files'
-        when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
+        when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :quota.files) then 'files'
+        when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :quota.bytes) then 'bytes'
       end
     from
       "organizationUsage"
@@ -1272,4 +1272,4 @@ from
     and "sessionFiles"."path" = :path
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;

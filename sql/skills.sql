@@ -22,14 +22,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("skills"."id" is not null)
@@ -71,14 +71,14 @@ where
         )
       where
         (
-          "apiKeys"."hash" = :keyHash
+          "apiKeys"."hash" = :caller.keyHash
           and case
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
           end is null
           and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
           )
         )
     )
@@ -104,14 +104,14 @@ where
         )
       where
         (
-          "apiKeys"."hash" = :keyHash
+          "apiKeys"."hash" = :caller.keyHash
           and case
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
           end is null
           and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
           )
         )
       order by
@@ -142,14 +142,14 @@ where
             )
           where
             (
-              "apiKeys"."hash" = :keyHash
+              "apiKeys"."hash" = :caller.keyHash
               and case
                 when "apiKeys"."revokedAt" is not null then 'revoked'
                 when "apiKeys"."expiresAt" <= :now then 'expired'
               end is null
               and (
-                :scope is null
-                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
               )
             )
         )
@@ -166,14 +166,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "skills"."id" is not null as "skillExists",
   (
@@ -194,7 +194,7 @@ from
     and "skillVersions"."version" = coalesce(cast(:version as integer), "skills"."version")
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- beginChange
 insert into
@@ -219,14 +219,14 @@ where
   (
     (
       (
-        "apiKeys"."hash" = :keyHash
+        "apiKeys"."hash" = :caller.keyHash
         and case
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
         end is null
         and (
-          :scope is null
-          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
         )
       )
       and ("skills"."id" is not null)
@@ -253,7 +253,7 @@ where
                       )
                   )
               )
-            ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+            ) > max("organizationUsage"."skillBytes", :quota.skillBytes) then 'skillBytes'
           end
         from
           "organizationUsage"
@@ -306,21 +306,21 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("repeated"."id" is null)
     and (
       select
         case
-          when "organizationUsage"."skills" + (1) > max("organizationUsage"."skills", :skillsQuota) then 'skills'
+          when "organizationUsage"."skills" + (1) > max("organizationUsage"."skills", :quota.skills) then 'skills'
           when "organizationUsage"."skillBytes" + (
             (
               select
@@ -341,7 +341,7 @@ where
                     )
                 )
             )
-          ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+          ) > max("organizationUsage"."skillBytes", :quota.skillBytes) then 'skillBytes'
         end
       from
         "organizationUsage"
@@ -376,20 +376,20 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "repeated"."id" is null as "isFirstRequest",
   (
     select
       case
-        when "organizationUsage"."skills" + (1) > max("organizationUsage"."skills", :skillsQuota) then 'skills'
+        when "organizationUsage"."skills" + (1) > max("organizationUsage"."skills", :quota.skills) then 'skills'
         when "organizationUsage"."skillBytes" + (
           (
             select
@@ -410,7 +410,7 @@ select
                   )
               )
           )
-        ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+        ) > max("organizationUsage"."skillBytes", :quota.skillBytes) then 'skillBytes'
       end
     from
       "organizationUsage"
@@ -436,7 +436,7 @@ from
     and "repeated"."idempotencyKey" = :idempotencyKey
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- changeable.check
 select
@@ -445,14 +445,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "skills"."id" is not null as "skillExists",
   (
@@ -478,7 +478,7 @@ select
                   )
               )
           )
-        ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+        ) > max("organizationUsage"."skillBytes", :quota.skillBytes) then 'skillBytes'
       end
     from
       "organizationUsage"
@@ -517,7 +517,7 @@ from
     and "skillVersions"."version" = "skills"."version"
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- creatable.check
 select
@@ -526,20 +526,20 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "repeated"."id" is null as "isFirstRequest",
   (
     select
       case
-        when "organizationUsage"."skills" + (1) > max("organizationUsage"."skills", :skillsQuota) then 'skills'
+        when "organizationUsage"."skills" + (1) > max("organizationUsage"."skills", :quota.skills) then 'skills'
         when "organizationUsage"."skillBytes" + (
           (
             select
@@ -560,7 +560,7 @@ select
                   )
               )
           )
-        ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+        ) > max("organizationUsage"."skillBytes", :quota.skillBytes) then 'skillBytes'
       end
     from
       "organizationUsage"
@@ -590,7 +590,7 @@ from
     and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- deletable.check
 select
@@ -599,14 +599,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "skills"."id" is not null as "skillExists",
   :ifMatch is null
@@ -622,7 +622,7 @@ from
     and "skills"."id" = :skillId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- deleteContents
 delete from "skillContents"
@@ -640,14 +640,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("skills"."id" is not null)
@@ -682,14 +682,14 @@ where
         )
       where
         (
-          "apiKeys"."hash" = :keyHash
+          "apiKeys"."hash" = :caller.keyHash
           and case
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
           end is null
           and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
           )
         )
     )
@@ -715,14 +715,14 @@ where
         )
       where
         (
-          "apiKeys"."hash" = :keyHash
+          "apiKeys"."hash" = :caller.keyHash
           and case
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
           end is null
           and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
           )
         )
       order by
@@ -753,14 +753,14 @@ where
             )
           where
             (
-              "apiKeys"."hash" = :keyHash
+              "apiKeys"."hash" = :caller.keyHash
               and case
                 when "apiKeys"."revokedAt" is not null then 'revoked'
                 when "apiKeys"."expiresAt" <= :now then 'expired'
               end is null
               and (
-                :scope is null
-                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
               )
             )
         )
@@ -785,14 +785,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("skills"."id" is not null)
@@ -830,14 +830,14 @@ where
         )
       where
         (
-          "apiKeys"."hash" = :keyHash
+          "apiKeys"."hash" = :caller.keyHash
           and case
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
           end is null
           and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
           )
         )
     )
@@ -863,14 +863,14 @@ where
             )
           where
             (
-              "apiKeys"."hash" = :keyHash
+              "apiKeys"."hash" = :caller.keyHash
               and case
                 when "apiKeys"."revokedAt" is not null then 'revoked'
                 when "apiKeys"."expiresAt" <= :now then 'expired'
               end is null
               and (
-                :scope is null
-                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
               )
             )
         )
@@ -894,14 +894,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("skills"."id" is not null)
@@ -958,21 +958,21 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("repeated"."id" is null)
     and (
       select
         case
-          when "organizationUsage"."skills" + (1) > max("organizationUsage"."skills", :skillsQuota) then 'skills'
+          when "organizationUsage"."skills" + (1) > max("organizationUsage"."skills", :quota.skills) then 'skills'
           when "organizationUsage"."skillBytes" + (
             (
               select
@@ -993,7 +993,7 @@ where
                     )
                 )
             )
-          ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+          ) > max("organizationUsage"."skillBytes", :quota.skillBytes) then 'skillBytes'
         end
       from
         "organizationUsage"
@@ -1059,14 +1059,14 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :caller.keyHash
     and case
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
     end is null
     and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
     )
   )
 on conflict do nothing;
@@ -1126,14 +1126,14 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :caller.keyHash
             and case
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
             end is null
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
           and ("skills"."id" is not null)
@@ -1178,14 +1178,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "skills"."id" is not null as "skillExists",
   (
@@ -1224,7 +1224,7 @@ from
     and "skillVersions"."version" = cast(:version as integer)
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- putContents
 insert into
@@ -1273,14 +1273,14 @@ from
   ) as "chunk" on "chunk"."column1" is not null
 where
   (
-    "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :caller.keyHash
     and case
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
     end is null
     and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
     )
   )
 on conflict do nothing;
@@ -1292,14 +1292,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "skills"."id" is not null as "skillExists"
 from
@@ -1309,7 +1309,7 @@ from
     and "skills"."id" = :skillId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- removeArchiveFromOrphans
 delete from "orphanedObjects"
@@ -1330,14 +1330,14 @@ where
         )
       where
         (
-          "apiKeys"."hash" = :keyHash
+          "apiKeys"."hash" = :caller.keyHash
           and case
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
           end is null
           and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
           )
         )
     ) is not null
@@ -1365,14 +1365,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("skills"."id" is not null)
@@ -1417,14 +1417,14 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :caller.keyHash
     and case
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
     end is null
     and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
     )
   );
 
@@ -1474,14 +1474,14 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :caller.keyHash
     and case
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
     end is null
     and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
     )
   )
 order by
@@ -1506,14 +1506,14 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :caller.keyHash
     and case
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
     end is null
     and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
     )
   );
 
@@ -1534,14 +1534,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("skills"."id" is not null)
@@ -1565,14 +1565,14 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :caller.keyHash
     and case
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
     end is null
     and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
     )
   );
 
@@ -1605,14 +1605,14 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :caller.keyHash
     and case
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
     end is null
     and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
     )
   )
 order by
@@ -1633,14 +1633,14 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :caller.keyHash
     and case
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
     end is null
     and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
     )
   )
 order by
@@ -1683,14 +1683,14 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :caller.keyHash
     and case
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
     end is null
     and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
     )
   );
 
@@ -1742,14 +1742,14 @@ from
   )
 where
   (
-    "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :caller.keyHash
     and case
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
     end is null
     and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
     )
   )
 order by
@@ -1782,14 +1782,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("skills"."id" is not null)
@@ -1831,14 +1831,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("skills"."id" is not null)
@@ -1879,14 +1879,14 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
+      "apiKeys"."hash" = :caller.keyHash
       and case
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
       end is null
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and ("skills"."id" is not null)
@@ -1903,14 +1903,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "skills"."id" is not null as "skillExists",
   (
@@ -1936,7 +1936,7 @@ select
                   )
               )
           )
-        ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+        ) > max("organizationUsage"."skillBytes", :quota.skillBytes) then 'skillBytes'
       end
     from
       "organizationUsage"
@@ -1979,7 +1979,7 @@ from
     and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- updateSkill
 update "skills"
@@ -2016,14 +2016,14 @@ where
         (
           (
             (
-              "apiKeys"."hash" = :keyHash
+              "apiKeys"."hash" = :caller.keyHash
               and case
                 when "apiKeys"."revokedAt" is not null then 'revoked'
                 when "apiKeys"."expiresAt" <= :now then 'expired'
               end is null
               and (
-                :scope is null
-                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
               )
             )
             and ("skills"."id" is not null)
@@ -2050,7 +2050,7 @@ where
                             )
                         )
                     )
-                  ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+                  ) > max("organizationUsage"."skillBytes", :quota.skillBytes) then 'skillBytes'
                 end
               from
                 "organizationUsage"
@@ -2094,14 +2094,14 @@ select
     when "apiKeys"."expiresAt" <= :now then 'expired'
   end as "keyEnd",
   (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
   "apiKeys"."organizationId" as "callerOrganizationId",
   "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
   "skills"."id" is not null as "skillExists",
   (
@@ -2122,4 +2122,4 @@ from
     and "skillVersions"."version" = cast(:version as integer)
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  "apiKeys"."hash" = :caller.keyHash;

@@ -47,7 +47,9 @@ describe('every statement', () => {
 
   it.each(guarded)('of an operation carries the guard: $name', ({ statement }) => {
     const { sql } = statement
-    expect(placeholdersOf(statement)).toEqual(expect.arrayContaining(['keyHash', 'scope', 'now']))
+    expect(placeholdersOf(statement)).toEqual(
+      expect.arrayContaining(['caller.keyHash', 'caller.scope', 'now']),
+    )
     for (const column of ['hash', 'revokedAt', 'expiresAt', 'scopes'])
       expect(sql).toContain(`"apiKeys"."${column}"`)
   })

@@ -22,7 +22,12 @@ export interface AuditSubject {
 /** The values of `recordChange` and `recordRead`. @param values of the change, with the `id` of a created resource. */
 export function auditValues({ operation, path, isCreation, requestId }: AuditSubject, { id }: Values) {
   const target = isCreation && typeof id === 'string' ? `${path}/${id}` : path
-  return { auditEventId: newUuid(), operation, target, requestId }
+  return {
+    'audit.id': newUuid(),
+    'audit.operation': operation,
+    'audit.target': target,
+    'audit.requestId': requestId,
+  }
 }
 
 /** The guard before the change, which may have revoked or ended the caller's own key. */
@@ -36,12 +41,12 @@ const mightAct = and(
 /** The event of a change by the caller's key. */
 const recorded = {
   organizationId: apiKeys.organizationId,
-  id: sql.placeholder('auditEventId'),
-  operation: sql.placeholder('operation'),
-  target: sql.placeholder('target'),
+  id: sql.placeholder('audit.id'),
+  operation: sql.placeholder('audit.operation'),
+  target: sql.placeholder('audit.target'),
   apiKeyId: apiKeys.id,
   userId: apiKeys.userId,
-  requestId: sql.placeholder('requestId'),
+  requestId: sql.placeholder('audit.requestId'),
 }
 
 /** Records a change if the statement before it, which carries the guard of its operation, changed a row. */

@@ -170,7 +170,7 @@ export class Caller {
   ): Promise<Rows<Steps>> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await runBatch(this.#database, steps, { ...this.#guardValues(), ...values })
+        return await runBatch(this.#database, steps, { ...values, ...this.#guardValues() })
       } catch (error) {
         if (!isRepeatable || attempt === MAX_ATTEMPTS || !isTransient(error)) throw error
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * attempt * (1 + Math.random())))
@@ -180,10 +180,10 @@ export class Caller {
 
   #guardValues(): Values {
     return {
-      keyHash: this.#keyHash,
-      scope: this.#callerScope.scope,
+      'caller.keyHash': this.#keyHash,
+      'caller.scope': this.#callerScope.scope,
       now: this.now,
-      hourAgo: new Date(Date.parse(this.now) - HOUR_MS).toISOString(),
+      'caller.hourAgo': new Date(Date.parse(this.now) - HOUR_MS).toISOString(),
     }
   }
 

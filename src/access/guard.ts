@@ -6,9 +6,12 @@ import { and, eq, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys } from '../db/schema.ts'
 import { query, unguarded } from '../db/statement.ts'
 
-/** Bound for every statement (caller.ts): the hash of the key, the scope of the operation, the time of the request. */
-const keyHash = sql.placeholder('keyHash')
-const scope = sql.placeholder('scope')
+/**
+ * Bound for every statement (caller.ts): the hash of the key, the scope of the operation, the time of the request. No field of a
+ * contract can have these names (http/endpoint.ts).
+ */
+const keyHash = sql.placeholder('caller.keyHash')
+const scope = sql.placeholder('caller.scope')
 export const now = sql.placeholder('now')
 
 export const isCallersKey = eq(apiKeys.hash, keyHash)
@@ -69,6 +72,6 @@ export const recordUse = unguarded(() =>
 )
 
 function isStale(): SQL {
-  const hourAgo = sql.placeholder('hourAgo')
+  const hourAgo = sql.placeholder('caller.hourAgo')
   return sql`(${apiKeys.lastUsedAt} is null or ${apiKeys.lastUsedAt} <= ${hourAgo})`
 }

@@ -6,7 +6,7 @@ import type { Limits, Quota, Quotas } from '../environment.ts'
 import { ApiError } from '../errors.ts'
 import { preconditionUnless } from './preconditions.ts'
 
-const placeholderOf = (quota: string) => `${quota}Quota`
+const placeholderOf = (quota: string) => `quota.${quota}`
 
 /**
  * The first quota that a change would exceed; NULL if none. A change that adds nothing to a quota never exceeds it, even

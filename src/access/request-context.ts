@@ -65,7 +65,7 @@ export class RequestContext {
     const changes = isChanging(acting)
     const steps = changes ? recordingChanges(acting) : acting
     const recorded = changes && auditValues(this.#request, values)
-    const bound = { ...this.#quotas, ...recorded, ...values }
+    const bound = { ...values, ...this.#quotas, ...recorded }
     const [[facts], ...rows] = await this.caller.run([check, ...steps], bound, isRepeatable)
     // The rows are in the order of the statements, which the type checker can't follow through the spread.
     return [facts as Facts<Named>, ...(rows as unknown as Rows<Acting>)]

@@ -49,7 +49,7 @@ interface Compilable<Result> extends PromiseLike<Result> {
 type RowOf<Result> = Result extends readonly (infer Row)[] ? Row : never
 
 /** The placeholders of the guard. */
-const GUARD = ['keyHash', 'scope', 'now']
+const GUARD = ['caller.keyHash', 'caller.scope', 'now']
 
 const dialect = new SQLiteAsyncDialect()
 /** Drizzle's builders only build SQL here and never run it, so they need no session. */

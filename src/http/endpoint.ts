@@ -40,7 +40,25 @@ export interface Endpoint<C extends Contract = Contract> {
 
 const NO_QUERY: z.ZodMiniObject = z.object({})
 
-/** Checks a handler against its contract. */
+/**
+ * Statements are bound to fields of the request by name, so no field may have the name of a value that the service binds: `now`,
+ * or a name with a dot, such as `caller.scope`.
+ * @throws if a field of the contract has one.
+ */
+function requireFreeNames({ operationId, ...contract }: Contract): void {
+  for (const part of ['params', 'query', 'headers', 'body'] as const) {
+    const taken = Object.keys(contract[part]?.shape ?? {}).find(
+      (name) => name === 'now' || name.includes('.'),
+    )
+    if (taken !== undefined) throw new Error(`${operationId} has a field with a reserved name: ${taken}`)
+  }
+}
+
+/**
+ * Checks a handler against its contract.
+ * @throws if a field of the contract has a name that is reserved for the service.
+ */
 export function endpoint<const C extends Contract>(contract: C, handle: Endpoint<C>['handle']): Endpoint<C> {
+  requireFreeNames(contract)
   return { contract, query: z.catchall(contract.query ?? NO_QUERY, z.never()), handle }
 }
