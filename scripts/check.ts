@@ -18,6 +18,7 @@ const CHECKS = [
   'contracts',
   'openapi',
   'lint',
+  'tenancy',
   'sql',
   'spelling',
   'migrations',

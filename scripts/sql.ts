@@ -1,12 +1,11 @@
 /** Writes the compiled SQL of every statement to sql/. */
-import './node-stand-in.ts'
-import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { is, Placeholder } from 'drizzle-orm'
 import { format } from 'sql-formatter'
-import { type Statement, statements } from '../src/db/statement.ts'
+import type { Statement } from '../src/db/statement.ts'
+import { allStatements } from './all-statements.ts'
 import { describeScript, parsed } from './command-line.ts'
-import { namedStatements } from './named-statements.ts'
 import { ROOT } from './wrangler.ts'
 
 const options = parsed(
@@ -22,21 +21,11 @@ const FOLDER = join(ROOT, 'sql')
 const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\?/g
 
 const files = new Map<string, string>()
-const shown = new Set<Statement>()
-for (const path of globSync('src/**/*.ts', { cwd: ROOT, exclude: ['src/db/statement.ts'] }).sort()) {
-  const named = namedStatements(await import(join(ROOT, path))).filter(
-    ([, statement]) => !shown.has(statement),
-  )
-  for (const [, statement] of named) shown.add(statement)
-  if (named.length === 0) continue
+for (const [path, named] of Map.groupBy(await allStatements(), (statement) => statement.path)) {
   const file = `${fileOf(path)}.sql`
-  const sections = named.map(([name, statement]) => `-- ${name}\n${formatted(statement)}\n`)
+  const sections = named.map(({ name, statement }) => `-- ${name}\n${formatted(statement)}\n`)
   files.set(file, [files.get(file) ?? '', `-- ${path}\n`, ...sections].filter(Boolean).join('\n'))
 }
-
-const hidden = statements.filter((statement) => !shown.has(statement))
-for (const { sql } of hidden) console.error(`This statement is not exported, so sql/ can't show it: ${sql}`)
-if (hidden.length > 0) process.exit(1)
 
 if (options.check) check()
 else write()
