@@ -12,6 +12,7 @@ import {
   examples,
   impossibleKeys,
   insufficientKeys,
+  keyFor,
   listTables,
   type RefusedKey,
   type Row,
@@ -201,6 +202,14 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
   })
 })
 
+/** Everything that is stored for an organization. */
+async function storedOf({ organizationId }: Workspace): Promise<Record<string, string[]>> {
+  const stores = Object.entries(await dumpStores(''))
+  return Object.fromEntries(
+    stores.map(([store, entries]) => [store, entries.filter((entry) => entry.includes(organizationId))]),
+  )
+}
+
 describe('another organization', () => {
   it('keeps every row and every object through the whole matrix', async () => {
     const victim = await Workspace.create()
@@ -208,14 +217,7 @@ describe('another organization', () => {
     for (const operation of exampleList) {
       targets.push({ ...operation, example: await operation.row.prepare(victim) })
     }
-    const whatItHas = async () =>
-      Object.fromEntries(
-        Object.entries(await dumpStores('')).map(([store, entries]) => [
-          store,
-          entries.filter((entry) => entry.includes(victim.organizationId)),
-        ]),
-      )
-    const before = await whatItHas()
+    const before = await storedOf(victim)
     for (const { operationId, contract, row, example } of targets) {
       const { workspace, example: own } = await prepared(row)
       const keys = refusedKeys.map(({ mint }) => mint(workspace, contract, own))
@@ -226,7 +228,60 @@ describe('another organization', () => {
         }
       }
     }
-    expect(await whatItHas()).toEqual(before)
+    expect(await storedOf(victim)).toEqual(before)
+  })
+})
+
+/** IDs that are the same for each workspace, in the order in which it asks for them. */
+function countedIds(): () => string {
+  let count = 0
+  return () => `01900000-0000-7000-8000-${String(++count).padStart(12, '0')}`
+}
+
+/** What differs from one request to the next: times, and what the service draws at random. */
+const DRAWN = [
+  [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time'],
+  [/\b(?!01900000-0000-7000-8000)[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, 'id'],
+  [/\b(?:wsk_|wsf_|whsec_)[\w+/=]+/g, 'token'],
+  [/"[\w+/=-]{40,}"/g, '"bytes"'],
+] as const
+const withoutDrawn = (value: unknown) =>
+  DRAWN.reduce((text, [pattern, name]) => text.replace(pattern, name), JSON.stringify(value))
+
+describe('another organization with the same IDs everywhere', () => {
+  /** The operation in one workspace, after each of the twins was prepared like it. */
+  async function outcome(
+    { operationId, row }: (typeof exampleList)[number],
+    variation: string,
+    twins: number,
+  ) {
+    await emptyStores()
+    const apply = row.variations[variation]?.apply ?? (async (_, example) => example)
+    const prepare = async () => {
+      const workspace = await Workspace.create(countedIds())
+      return { workspace, example: await apply(workspace, await row.prepare(workspace)) }
+    }
+    const others = await Promise.all(Array.from({ length: twins }, prepare))
+    const { workspace, example } = await prepare()
+    const before = await Promise.all(others.map((other) => storedOf(other.workspace)))
+    const { status, body } = await send(operationId, example, await keyFor(workspace, example))
+    const after = await Promise.all(others.map((other) => storedOf(other.workspace)))
+    return {
+      before,
+      after,
+      answer: [status, withoutDrawn(body)],
+      counts: Object.entries(await storedOf(workspace)).map(([store, entries]) => [store, entries.length]),
+    }
+  }
+
+  it.each(exampleList)('changes nothing for $operationId, and is not changed by it', async (operation) => {
+    for (const variation of ['as it is', ...Object.keys(operation.row.variations)]) {
+      const alone = await outcome(operation, variation, 0)
+      const beside = await outcome(operation, variation, 1)
+      expect([variation, beside.after]).toEqual([variation, beside.before])
+      expect([variation, beside.answer]).toEqual([variation, alone.answer])
+      expect([variation, beside.counts]).toEqual([variation, alone.counts])
+    }
   })
 })
 

@@ -1,4 +1,3 @@
-import { v7 as newUuid } from 'uuid'
 import { ifMatchVariations, ifNoneMatchVariations, type Row, type Rows } from '../support/example.ts'
 import { entryFile, skillOf } from '../support/skills.ts'
 import type { Workspace } from '../support/workspace.ts'
@@ -11,7 +10,7 @@ const filesOf = (name: string) => [entryFile(name), OTHER_FILE]
 const contentsOf = (name: string) =>
   Object.fromEntries(filesOf(name).map(({ filename, content }) => [filename, content]))
 
-function addSkill(workspace: Workspace, name = `notes-${newUuid()}`): Promise<string> {
+function addSkill(workspace: Workspace, name = `notes-${workspace.newId()}`): Promise<string> {
   return workspace.addSkill(contentsOf(name), undefined, name)
 }
 

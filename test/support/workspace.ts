@@ -40,12 +40,19 @@ export type Usage = { readonly organizationId: string } & Readonly<Record<Quota,
 
 export class Workspace {
   readonly organizationId = newUuid()
-  readonly userId = newUuid()
+  readonly userId: string
+  /** An ID for something of the workspace. */
+  readonly newId: () => string
   readonly #pinPositions = new Map<string, number>()
 
-  /** An organization with one user. */
-  static async create(): Promise<Workspace> {
-    const workspace = new Workspace()
+  private constructor(newId: () => string) {
+    this.newId = newId
+    this.userId = newId()
+  }
+
+  /** An organization with one user. @param newId of the user, and of what is added without an ID. */
+  static async create(newId: () => string = newUuid): Promise<Workspace> {
+    const workspace = new Workspace(newId)
     const organization = { id: workspace.organizationId, name: 'Acme', createdAt: now() }
     const times = { createdAt: now(), updatedAt: now(), revision: newUuid() }
     const user = { organizationId: workspace.organizationId, id: workspace.userId, name: 'Ada', ...times }
@@ -81,12 +88,12 @@ export class Workspace {
     await this.change(tables.apiKeys, id, { revokedAt: now() })
   }
 
-  async addUser(id: string = newUuid()): Promise<string> {
+  async addUser(id: string = this.newId()): Promise<string> {
     await this.#insert(tables.users, { id, name: 'Ada' })
     return id
   }
 
-  async addProject(id: string = newUuid()): Promise<string> {
+  async addProject(id: string = this.newId()): Promise<string> {
     await this.#insert(tables.projects, { id, name: 'Website' })
     return id
   }
@@ -95,7 +102,7 @@ export class Workspace {
     await this.change(tables.projects, id, { archivedAt: now() })
   }
 
-  async addAgent(id: string = newUuid()): Promise<string> {
+  async addAgent(id: string = this.newId()): Promise<string> {
     await this.#insert(tables.agents, { id, name: 'Reviewer' })
     return id
   }
@@ -104,7 +111,7 @@ export class Workspace {
     await this.change(tables.agents, id, { archivedAt: now() })
   }
 
-  async addSession(projectId: string, id: string = newUuid()): Promise<string> {
+  async addSession(projectId: string, id: string = this.newId()): Promise<string> {
     await this.#insert(tables.sessions, { id, projectId, name: 'Fix the login' })
     return id
   }
@@ -134,7 +141,7 @@ export class Workspace {
     }
   }
 
-  async addPullRequest(projectId: string, id: string = newUuid()): Promise<string> {
+  async addPullRequest(projectId: string, id: string = this.newId()): Promise<string> {
     await this.#insert(tables.pullRequests, { id, projectId, name: 'Fix the login' })
     return id
   }
@@ -176,7 +183,7 @@ export class Workspace {
   async addSessionFile(
     sessionId: string,
     path: string,
-    id: string = newUuid(),
+    id: string = this.newId(),
     content = `The content of ${path}`,
   ): Promise<string> {
     const objectKey = `session-files/${this.organizationId}/${newUuid()}`
@@ -221,8 +228,8 @@ export class Workspace {
   /** @param files filename to content. @returns the skill's id. */
   async addSkill(
     files: Readonly<Record<string, string>>,
-    id: string = newUuid(),
-    name = `skill-${newUuid()}`,
+    id: string = this.newId(),
+    name = `skill-${this.newId()}`,
   ): Promise<string> {
     await this.#insert(tables.skills, {
       id,
@@ -239,7 +246,7 @@ export class Workspace {
   async addSkillVersion(
     id: string,
     files: Readonly<Record<string, string>>,
-    name = `skill-${newUuid()}`,
+    name = `skill-${this.newId()}`,
   ): Promise<void> {
     const read = readFiles(Object.entries(files).map(([filename, content]) => ({ filename, content })))
     const archive = await archiveOf(read)
@@ -280,7 +287,7 @@ export class Workspace {
     {
       cron = '0 6 * * *',
       timezone = 'UTC',
-      id = newUuid(),
+      id = this.newId(),
       ...values
     }: Partial<Record<string, string | number | null>> &
       Partial<Record<'cron' | 'timezone' | 'id', string>> = {},
