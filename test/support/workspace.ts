@@ -201,24 +201,23 @@ export class Workspace {
 
   /** Adds files without their contents. @returns the ids of `count` files, in order. */
   async addSessionFiles(sessionId: string, count: number): Promise<string[]> {
-    const ids = Array.from({ length: count }, () => newUuid()).sort()
-    const insert = (id: string, index: number) =>
-      bind(env.DB, inserting(tables.sessionFiles), {
-        organizationId: this.organizationId,
-        sessionId,
-        id,
-        path: `src/file-${index}.ts`,
-        objectKey: `session-files/${this.organizationId}/${id}`,
-        sizeBytes: 0,
-        createdAt: now(),
-        updatedAt: now(),
-        contentType: null,
-        sha256: sha256(''),
-      })
-    for (let start = 0; start < count; start += 100) {
-      await env.DB.batch(ids.slice(start, start + 100).map((id, index) => insert(id, start + index)))
-    }
-    return ids
+    return this.#insertMany(tables.sessionFiles, count, (id, index) => ({
+      sessionId,
+      path: `src/file-${index}.ts`,
+      objectKey: `session-files/${this.organizationId}/${id}`,
+      sizeBytes: 0,
+      sha256: sha256(''),
+    }))
+  }
+
+  /** Adds skills without a version. */
+  async addSkills(count: number): Promise<void> {
+    await this.#insertMany(tables.skills, count, (id) => ({
+      name: `skill-${id}`,
+      description: SKILL_DESCRIPTION,
+      version: 1,
+      latestVersion: 1,
+    }))
   }
 
   async deleteSessionFile(id: string): Promise<void> {
@@ -432,9 +431,26 @@ export class Workspace {
 
   /** Inserts a row of the organization: null where no value is given, but a time and a revision where they are due. */
   async #insert(table: SQLiteTable, row: Values): Promise<void> {
+    await runBatch(env.DB, [inserting(table)], this.#rowOf(table, row))
+  }
+
+  /** @returns the IDs of the rows, in order. */
+  async #insertMany(
+    table: SQLiteTable,
+    count: number,
+    rowOf: (id: string, index: number) => Values,
+  ): Promise<string[]> {
+    const ids = Array.from({ length: count }, () => newUuid()).sort()
+    const inserts = ids.map((id, index) =>
+      bind(env.DB, inserting(table), this.#rowOf(table, { id, ...rowOf(id, index) })),
+    )
+    while (inserts.length > 0) await env.DB.batch(inserts.splice(0, 100))
+    return ids
+  }
+
+  #rowOf(table: SQLiteTable, row: Values): Values {
     const defaults = { createdAt: now(), updatedAt: now(), revision: newUuid() }
-    const values = { organizationId: this.organizationId, ...defaults, ...row }
-    await runBatch(env.DB, [inserting(table)], { ...nulls(table), ...values })
+    return { ...nulls(table), organizationId: this.organizationId, ...defaults, ...row }
   }
 }
 
