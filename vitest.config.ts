@@ -27,6 +27,7 @@ export default defineConfig({
     // What a test prints is shown if it fails: many provoke errors, which the service logs.
     silent: 'passed-only',
     slowTestThreshold: 10_000,
+    tags: [{ name: 'slow', description: 'Takes ten seconds or more: `npm run test:slow`, not `npm test`.' }],
     projects: [
       {
         plugins: [
@@ -68,7 +69,7 @@ export default defineConfig({
           hookTimeout: 180_000,
         },
       },
-      // `npm run test:browser`: it needs a Chromium.
+      // It needs a Chromium. Its files have the tag `slow`.
       {
         test: {
           name: 'browser',

@@ -9,7 +9,7 @@ import { describeScript, parsed } from './command-line.ts'
 parsed(
   describeScript(
     'docs:screenshot',
-    'Takes docs/reference.png, the screenshot of the reference page. Needs Chromium, as `npm run test:browser` does.',
+    'Takes docs/reference.png, the screenshot of the reference page. Needs Chromium, as `npm run test:slow` does.',
     [''],
   ),
 )

@@ -1,4 +1,7 @@
-/** The client in Chromium, on pages of other origins than the service's. */
+/**
+ * The client in Chromium, on pages of other origins than the service's.
+ * @module-tag slow
+ */
 import { rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** The home page, the guides and what agents read, in Chromium, on a service that runs. */
+/**
+ * The home page, the guides and what agents read, in Chromium, on a service that runs.
+ * @module-tag slow
+ */
 import { rmSync } from 'node:fs'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,7 @@
-/** The reference page, in Chromium, on a service that runs. */
+/**
+ * The reference page, in Chromium, on a service that runs.
+ * @module-tag slow
+ */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'

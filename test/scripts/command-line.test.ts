@@ -218,7 +218,7 @@ const HELP = (script: string) => ` For help: npm run ${script} -- --help\n`
 describe('wrong use', () => {
   const wrong: [command: [script: string, ...args: string[]], message: string][] = [
     [['check', '--fast'], "Unknown option '--fast'."],
-    [['test', '--lnog'], "Unknown option '--lnog' (Did you mean --long?)."],
+    [['test', '--slwo'], "Unknown option '--slwo' (Did you mean --slow?)."],
     [['sql', 'pins'], 'Too many arguments. Expected 0 arguments but got 1: pins.'],
     [
       ['soak', '--minutes', 'ten'],

@@ -98,9 +98,6 @@ describe('npm run deploy -- --dry-run', () => {
   })
 })
 
-/** A deployment takes about ten seconds. */
-const inLongForm = it.runIf(process.env.LONG)
-
 describe('npm run deploy', () => {
   const made = (printed: string) => JSON.parse(/^\{.*"apiKey".*\}$/m.exec(printed)?.[0] ?? 'null')
 
@@ -168,7 +165,7 @@ describe('npm run deploy', () => {
     expect(readFileSync(project.config, 'utf8')).toBe(OTHER_TOML)
   })
 
-  inLongForm('leaves nothing after the commands of "Leave" in docs/day-2.md', async () => {
+  it('leaves nothing after the commands of "Leave" in docs/day-2.md', { tags: 'slow' }, async () => {
     const { api, deploy, variables } = await newAccount()
     expect((await deploy(newProject())).code).toBe(0)
     const page = readFileSync(join(ROOT, 'docs', 'day-2.md'), 'utf8')
@@ -185,7 +182,9 @@ describe('npm run deploy', () => {
     expect([[...api.uploads.keys()], api.databases, api.queues, api.buckets]).toEqual([[], [], [], []])
   })
 
-  inLongForm('creates staging for a user with read replication, and upgrades it when run again', async () => {
+  it('creates staging for a user with read replication, and upgrades it when run again', {
+    tags: 'slow',
+  }, async () => {
     const { api, deploy, rowsOf, variables } = await newAccount()
     const project = newProject(TOML.replaceAll('READ_REPLICATION = "off"', 'READ_REPLICATION = "on"'))
     const args = ['--env', 'staging', '--organization', 'Acme', '--user', 'ada', '--subdomain', 'acme']
@@ -230,7 +229,7 @@ describe('npm run deploy', () => {
     expect(api.databases[0]?.read_replication).toEqual({ mode: 'disabled' })
   })
 
-  inLongForm('says which step failed, and continues from there when run again', async () => {
+  it('says which step failed, and continues from there when run again', { tags: 'slow' }, async () => {
     const { api, deploy, rowsOf } = await newAccount()
     const project = newProject()
     const failAt = async (call: string, status: number, title: string) => {

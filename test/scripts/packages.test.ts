@@ -28,7 +28,6 @@ import { entry, readBytes, writeFiles } from '../support/skill-folders.ts'
 const COMPATIBILITY_DATE = '2026-11-01'
 /** The program reads several pages. */
 const PAGE = 4
-const inLongForm = it.runIf(process.env.LONG)
 
 /** A program that uses the typed calls and each helper. */
 const PROGRAM = `
@@ -183,10 +182,10 @@ describe('the packed client', () => {
     await compile('node_modules', options)
   })
 
-  inLongForm.each([
+  it.each([
     ['nodenext', NODE_NEXT],
     ['bundler', BROWSER],
-  ])('type-checks with %s in TypeScript 5', async (_, options) => {
+  ])('type-checks with %s in TypeScript 5', { tags: 'slow' }, async (_, options) => {
     await compile(join('client', 'node_modules'), options)
   })
 
@@ -195,7 +194,7 @@ describe('the packed client', () => {
     expect(await onNode(process.execPath, join('built', 'node.js'))).toEqual(output)
   })
 
-  inLongForm.each([20, 22])('runs on Node %i', async (version) => {
+  it.each([20, 22])('runs on Node %i', { tags: 'slow' }, async (version) => {
     const installed = await install(join(folder, `node-${version}`), `node@${version}`)
     const node = join(installed, 'node_modules', 'node', 'bin', 'node')
     expect(await run(node, ['--version'], app)).toMatch(new RegExp(`^v${version}\\.`))
@@ -371,7 +370,7 @@ describe('the packed cli', () => {
     }
   })
 
-  inLongForm.each([20, 22])('runs on Node %i', async (version) => {
+  it.each([20, 22])('runs on Node %i', { tags: 'slow' }, async (version) => {
     const installed = await install(join(folder, `cli-node-${version}`), `node@${version}`)
     const node = join(installed, 'node_modules', 'node', 'bin', 'node')
     writeFiles(join(work, 'old-skills', 'older'), { 'SKILL.md': entry(`older-${version}`) })

@@ -180,7 +180,7 @@ describe('the objects of a deployment', () => {
     })
   })
 
-  it.runIf(process.env.LONG)('are backed up, and restored to a bucket that lost them', async () => {
+  it('are backed up, and restored to a bucket that lost them', { tags: 'slow' }, async () => {
     const { api, command, restore, first } = await withFiles()
     const folder = join(files, 'with-objects')
     mkdirSync(folder)
@@ -206,10 +206,8 @@ describe('the objects of a deployment', () => {
   })
 })
 
-/** Each makes an account and deploys to it, so they run in the long form. */
-const describeInLongForm = describe.runIf(process.env.LONG)
-
-describeInLongForm('a restore of a deployment', () => {
+/** Each makes an account and deploys to it. */
+describe('a restore of a deployment', { tags: 'slow' }, () => {
   it('fills a new database, and switches to it when it is whole; no key that was revoked acts at any time', async () => {
     const { api, project, current, first, restore } = await newDeployment()
     const [revokedHash = ''] = hashes
@@ -291,13 +289,11 @@ describeInLongForm('a restore of a deployment', () => {
   })
 
   const moments: [name: string, call: RegExp, count: number][] = [
+    ['while the new database is filled', /^POST .*\/query$/, 6],
     ['while changes are refused', /^POST .*\/query$/, 36],
+    ['before the Worker is uploaded', /\/versions$/, 1],
     ['after the Worker is uploaded', /^PUT \/workers\/scripts\/[^/]+\/schedules/, 2],
   ]
-  if (process.env.LONG) {
-    moments.push(['while the new database is filled', /^POST .*\/query$/, 6])
-    moments.push(['before the Worker is uploaded', /\/versions$/, 1])
-  }
   it.each(moments)(
     'revives no key when its process is killed %s, and can be run again',
     async (_, call, count) => {
@@ -385,7 +381,7 @@ describeInLongForm('a restore of a deployment', () => {
   })
 })
 
-describeInLongForm('npm run deploy', () => {
+describe('npm run deploy', { tags: 'slow' }, () => {
   it('does not exchange the database of a Worker', async () => {
     const { project, url, deploy, current, first } = await newDeployment()
     await fetch(`${url}/d1/database`, { method: 'POST', body: JSON.stringify({ name: 'another' }) })
