@@ -223,6 +223,24 @@ describe('a message', () => {
     }
   })
 
+  it('with many values is refused with a sentence, unless they are arguments', async () => {
+    const { key } = await newKey()
+    const icons = Array(499).fill(1)
+    const clientInfo = { name: 'test', version: '1.0.0', icons }
+    const initialize = message('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo,
+    })
+    const refused = await postMcp(initialize, { key })
+    expect([refused.status, refused.body.error.message]).toEqual([
+      400,
+      'message has too many values; got 511 values; allowed: up to 500 values beside the arguments of a tool.',
+    ])
+    const { status, body } = await postMcp(call('list_skills', { icons }), { key })
+    expect([status, body.result.isError]).toEqual([200, true])
+  })
+
   it('may have long arguments, and an error repeats little of them', async () => {
     const { key } = await newKey()
     const { status, body } = await postMcp(call('list_skills', { cursor: HALF, [HALF]: 1 }), { key })

@@ -12,6 +12,7 @@ import {
 } from '@modelcontextprotocol/server'
 import packageJson from '../../package.json' with { type: 'json' }
 import { parseBody } from '../../src/http/body.ts'
+import { measureJson } from '../../src/http/json-bounds.ts'
 import { describeProblem, describeSent, describeSize } from '../../src/http/problems.ts'
 import { Api } from './api.ts'
 import { answered, skillsExtension } from './skills.ts'
@@ -37,8 +38,12 @@ const INSTRUCTIONS =
  */
 const MAX_BATCH = 5
 
-/** Of a message without the arguments of a tool, which the tool checks: the SDK repeats the rest in its errors. */
+/**
+ * Of a message without the arguments of a tool, which the tool checks: the SDK repeats the rest in its errors, and writes 250
+ * bytes about each wrong value.
+ */
 const MESSAGE_LIMIT_BYTES = 16 * 1024
+const MESSAGE_LIMIT_VALUES = 500
 
 const ACCEPTED = 202
 
@@ -66,26 +71,33 @@ function refused(code: ProtocolErrorCode, message: string): Response {
   return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status: 400 })
 }
 
-/** @returns what is wrong with the number or the size of the messages. */
+/** @returns what is wrong with the number of the messages, or with the size of one. */
 function wrongMessages(value: unknown): Wrong | undefined {
   const messages = Array.isArray(value) ? value : [value]
   if (messages.length > MAX_BATCH) {
     return `The batch has too many messages; got ${messages.length}; allowed: up to ${MAX_BATCH}.`
   }
-  const sizes = messages.map(sizeWithoutArguments)
-  const tooLarge = sizes.find((bytes) => bytes > MESSAGE_LIMIT_BYTES)
-  if (tooLarge === undefined) return undefined
-  const allowed = `up to ${describeSize(MESSAGE_LIMIT_BYTES)} beside the arguments of a tool`
-  return describeProblem('message', { wrong: 'is too large', sent: `${tooLarge} bytes`, allowed })
+  return messages.map(wrongMessage).find((wrong) => wrong !== undefined)
 }
 
-function sizeWithoutArguments(message: unknown): number {
-  const { method, params } = Object(message) as { method?: unknown; params?: unknown }
-  const isCall = method === 'tools/call' && Object(params) === params
-  const measured = isCall
-    ? { ...(message as object), params: { ...(params as object), arguments: undefined } }
-    : message
-  return Buffer.byteLength(JSON.stringify(measured))
+function wrongMessage(message: unknown): Wrong | undefined {
+  const bytes = Buffer.from(JSON.stringify(withoutArguments(message)))
+  const { values } = measureJson(bytes)
+  const describe = (wrong: string, sent: string, limit: string) =>
+    describeProblem('message', { wrong, sent, allowed: `up to ${limit} beside the arguments of a tool` })
+  if (bytes.length > MESSAGE_LIMIT_BYTES) {
+    return describe('is too large', `${bytes.length} bytes`, describeSize(MESSAGE_LIMIT_BYTES))
+  }
+  if (values > MESSAGE_LIMIT_VALUES) {
+    return describe('has too many values', `${values} values`, `${MESSAGE_LIMIT_VALUES} values`)
+  }
+  return undefined
+}
+
+function withoutArguments(message: unknown): unknown {
+  const { method, params, ...rest } = Object(message) as { method?: unknown; params?: unknown }
+  if (method !== 'tools/call' || Object(params) !== params) return message
+  return { ...rest, method, params: { ...(params as object), arguments: undefined } }
 }
 
 /** Answers one message after another: each may need the memory of a large skill. */
