@@ -6,7 +6,7 @@ import { ROOT } from './wrangler.ts'
 parsed(
   describeScript(
     'verify:long',
-    'Runs the tests of test/long in full (docs/reliability.md), of which `npm test` runs a sample. Takes about half an hour.',
+    'Runs the tests of test/long in full (docs/reliability.md), of which `npm test` runs a sample. Takes about 40 minutes.',
     [''],
   ),
 )

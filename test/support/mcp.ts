@@ -45,8 +45,13 @@ export async function postMcp(
     return response
   }
   const API = {
-    fetch: (url: string, init: RequestInit<never>) =>
-      around(`${init.method ?? 'GET'} ${new URL(url).pathname}`, () => send(new Request(url, init))),
+    fetch(url: string, { body, ...init }: RequestInit<never>) {
+      const headers = new Headers(init.headers)
+      // As a service binding does.
+      if (body) headers.set('Content-Length', String(Buffer.byteLength(body as string | Uint8Array)))
+      const request: Sent = new Request(url, { ...init, ...(body && { body }), headers })
+      return around(`${request.method} ${new URL(url).pathname}`, () => send(request))
+    },
   } as unknown as Fetcher
   const MCP = { fetch: (request: Sent) => mcp.fetch(request, { API }) } as unknown as Fetcher
   const content = typeof body === 'string' || body instanceof ReadableStream ? body : JSON.stringify(body)
