@@ -5,12 +5,14 @@ import { accepts } from 'hono/accepts'
 import { cors } from 'hono/cors'
 import { HonoBase as Hono } from 'hono/hono-base'
 import { TrieRouter } from 'hono/router/trie-router'
+import { Caller, type CallerScope } from './access/caller.ts'
 import { isLimiting, REQUEST_POLICY } from './access/rate-limit.ts'
 import { BOOKMARK } from './access/replica.ts'
 import { isUnavailable } from './db/failures.ts'
 import type { Environment } from './environment.ts'
 import { ApiError, errorResponse, internalError, unavailable } from './errors.ts'
 import { health } from './health.ts'
+import { readBytes, requireLengthWithin } from './http/body.ts'
 import { closestPath } from './http/closest.ts'
 import type { HonoEnvironment } from './http/context.ts'
 import { mount } from './http/mount.ts'
@@ -23,6 +25,12 @@ const PREFIX = '/api/public-api'
 
 /** Well above what clients of this service send. */
 const HEADERS_LIMIT_BYTES = 16 * 1024
+
+/** Of a request for `/mcp`: a tool stores a session file. */
+const MCP_BODY_LIMIT_BYTES = 4 * 2 ** 20
+
+/** Each request for `/mcp` makes at least one request to the API, which looks up and counts its key. */
+const MCP_CALLER: CallerScope = { scope: null, isCountedByItsCalls: true }
 
 /** Responses are data: a browser never runs, frames or sniffs them. */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
@@ -156,8 +164,8 @@ export function createApp(): Hono<HonoEnvironment> {
 }
 
 /**
- * Forwards a request to the MCP Worker. The protocol requires that the origin of a page is checked, against websites that
- * reach a local server under a name of their own.
+ * Forwards a request with a well-formed API key to the MCP Worker, which answers it once the API has accepted the key. The
+ * protocol requires that the origin of a page is checked, against websites that reach a local server under a name of their own.
  */
 async function forwardToMcp(c: Context<HonoEnvironment>): Promise<Response> {
   const { MCP } = c.env
@@ -171,7 +179,11 @@ async function forwardToMcp(c: Context<HonoEnvironment>): Promise<Response> {
     }
     throw new ApiError('origin_forbidden', describeProblem('Origin', problem))
   }
-  const response = await MCP.fetch(c.req.raw)
+  requireLengthWithin(MCP_BODY_LIMIT_BYTES, c.req.raw)
+  const caller = await Caller.open(c.req.raw, c.env, c.executionCtx, MCP_CALLER)
+  c.set('caller', caller)
+  const body = await readBytes(c.req.raw, MCP_BODY_LIMIT_BYTES, caller)
+  const response = await MCP.fetch(new Request(c.req.raw, { body }))
   return new Response(response.body, response)
 }
 

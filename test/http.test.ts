@@ -816,14 +816,15 @@ describe('/mcp', () => {
     const MCP = {
       fetch: async (received: Request) => sent.push(received) && Response.json('answered'),
     } as unknown as Fetcher
+    const { key } = await withKey()
     const { status, headers, body } = await request('POST', `${base}/mcp`, {
-      key: 'wsk_x',
+      key,
       json: {},
       environment: { MCP },
     })
     expect([status, body, headers.get('Cache-Control')]).toEqual([200, 'answered', 'no-store'])
     expect(sent.map(({ url }) => url)).toEqual([`${ORIGIN}${base}/mcp`])
-    expect(sent[0]?.headers.get('Authorization')).toBe('Bearer wsk_x')
+    expect(sent[0]?.headers.get('Authorization')).toBe(`Bearer ${key}`)
   })
 
   it.each(['GET', 'DELETE', 'OPTIONS'])('says that it has no %s, under both base paths', async (method) => {

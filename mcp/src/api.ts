@@ -3,6 +3,16 @@
 /** The headers of the MCP request that the API needs: the key, and the address that refused keys are counted by. */
 const PASSED_ON = ['Authorization', 'CF-Connecting-IP']
 
+const UNAUTHORIZED = 401
+/** The statuses of checks that come before the look-up of the key. */
+const BEFORE_LOOK_UP = [411, 413, 429, 431]
+const SERVER_ERROR = 500
+
+/** True if the API looked up the key. */
+function isVerdict({ status }: Response): boolean {
+  return !BEFORE_LOOK_UP.includes(status) && status < SERVER_ERROR
+}
+
 /** A response of the API that is not a success, as its sentence and its code. */
 export class ApiFailure extends Error {
   readonly status: number
@@ -31,8 +41,9 @@ export class Api {
   readonly #binding: Fetcher
   readonly #origin: string
   readonly #headers: [string, string][]
-  /** The first 401 of the API. It answers the MCP request, whatever else was asked. */
-  unauthorized: Response | undefined
+  #isKeyAccepted = false
+  /** A response of the API to a key that it refused or did not look up. */
+  #refused: Response | undefined
 
   constructor(binding: Fetcher, { url, headers }: Request) {
     this.#binding = binding
@@ -50,9 +61,28 @@ export class Api {
     // Where the API reads from replicas. Calls of tools share no bookmark, and a model expects to see its own changes.
     all.set('X-Bookmark', 'latest')
     const response = await this.#binding.fetch(`${this.#origin}${path}`, { ...request, headers: all })
+    this.#isKeyAccepted = response.status !== UNAUTHORIZED && (this.#isKeyAccepted || isVerdict(response))
+    if (!this.#isKeyAccepted) this.#refused = response.clone()
     if (response.ok) return response
-    if (response.status === 401) this.unauthorized ??= response.clone()
     throw await ApiFailure.of(response)
+  }
+
+  /** True if the API did not accept the key of a call. */
+  get isRefused(): boolean {
+    return !this.#isKeyAccepted && this.#refused !== undefined
+  }
+
+  /**
+   * Asks the API about the key, unless a call has.
+   * @returns the response of the API if it did not accept the key. It answers the MCP request, whatever else was asked.
+   */
+  async refusal(): Promise<Response | undefined> {
+    if (!this.#isKeyAccepted && !this.#refused) {
+      await this.call('/v1/me').catch((error) => {
+        if (!(error instanceof ApiFailure)) throw error
+      })
+    }
+    return this.isRefused ? this.#refused : undefined
   }
 
   /** A response that is JSON. */

@@ -1,6 +1,6 @@
 /**
- * The MCP Worker: a face of the API for agents (docs/mcp.md). It is stateless, holds no data, and sends the API key of each
- * request to the API, which decides.
+ * The MCP Worker: an interface to the API for agents (docs/mcp.md). It is stateless, holds no data, and sends the API key of
+ * each request to the API, which decides.
  */
 import {
   createMcpHandler,
@@ -11,9 +11,12 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import packageJson from '../../package.json' with { type: 'json' }
+import { parseBody } from '../../src/http/body.ts'
+import { measureJson } from '../../src/http/json-bounds.ts'
+import { describeProblem, describeSent, describeSize } from '../../src/http/problems.ts'
 import { Api } from './api.ts'
 import { answered, skillsExtension } from './skills.ts'
-import type { Caller } from './tool.ts'
+import type { Caller, Wrong } from './tool.ts'
 import { TOOLS } from './tools.ts'
 
 interface Environment {
@@ -29,42 +32,88 @@ const INSTRUCTIONS =
   'IDs of sessions, projects and agents come from your task, or from list_pins, list_schedules and list_runs. ' +
   'Lists have pages: pass nextCursor as cursor. Times in results are in UTC.'
 
-/** The requests that begin a connection. They check the API key, so that a client learns at once that it is not valid. */
-const OPENING = ['initialize', 'server/discover']
-
 /**
- * Of the revision 2025-03-26, which has batches. Their messages are answered at once, each with up to six requests to the API,
- * and Cloudflare allows 32 invocations of Workers for a request.
+ * Of the revision 2025-03-26, which has batches. Each message makes up to six requests to the API, and Cloudflare allows 32
+ * invocations of Workers for a request.
  */
 const MAX_BATCH = 5
+
+/**
+ * Of a message without the arguments of a tool, which the tool checks: the SDK repeats the rest in its errors, and writes 250
+ * bytes about each wrong value.
+ */
+const MESSAGE_LIMIT_BYTES = 16 * 1024
+const MESSAGE_LIMIT_VALUES = 500
+
+const ACCEPTED = 202
 
 export default {
   async fetch(request, environment) {
     const api = new Api(environment.API, request)
     const response = await serve(request, api)
-    return api.unauthorized ?? response
+    return (await api.refusal()) ?? response
   },
 } satisfies ExportedHandler<Environment>
 
+/** The API Worker has limited the size of the body, and forwards only POST. */
 async function serve(request: Request, api: Api): Promise<Response> {
-  if (await isLegacyRequest(request)) return serveLegacy(request, api)
-  const refusal = await refusalOf(request, request.headers.get('Mcp-Method'), api)
-  // Nothing changes while a request is served, so nothing can be subscribed to.
-  return refusal ?? createMcpHandler(() => serverOf(api), { legacy: 'reject' }).fetch(request)
+  const { value, problem } = parseBody(await request.arrayBuffer())
+  if (problem) return refused(ProtocolErrorCode.ParseError, describeProblem('body', problem))
+  const wrong = wrongMessages(value)
+  if (wrong !== undefined) return refused(ProtocolErrorCode.InvalidRequest, wrong)
+  if (!(await isLegacyRequest(request, value))) {
+    return createMcpHandler(() => serverOf(api), { legacy: 'reject' }).fetch(request, { parsedBody: value })
+  }
+  return Array.isArray(value) ? serveBatch(request, value, api) : serveLegacy(request, value, api)
 }
 
-/**
- * Serves the revisions before 2026-07-28. The API Worker forwards only POST, and `isLegacyRequest` has limited the size of
- * the body.
- */
-async function serveLegacy(request: Request, api: Api): Promise<Response> {
-  const message: unknown = await request
-    .clone()
-    .json()
-    .catch(() => undefined)
-  if (Array.isArray(message) && message.length > MAX_BATCH) return tooManyMessages(message.length)
-  const refusal = await refusalOf(request, (message as { method?: unknown } | undefined)?.method, api)
-  if (refusal) return refusal
+function refused(code: ProtocolErrorCode, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status: 400 })
+}
+
+/** @returns what is wrong with the number of the messages, or with the size of one. */
+function wrongMessages(value: unknown): Wrong | undefined {
+  const messages = Array.isArray(value) ? value : [value]
+  if (messages.length > MAX_BATCH) {
+    return `The batch has too many messages; got ${messages.length}; allowed: up to ${MAX_BATCH}.`
+  }
+  return messages.map(wrongMessage).find((wrong) => wrong !== undefined)
+}
+
+function wrongMessage(message: unknown): Wrong | undefined {
+  const bytes = Buffer.from(JSON.stringify(withoutArguments(message)))
+  const { values } = measureJson(bytes)
+  const describe = (wrong: string, sent: string, limit: string) =>
+    describeProblem('message', { wrong, sent, allowed: `up to ${limit} beside the arguments of a tool` })
+  if (bytes.length > MESSAGE_LIMIT_BYTES) {
+    return describe('is too large', `${bytes.length} bytes`, describeSize(MESSAGE_LIMIT_BYTES))
+  }
+  if (values > MESSAGE_LIMIT_VALUES) {
+    return describe('has too many values', `${values} values`, `${MESSAGE_LIMIT_VALUES} values`)
+  }
+  return undefined
+}
+
+function withoutArguments(message: unknown): unknown {
+  const { method, params, ...rest } = Object(message) as { method?: unknown; params?: unknown }
+  if (method !== 'tools/call' || Object(params) !== params) return message
+  return { ...rest, method, params: { ...(params as object), arguments: undefined } }
+}
+
+/** Answers one message after another: each may need the memory of a large skill. */
+async function serveBatch(request: Request, messages: readonly unknown[], api: Api): Promise<Response> {
+  const answers: string[] = []
+  for (const message of messages) {
+    const response = await serveLegacy(request, message, api)
+    if (!response.ok || api.isRefused) return response
+    if (response.status !== ACCEPTED) answers.push(await response.text())
+  }
+  if (answers.length === 0) return new Response(null, { status: ACCEPTED })
+  return new Response(`[${answers}]`, { headers: { 'Content-Type': 'application/json' } })
+}
+
+/** Serves the revisions before 2026-07-28. */
+async function serveLegacy(request: Request, message: unknown, api: Api): Promise<Response> {
   // JSON instead of a stream, so that the status is known when the response begins.
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   const server = serverOf(api)
@@ -76,25 +125,20 @@ async function serveLegacy(request: Request, api: Api): Promise<Response> {
   }
 }
 
-function tooManyMessages(count: number): Response {
-  const message = `The batch has too many messages; got ${count}; allowed: up to ${MAX_BATCH}.`
-  const error = { code: ProtocolErrorCode.InvalidRequest, message }
-  return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 })
-}
-
-/** @returns the response of the API that refuses the key, if it is checked now. Later requests call the API anyway. */
-async function refusalOf({ headers }: Request, method: unknown, api: Api): Promise<Response | undefined> {
-  if (headers.has('Authorization') && !OPENING.includes(String(method))) return undefined
-  // Another failure than 401 does not concern the key.
-  await api.json('/v1/me').catch(() => undefined)
-  return api.unauthorized
+function unknownTool(name: string): Wrong {
+  const allowed = TOOLS.map((tool) => tool.name).join(', ')
+  return describeProblem('name', { wrong: 'is not a tool', sent: describeSent(name), allowed })
 }
 
 function serverOf(api: Api): McpServer {
   const { name, version } = packageJson
   const mcp = new McpServer(
     { name, title: 'Workspace API', version },
-    { capabilities: { tools: {}, resources: { listChanged: false } }, instructions: INSTRUCTIONS },
+    // Nothing changes while a request is served, so a subscription ends at once.
+    {
+      capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+      instructions: INSTRUCTIONS,
+    },
   )
   mcp.server.setRequestHandler('tools/list', async () => {
     const caller = await answered(api.json<Caller>('/v1/me'))
@@ -102,7 +146,7 @@ function serverOf(api: Api): McpServer {
   })
   mcp.server.setRequestHandler('tools/call', async ({ params }) => {
     const called = TOOLS.find(({ name }) => name === params.name)
-    if (!called) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}.`)
+    if (!called) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(params.name))
     return called.call(api, params.arguments ?? {})
   })
   skillsExtension(api).attach(mcp)

@@ -26,6 +26,8 @@ export interface CallerScope {
   readonly scope: Scope | null
   /** True if the key has to act as a user: the operation is about what belongs to that user. */
   readonly actsAsUser?: true
+  /** True if the rate limits count the requests of the API that this one causes instead of this one. */
+  readonly isCountedByItsCalls?: true
 }
 
 /** The keys that this isolate accepted last, by their hash. Whether a key may act is never taken from here. */
@@ -85,9 +87,13 @@ export class Caller {
     const accepted = acceptedKeys.get(keyHash)
     const address = addressOf(request)
     refuseBlocked(address, accepted?.acceptedAt, environment)
-    await countAgainst('KEY_RATE_LIMIT', keyHash, environment)
-    if (accepted) await countAgainst('ORGANIZATION_RATE_LIMIT', accepted.organizationId, environment)
-    return new Caller(request, environment, context, callerScope, keyHash, address, accepted !== undefined)
+    const { isCountedByItsCalls = false } = callerScope
+    if (!isCountedByItsCalls) {
+      await countAgainst('KEY_RATE_LIMIT', keyHash, environment)
+      if (accepted) await countAgainst('ORGANIZATION_RATE_LIMIT', accepted.organizationId, environment)
+    }
+    const isCounted = isCountedByItsCalls || accepted !== undefined
+    return new Caller(request, environment, context, callerScope, keyHash, address, isCounted)
   }
 
   /** The state of the database that the request saw, where replicas are used; null for strangers. */

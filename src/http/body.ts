@@ -62,10 +62,7 @@ export function readJson(limitBytes: number, isOptional: boolean): MiddlewareHan
     const caller = c.get('caller')
     const typeProblem = problemOfType(c.req.header('Content-Type'))
     if (typeProblem) throw await caller.inputError(describeProblem('Content-Type', typeProblem))
-    const bytes = new Uint8Array(await readBytes(c.req.raw, limitBytes, caller))
-    const sizeProblem = problemOfJson(bytes)
-    if (sizeProblem) throw await caller.inputError(describeProblem('body', sizeProblem))
-    const { value, problem } = parseBody(bytes)
+    const { value, problem } = parseBody(await readBytes(c.req.raw, limitBytes, caller))
     if (problem) throw await caller.inputError(describeProblem('body', problem))
     c.req.json = async () => value as never
     await next()
@@ -99,7 +96,11 @@ function problemOfType(contentType: string | undefined): Problem | undefined {
   return { wrong: 'is not supported', sent: describeSent(contentType), allowed, advice }
 }
 
-function parseBody(bytes: Uint8Array): { value?: unknown; problem?: Problem | undefined } {
+/** Parses JSON that is within the limits of depth and values. */
+export function parseBody(buffer: ArrayBuffer): { value?: unknown; problem?: Problem } {
+  const bytes = new Uint8Array(buffer)
+  const sizeProblem = problemOfJson(bytes)
+  if (sizeProblem) return { problem: sizeProblem }
   const text = decode(bytes)
   if (text === undefined)
     return {

@@ -816,7 +816,9 @@ describe('/mcp', () => {
       ])
     }
     const client = await connectNew(demo.apiKey)
-    await expect(call(client, 'delete_everything')).rejects.toThrow('There is no tool delete_everything.')
+    await expect(call(client, 'delete_everything')).rejects.toThrow(
+      'name is not a tool; got "delete_everything"; allowed: who_am_i, ',
+    )
   })
 
   it.each(Object.entries(SCENARIOS))(
