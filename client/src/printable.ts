@@ -13,6 +13,8 @@ export function printableLines(text: string): string {
 
 /** JSON that has the same value and prints no such character. */
 export function printableJson(value: unknown): string {
-  const escape = (each: string) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return JSON.stringify(value).replaceAll(UNPRINTABLE, escape)
+  return JSON.stringify(value).replaceAll(
+    UNPRINTABLE,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
