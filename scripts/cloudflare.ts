@@ -276,11 +276,13 @@ export class Account {
     let hasLoggedIn = false
     for (let attempt = 1; ; attempt++) {
       const headers = { ...request.headers, ...this.#headers }
-      const response = await fetch(url, { ...request, headers }).catch(({ message, cause }: Error) => {
-        throw new Error(
-          `Cloudflare's API did not answer: ${(cause as Error | undefined)?.message ?? message}`,
-        )
-      })
+      const response = await fetch(url, { ...request, redirect: 'error', headers }).catch(
+        ({ message, cause }: Error) => {
+          throw new Error(
+            `Cloudflare's API did not answer: ${(cause as Error | undefined)?.message ?? message}`,
+          )
+        },
+      )
       const { status } = response
       if ((status !== TOO_MANY_REQUESTS && status !== UNAUTHORIZED) || attempt === MOST_ATTEMPTS)
         return response

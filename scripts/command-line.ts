@@ -6,6 +6,7 @@
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
+import { format } from 'node:util'
 import {
   Command,
   type CommandUnknownOpts,
@@ -13,6 +14,7 @@ import {
   type Option,
   type OptionValues,
 } from '@commander-js/extra-typings'
+import { printable, printableLines } from '../client/src/printable.ts'
 import type { Target } from './wrangler.ts'
 
 const FAILED = 1
@@ -44,7 +46,8 @@ export function describeCommand(name: string, description: string, examples: rea
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', `\nExamples:${examples.map((example) => `\n  ${example}`).join('')}`)
     .configureOutput({
-      outputError: (text, write) => write(`${usageMessage(text.replace(/^error: /, ''), command)}\n`),
+      outputError: (text, write) =>
+        write(`${printable(usageMessage(text.replace(/^error: /, ''), command))}\n`),
     })
     .exitOverride(({ exitCode }) => process.exit(exitCode && WRONG_USE))
   return command
@@ -88,6 +91,7 @@ export function withService<Arguments extends unknown[], Options extends OptionV
 /** Parses the command line. From then on, an error ends the process with one line. */
 export function parsed<Parsed extends CommandUnknownOpts>(command: Parsed): Parsed {
   let running: CommandUnknownOpts = command
+  protectTerminal()
   process.on('uncaughtException', (error) => void fail(error, running))
   // commander would check these first, so that a misspelt one would be reported as missing.
   const required = withSubcommands(command).flatMap(({ options }) =>
@@ -104,6 +108,14 @@ export function parsed<Parsed extends CommandUnknownOpts>(command: Parsed): Pars
   command.parse()
   checkValues(command, required)
   return command
+}
+
+/** Names and messages come from servers and files, so none of what is printed may change the terminal. */
+function protectTerminal(): void {
+  for (const name of ['log', 'error', 'warn'] as const) {
+    const write = console[name]
+    console[name] = (...values: unknown[]) => write(printableLines(format(...values)))
+  }
 }
 
 function withSubcommands(command: CommandUnknownOpts): CommandUnknownOpts[] {
@@ -251,8 +263,8 @@ export function startProgress(title: string, total?: number): Progress {
       done += count
       if (Date.now() - shownAt >= interval) show()
     },
-    log: (line) => print(console.log, line),
-    warn: (line) => print(console.error, line),
+    log: (line) => print(console.log, printable(line)),
+    warn: (line) => print(console.error, printable(line)),
     end(summary) {
       removeBar()
       if (summary !== undefined) console.log(summary)

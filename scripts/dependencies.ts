@@ -16,6 +16,7 @@ const options = parsed(
 interface LockedPackage {
   readonly version?: string
   readonly license?: string
+  readonly integrity?: string
   readonly link?: boolean
   readonly hasInstallScript?: boolean
   readonly optional?: boolean
@@ -44,6 +45,7 @@ function closure(names: readonly string[], known = new Set<string>()): Set<strin
 const dependenciesOf = (folder: string) =>
   [...closure(Object.keys(packages[folder]?.dependencies ?? {}))].sort().map((name) => MODULES + name)
 const withScripts = installed.filter(([, { hasInstallScript }]) => hasInstallScript)
+const unverified = installed.filter(([, { integrity }]) => !integrity).map(([path]) => nameOf(path))
 const licences = new Map<string, number>()
 for (const [, { license, optional }] of installed) {
   const licence = license ?? (optional ? 'that of its main package (a build for one system)' : 'not stated')
@@ -60,7 +62,12 @@ const tableOf = (paths: readonly string[]) =>
 
 const text = `# Dependencies
 
-Generated from package-lock.json and the code by \`npm run dependencies\`. Versions are exact, and the lock file has a checksum of each package.
+Generated from package-lock.json and the code by \`npm run dependencies\`. Versions are exact, and the lock file has a checksum of each package${
+  unverified.length > 0
+    ? `,
+except these builds for other systems (CONTRIBUTING.md, "Dependencies"): ${unverified.join(', ')}`
+    : ''
+}.
 
 ## The Workers
 
@@ -84,7 +91,8 @@ ${tableOf((await bundleCommand()).packages)}
 
 ## Install scripts
 
-These packages have an install script. npm runs those that \`allowScripts\` in package.json names.
+These packages have an install script. \`allowScripts\` in package.json denies them all: what such a script downloads has no
+checksum in the lock file. The packages work without.
 
 ${row('package', 'version')}
 ${row('---', '---')}

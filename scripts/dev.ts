@@ -42,10 +42,7 @@ const options = parsed(
     .option('--persist-to <folder>', 'the state folder, created if missing; default: .wrangler/state')
     .option('--var <name:value...>', 'a setting (docs/limits.md); may be repeated')
     .option('--log-level <level>', "show wrangler's output of this level")
-    .option(
-      VERBOSE,
-      "show wrangler's output, with its hot keys on a terminal, and one command for each of the seven core operations",
-    )
+    .option(VERBOSE, "show wrangler's output, and one command for each of the seven core operations")
     .allowUnknownOption()
     .allowExcessArguments(),
 ).opts()
@@ -57,7 +54,6 @@ const settings = Object.entries(SETTINGS)
   .filter((setting) => !given.some((each) => each.startsWith(setting.replace(/:.*/, ':'))))
 const receivesRuns = [...given, ...settings].includes('LOCAL_RUN_ENDPOINTS:on')
 const isVerbose = options.verbose === true
-const hasHotKeys = isVerbose && process.stdin.isTTY && process.stdout.isTTY
 /** The log of requests is at wrangler's level "log", as its tables are. */
 const showsOutput = isVerbose || options.logLevel !== undefined || given.includes('REQUEST_LOG:on')
 
@@ -91,7 +87,6 @@ async function run(): Promise<void> {
       `localhost:${options.port}`,
     ],
     showsOutput,
-    hasHotKeys,
   )
   await untilHealthy()
   const demo = demoKeys ? await fillDemo(baseUrl, demoKeys) : loadDemo(target)

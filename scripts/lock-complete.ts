@@ -26,7 +26,7 @@ const problems: string[] = []
 
 for (const folder of ['', ...read('package.json').workspaces]) {
   const manifest: LockedPackage = read(join(folder, 'package.json'))
-  for (const kind of ['dependencies', 'devDependencies'] as const) {
+  for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies'] as const) {
     if (JSON.stringify(packages[folder]?.[kind]) !== JSON.stringify(manifest[kind])) {
       problems.push(`${join(folder, 'package.json')}: its ${kind} differ from those in package-lock.json.`)
     }

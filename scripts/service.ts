@@ -1,5 +1,7 @@
 /** A client of a running service, with one API key. */
 import { existsSync, readFileSync } from 'node:fs'
+import { problemOfAddress, problemOfApiKey } from '../client/src/address.ts'
+import { printable } from '../client/src/printable.ts'
 import { UsageError } from './command-line.ts'
 
 const DEFAULT_URL = 'http://localhost:8787'
@@ -43,6 +45,7 @@ export class Service {
     const isBytes = body instanceof Uint8Array
     const response = await fetch(this.#baseUrl + path, {
       method,
+      redirect: 'error',
       headers: {
         Authorization: `Bearer ${this.#apiKey}`,
         ...(body && !isBytes && { 'Content-Type': 'application/json' }),
@@ -55,7 +58,7 @@ export class Service {
     const answer = (await response.json().catch(() => ({}))) as Body & { error?: string }
     const { status } = response
     if (!response.ok && status !== NOT_MODIFIED) {
-      throw new Error(answer.error ?? `${method} ${path}: ${status}`, { cause: status })
+      throw new Error(printable(answer.error ?? `${method} ${path}: ${status}`), { cause: status })
     }
     return { status, body: answer, etag: response.headers.get('ETag') }
   }
@@ -73,11 +76,29 @@ export function serviceOf(options: ServiceOptions): { url: string; apiKey: strin
     throw new UsageError(
       'There is no API key. Pass --key, set WORKSPACE_API_KEY, or start `npm run dev` once.',
     )
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    const name = options.url ? '--url' : 'WORKSPACE_URL'
-    throw new UsageError(`${name} is not an http or https address; got "${url}"; example: ${DEFAULT_URL}.`)
+  return {
+    url: serviceUrl(url, options.url ? '--url' : 'WORKSPACE_URL'),
+    apiKey: validApiKey(apiKey, options.key ? '--key' : 'WORKSPACE_API_KEY'),
   }
-  return { url, apiKey }
+}
+
+/** @param name of the setting. @returns the address without a slash at its end. @throws if it is not valid. */
+export function serviceUrl(address: string, name: string): string {
+  const problem = problemOfAddress(address)
+  if (problem) throw new UsageError(`${name} ${problem}`)
+  if (/^https?:\/\//i.test(address) && URL.canParse(address)) return new URL(address).href.replace(/\/+$/, '')
+  // Before "@", even an address that is not valid may have a password.
+  const sent = address.includes('@') ? 'text with "@"' : `"${address}"`
+  throw new UsageError(
+    `${name} is not an http or https address; got ${sent}; example: https://api.example.com.`,
+  )
+}
+
+/** @param name of the setting. @throws if it is not valid, without repeating it. */
+export function validApiKey(apiKey: string, name: string): string {
+  const problem = problemOfApiKey(apiKey)
+  if (problem) throw new UsageError(`${name} ${problem}`)
+  return apiKey
 }
 
 /** @returns undefined if there is no such file. @throws if it is not JSON. */
@@ -92,6 +113,6 @@ export function readDemo(file = DEMO_FILE) {
 
 /** `fetch` puts the reason of a failure into the cause of its error. */
 function causeOf({ message, cause }: Error): string {
-  const { code } = (cause ?? {}) as { code?: string }
-  return code ?? message
+  const { code, message: reason } = (cause ?? {}) as { code?: string; message?: string }
+  return code ?? reason ?? message
 }

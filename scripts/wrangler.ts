@@ -73,9 +73,8 @@ const IRRELEVANT_WARNING = /WARNING.*Scheduled Workers are not automatically tri
 /**
  * Starts `wrangler dev` and ends this process when it ends: with code 0 after Ctrl-C or `kill`.
  * @param verbose shows all output of wrangler. Otherwise warnings and errors, those that the Worker logs included.
- * @param hasHotKeys leaves the terminal to wrangler, which then has its hot keys.
  */
-export function startDevelopmentServer(args: readonly string[], verbose: boolean, hasHotKeys: boolean): void {
+export function startDevelopmentServer(args: readonly string[], verbose: boolean): void {
   const named = args.some((arg) => /^(--env|-e)\b/.test(arg))
   const configured = args.some((arg) => /^(--config|-c)\b/.test(arg))
   const server = spawn(
@@ -89,13 +88,14 @@ export function startDevelopmentServer(args: readonly string[], verbose: boolean
     ],
     {
       cwd: ROOT,
-      // The Worker does not use `request.cf`, which wrangler would fetch from the internet.
-      env: { CLOUDFLARE_CF_FETCH_ENABLED: 'false', ...quiet() },
-      stdio: ['inherit', hasHotKeys ? 'inherit' : 'pipe', verbose ? 'inherit' : 'pipe'],
+      // The Worker does not use `request.cf`, which wrangler would fetch from the internet. Wrangler's log file has the
+      // tokens that are left out below.
+      env: { CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_WRITE_LOGS: 'false', ...quiet() },
+      stdio: ['inherit', 'pipe', 'pipe'],
     },
   )
-  if (server.stdout) void printWithoutPrefix(server.stdout)
-  if (server.stderr) void printRelevant(server.stderr)
+  void printWithoutPrefix(server.stdout)
+  void printRelevant(server.stderr, verbose)
   let isStopping = false
   const stop = (signal: NodeJS.Signals) => {
     isStopping = true
@@ -112,23 +112,32 @@ export function startDevelopmentServer(args: readonly string[], verbose: boolean
   })
 }
 
+/** Wrangler prints the path of each request, and that of a feed has its token. */
+function withoutTokens(line: string): string {
+  return line.replaceAll(/wsf_[\w-]+/g, 'wsf_…')
+}
+
 /** With several Workers, wrangler puts this before each line that a Worker logs. */
 const LOG_PREFIX = /^\[undefined\] /
 
 async function printWithoutPrefix(stdout: Readable): Promise<void> {
   for await (const line of createInterface({ input: stdout })) {
     const isLogged = LOG_PREFIX.test(stripVTControlCharacters(line))
-    process.stdout.write(`${isLogged ? stripVTControlCharacters(line).replace(LOG_PREFIX, '') : line}\n`)
+    const shown = isLogged ? stripVTControlCharacters(line).replace(LOG_PREFIX, '') : line
+    process.stdout.write(`${withoutTokens(shown)}\n`)
   }
 }
 
-/** Prints what wrangler writes to stderr, without the irrelevant warning and the indented lines that belong to it. */
-async function printRelevant(stderr: Readable): Promise<void> {
+/**
+ * Prints what wrangler writes to stderr. @param all if false, without the irrelevant warning and the indented lines that
+ * belong to it.
+ */
+async function printRelevant(stderr: Readable, all: boolean): Promise<void> {
   let isIrrelevant = false
   for await (const line of createInterface({ input: stderr })) {
     const text = stripVTControlCharacters(line)
     isIrrelevant = IRRELEVANT_WARNING.test(text) || (isIrrelevant && /^(\s|$)/.test(text))
-    if (!isIrrelevant) process.stderr.write(`${line}\n`)
+    if (all || !isIrrelevant) process.stderr.write(`${withoutTokens(line)}\n`)
   }
 }
 

@@ -915,8 +915,7 @@ where
 -- selectContent
 select
   "sessionFiles"."objectKey",
-  "sessionFiles"."sizeBytes",
-  coalesce("sessionFiles"."contentType", 'application/octet-stream') as "contentType"
+  "sessionFiles"."sizeBytes"
 from
   "apiKeys"
   left join "sessions" on (

@@ -122,6 +122,52 @@ describe('retrying', () => {
     expect(pauses.slice(5)).toEqual([30_000, 30_000, 30_000, 30_000])
   })
 
+  it.each([
+    ['Wed, 21 Oct 2026 07:28:00 GMT', 'Wed, 21 Oct 2026 07:27:15 GMT', 45_000],
+    ['Wed, 21 Oct 2026 07:27:00 GMT', 'Wed, 21 Oct 2026 07:28:00 GMT', undefined],
+    ['Tue, 01 Jan 2999 00:00:00 GMT', undefined, 2 ** 31 - 1],
+    ['999999999999', undefined, 2 ** 31 - 1],
+    ['soon', undefined, undefined],
+    ['-5', undefined, undefined],
+    ['120', 'Wed, 21 Oct 2026 07:27:15 GMT', 120_000],
+  ])('waits with Retry-After %j and Date %j for %d ms, or as without', async (after, date, expected) => {
+    const pauses: number[] = []
+    const headers = { 'Retry-After': after, ...(date && { Date: date }) }
+    await retrying({
+      fetch: async () => new Response('', { status: pauses.length < 3 ? 429 : 200, headers }),
+      wait: async (ms) => void pauses.push(ms),
+    })(new Request(ORIGIN))
+    if (expected) expect(pauses).toEqual([expected, expected, expected])
+    else expect(pauses.map((ms) => Math.floor(Math.log2(ms / 1000)))).toEqual([0, 1, 2])
+  })
+
+  it('leaves no listener on the signal of the request', async () => {
+    const { signal } = new Request(ORIGIN, { signal: new AbortController().signal })
+    const listeners = new Set<unknown>()
+    const add = signal.addEventListener.bind(signal)
+    const remove = signal.removeEventListener.bind(signal)
+    signal.addEventListener = ((...[type, listener, options]: Parameters<typeof add>) => {
+      listeners.add(listener)
+      add(type, listener, options)
+    }) as typeof add
+    signal.removeEventListener = ((...[type, listener]: Parameters<typeof remove>) => {
+      listeners.delete(listener)
+      remove(type, listener)
+    }) as typeof remove
+    const request = new Request(ORIGIN)
+    Object.defineProperty(request, 'signal', { value: signal })
+    let asked = 0
+    let most = 0
+    const fetch = async () => new Response('', { status: asked++ === 0 ? 502 : 200 })
+    const waiting = retrying({ fetch })(request)
+    while (asked < 2) {
+      most = Math.max(most, listeners.size)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    await waiting
+    expect([most, listeners.size]).toEqual([1, 0])
+  })
+
   it('stops waiting when the request is aborted', async () => {
     const controller = new AbortController()
     let asked = 0

@@ -708,12 +708,31 @@ describe('the Content-Type of an upload', () => {
     'application/vnd.acme+json;profile="a \\"b\\" [c]"',
     'x/y;;; a=b',
     `text/plain; a=${'x'.repeat(241)}`,
+    'text/plain; charset=ISO-8859-1',
+    'text/plain; charset="windows\\-1252"',
+    'text/plain; charset=shift_jis; CHARSET=utf-16',
+    'text/plain; a=";charset=none"',
   ])('is kept as it was sent: %s', async (contentType) => {
     const { put, read, retrieve } = await withFiles(0)
     const { status, body } = await put('a', 'x', { headers: { 'Content-Type': contentType } })
     expect([status, body.contentType]).toEqual([201, contentType])
     expect((await retrieve(body.id)).body).toEqual(body)
-    expect((await read(body.id)).headers.get('Content-Type')).toBe(contentType)
+    expect((await read(body.id)).headers.get('Content-Type')).toBe('application/octet-stream')
+  })
+
+  it.each([
+    'text/plain; charset=none',
+    'text/plain; Charset="utf-7"',
+    'text/html; charset=utf-8; charset=none',
+    'text/plain; charset=""',
+    'text/plain; a=";"; charset="no such"',
+  ])('may not name an unknown charset: %s', async (contentType) => {
+    const { workspace, put } = await withFiles(0)
+    const { status, body } = await put('a', 'x', { headers: { 'Content-Type': contentType } })
+    const allowed = 'allowed: a charset of the Encoding Standard, such as "utf-8".'
+    const error = `Content-Type has an unknown charset; got ${JSON.stringify(contentType)}; ${allowed}`
+    expect([status, body]).toEqual([400, { error }])
+    expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 0, lost: [] })
   })
 
   it.each([
@@ -882,13 +901,13 @@ describe('retrieveSessionFileContent', () => {
     return { ...session, id, etag: String((await session.read(id)).headers.get('ETag')) }
   }
 
-  it('returns the bytes as an attachment, with the Content-Type of the upload', async () => {
+  it('returns the bytes as an attachment that no browser runs, whatever the Content-Type of the upload', async () => {
     const { id, etag, read } = await withText()
     const answer = await read(id)
     expect([answer.status, textIn(answer)]).toEqual([200, TEXT])
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       etag: expect.stringMatching(/^"[^"]+"$/),
-      'content-type': 'text/html',
+      'content-type': 'application/octet-stream',
       'content-disposition': 'attachment',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
@@ -898,10 +917,10 @@ describe('retrieveSessionFileContent', () => {
     expect((await read(id)).headers.get('ETag')).toBe(etag)
   })
 
-  it('has the Content-Type for a range, and application/octet-stream if the upload had none', async () => {
+  it('is application/octet-stream for a range too, and the file has this type if the upload had none', async () => {
     const { id, put, read } = await withText()
     const part = await read(id, { Range: 'bytes=0-1' })
-    expect([part.status, part.headers.get('Content-Type')]).toEqual([206, 'text/html'])
+    expect([part.status, part.headers.get('Content-Type')]).toEqual([206, 'application/octet-stream'])
     const { body } = await put('a.html', EVERY_BYTE)
     expect([body.id, body.contentType]).toEqual([id, 'application/octet-stream'])
     expect((await read(id)).headers.get('Content-Type')).toBe('application/octet-stream')

@@ -398,6 +398,7 @@ describe('createSkill', () => {
     ['name', ['a', '7', '0-a-1', 'a'.repeat(64)]],
     ['description', ['x', 'a: b # c', '\u{1f550}'.repeat(1024)]],
     ['filename', ['a', '.a', '...', '..a/b..', 'a/b/c.md', 'a b/\u65e5 (1).md', 'q\'"?%#&']],
+    ['filename', ['.gitignore', '.github/a', 'git', 'a.git', '.gitx', 'git~2', '.git-a', '.g\u200bit']],
     // As many bytes as ustar can hold.
     ['filename', ['\u{1f550}'.repeat(25), `${'a'.repeat(155)}/${'b'.repeat(99)}`, `${'a/'.repeat(77)}b`]],
   ])('accepts each valid %s', async (part, values) => {
@@ -421,6 +422,11 @@ describe('createSkill', () => {
       'filename',
       ['', 'x'.repeat(256), '/etc/passwd', 'a/', 'a//b', '.', '..', './a', '../a', 'a/.', 'a/../b'],
     ],
+    [
+      'filename',
+      ['.git', '.git/config', 'a/.GIT/hooks/x', '.git./x', 'a/.git ', '.git::$DATA', '.g\u200cit/config'],
+    ],
+    ['filename', ['git~1/config', 'GIT~1 .', '\ufeff.git']],
     ['filename', ['a\\..\\b', 'C:\\a', 'a\0b', 'a\nb', 'a\u007f', 'a\ud800', 7, null]],
     // More bytes than ustar can hold.
     ['filename', ['\u{1f550}'.repeat(26), 'x'.repeat(101), `${'a'.repeat(156)}/b`, `a/${'b'.repeat(101)}`]],

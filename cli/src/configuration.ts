@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../../scripts/command-line.ts'
+import { serviceUrl, validApiKey } from '../../scripts/service.ts'
 import { failure, replaceFile } from './local-files.ts'
 
 export interface Login {
@@ -18,7 +19,7 @@ export function currentLogin(): Login {
   const stored = WORKSPACE_URL && WORKSPACE_API_KEY ? undefined : readLogin()
   const url = process.env.WORKSPACE_URL ? serviceUrl(process.env.WORKSPACE_URL, 'WORKSPACE_URL') : stored?.url
   const apiKey = process.env.WORKSPACE_API_KEY || (url === stored?.url ? stored?.apiKey : undefined)
-  if (apiKey && url) return { url, apiKey }
+  if (apiKey && url) return { url, apiKey: validApiKey(apiKey, 'WORKSPACE_API_KEY') }
   if (apiKey) throw new UsageError('There is no service. Set WORKSPACE_URL, or run `workspace login`.')
   const service = url === undefined ? '' : ` for ${url}`
   throw new UsageError(
@@ -26,20 +27,17 @@ export function currentLogin(): Login {
   )
 }
 
-/** @param name of the setting. @throws if the address is not valid. */
-export function serviceUrl(address: string, name: string): string {
-  if (/^https?:\/\//.test(address) && URL.canParse(address)) return address.replace(/\/+$/, '')
-  throw new UsageError(
-    `${name} is not an http or https address; got "${address}"; example: https://api.example.com.`,
-  )
-}
-
 /** @returns undefined if nobody logged in. */
 function readLogin(): Login | undefined {
   const file = loginFile()
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
+    const { url, apiKey } = JSON.parse(readFileSync(file, 'utf8'))
+    return {
+      url: serviceUrl(String(url), `The url in ${file}`),
+      apiKey: validApiKey(String(apiKey), `The apiKey in ${file}`),
+    }
   } catch (error) {
+    if (error instanceof UsageError) throw new Error(`${error.message} Run \`workspace login\`.`)
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     const { message } =
       error instanceof SyntaxError ? new Error(`${file} is not JSON.`) : failure(file, 'read', error)

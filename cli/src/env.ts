@@ -8,6 +8,7 @@ import { setEnvironmentVariablesContract } from '../../src/resources/environment
 import { type Ended, start } from './child.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
 import { readVariables } from './env-file.ts'
+import { isLoaderVariable } from './loader-variables.ts'
 import { countOf, outcomeLine, printList } from './output.ts'
 import { connect, pageSize } from './service.ts'
 
@@ -76,13 +77,23 @@ const run = describe(
 )
   .requiredOption(...PROJECT)
   .option('--only <names>', 'only these variables, separated by commas', (text) => text.split(','))
+  .option(
+    '--allow-loader-variables',
+    'also set variables that change which programs are loaded or started, such as PATH and NODE_OPTIONS',
+  )
   .argument('<command...>', 'what to run, after --')
-  .action(async ([command = '', ...args], { project, only }) => {
+  .action(async ([command = '', ...args], { project, only, allowLoaderVariables }) => {
     checkProject(project)
     const variables = await leaseVariables(connect(), project, only).catch((error: Error) => {
       const isUnrestricted = error instanceof WorkspaceApiError && error.code === 'restricted_key_required'
       throw isUnrestricted ? new Error(`${UNRESTRICTED} ${CREATE_KEY} ${project}`) : error
     })
+    const refused = allowLoaderVariables ? [] : Object.keys(variables).filter(isLoaderVariable)
+    if (refused.length > 0) {
+      throw new Error(
+        `The project has variables that change which programs are loaded or started; got ${refused.sort().join(', ')}; allowed: other variables, which --only names, or these too with --allow-loader-variables.`,
+      )
+    }
     const result = await runWith(variables, command, args).catch((error: Error) => {
       const isTooLarge = error.cause === 'E2BIG'
       console.error(isTooLarge ? tooLarge(command, variables) : error.message)

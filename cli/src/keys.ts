@@ -1,5 +1,6 @@
 /** `workspace keys`. */
 import { dataOf, items } from '../../client/src/index.ts'
+import { printable } from '../../client/src/printable.ts'
 import type { SCOPES } from '../../src/access/scopes.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
@@ -24,7 +25,7 @@ const create = withJson(
   const scopes = scope as (typeof SCOPES)[number][]
   const body = { name, scopes, ...given({ projectIds: project, userId: user, expiresAt: expires }) }
   const key = dataOf(await connect().POST('/v1/api-keys', { body }))
-  if (!json) console.error(`Created ${key.id}. Its token is shown only now:`)
+  if (!json) console.error(`Created ${printable(key.id)}. Its token is shown only now:`)
   print({ json }, key, key.token)
 })
 

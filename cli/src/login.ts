@@ -4,8 +4,9 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { dataOf } from '../../client/src/index.ts'
 import { UsageError } from '../../scripts/command-line.ts'
+import { serviceUrl, validApiKey } from '../../scripts/service.ts'
 import { describe, withJson } from './command.ts'
-import { currentLogin, serviceUrl, storeLogin } from './configuration.ts'
+import { currentLogin, storeLogin } from './configuration.ts'
 import { print, printProperties } from './output.ts'
 import { connect } from './service.ts'
 
@@ -22,6 +23,7 @@ export const login = withJson(
     : serviceUrl(options.url ?? (await ask('Service (https://…): ')), '--url')
   const apiKey = process.stdin.isTTY ? await ask('API key: ', true) : (await text(process.stdin)).trim()
   if (!apiKey) throw new UsageError('The API key is empty.')
+  validApiKey(apiKey, 'The API key')
   const me = dataOf(await connect({ url, apiKey }).GET('/v1/me'))
   const file = await storeLogin({ url, apiKey })
   print(

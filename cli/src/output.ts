@@ -1,6 +1,7 @@
 /** What the commands print: tables and sentences for people, or JSON, one value per line. */
 
 import { pipeline } from 'node:stream/promises'
+import { printable, printableJson } from '../../client/src/printable.ts'
 
 export interface OutputOptions {
   readonly json?: true | undefined
@@ -25,7 +26,7 @@ export function surviveClosedOutput(): void {
 
 /** Prints one result. */
 export function print({ json }: OutputOptions, value: object, text: string): void {
-  console.log(json ? JSON.stringify(value) : text)
+  console.log(json ? printableJson(value) : printable(text))
 }
 
 /**
@@ -41,8 +42,8 @@ export function outcomeLine(
   properties: object = detail ? { message: detail.replace(/^[,:] /, '') } : {},
 ): string {
   return json
-    ? JSON.stringify({ outcome, name, ...properties })
-    : `${outcome.padEnd(9)} ${cell(name + detail)}`
+    ? printableJson({ outcome, name, ...properties })
+    : printable(`${outcome.padEnd(9)} ${name}${detail}`)
 }
 
 export function countOf(count: number, noun: string): string {
@@ -67,7 +68,7 @@ export async function printList<Item>(
   const rows = [Object.keys(columns)]
   let count = 0
   for await (const item of items) {
-    if (json) console.log(JSON.stringify(item))
+    if (json) console.log(printableJson(item))
     else rows.push(Object.values(columns).map((cellOf) => cell(cellOf(item))))
     if (++count >= limit) break
   }
@@ -82,7 +83,7 @@ export function printProperties(
 ): void {
   onlyReads = true
   const rows = Object.entries(properties).map(([name, each]) => [name, cell(each)])
-  console.log(json ? JSON.stringify(value) : aligned(rows))
+  console.log(json ? printableJson(value) : aligned(rows))
 }
 
 /** Prints the content of a file. */
@@ -91,11 +92,11 @@ export async function printBytes(content: AsyncIterable<Uint8Array>): Promise<vo
   await pipeline(content, process.stdout)
 }
 
-/** The text of a table's cell. Control characters, with which a name could change the terminal, are replaced. */
+/** The text of a table's cell. */
 function cell(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-'
   const text = Array.isArray(value) ? value.join(', ') : String(value)
-  return text.replaceAll(/\p{Cc}/gu, '\ufffd')
+  return printable(text)
 }
 
 function aligned(rows: readonly (readonly string[])[]): string {

@@ -6,8 +6,9 @@ import { load, YAMLException } from 'js-yaml'
 import { v5 as derivedUuid } from 'uuid'
 import { dataOf, items, type Result, type WorkspaceClient } from '../../client/src/index.ts'
 import { startProgress } from '../../scripts/command-line.ts'
-import { describeProblems } from '../../src/http/problems.ts'
+import { describeProblems, describeSize } from '../../src/http/problems.ts'
 import { agentScheduleContracts, projectScheduleContracts } from '../../src/resources/schedules/contract.ts'
+import { YAML_LIMITS } from '../../src/resources/skills/front-matter.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { readFile, readFolder } from './local-files.ts'
 import { dryRunNote, outcomeLine, printList } from './output.ts'
@@ -17,6 +18,9 @@ import { connect, pageSize } from './service.ts'
 const NAMESPACE = '5b0c2f0e-6f1d-5d0a-9a41-7c1f3a6d2e88'
 const NOT_FOUND = 404
 const CREATED = 201
+/** As the body of a request. Each value takes two bytes of it at least. */
+const MAX_FILE_BYTES = 64 * 1024
+const MAX_VALUES = MAX_FILE_BYTES / 2
 
 interface Declared {
   readonly file: string
@@ -112,7 +116,13 @@ function readSchedule(folder: string, file: string): Declared {
 
 function readYaml(file: string): Record<string, unknown> {
   try {
-    const value = load(readFile(file).toString('utf8'))
+    const bytes = readFile(file)
+    if (bytes.length > MAX_FILE_BYTES) {
+      const allowed = `up to ${describeSize(MAX_FILE_BYTES)}`
+      throw new Error(`is too large; got ${bytes.length} bytes; allowed: ${allowed}`)
+    }
+    const value = load(bytes.toString('utf8'), YAML_LIMITS)
+    checkValues(value)
     if (Object(value) === value && !Array.isArray(value)) return value as Record<string, unknown>
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
@@ -120,6 +130,22 @@ function readYaml(file: string): Record<string, unknown> {
     throw new Error(`${line}is not YAML: ${error.reason}`)
   }
   throw new Error('is not a schedule; allowed: YAML with project or agent, cron or runAt, and so on')
+}
+
+/** An alias is written once and read each time. @throws if there are more values than a request can have. */
+function checkValues(value: unknown): void {
+  let count = 0
+  const countValues = (_: string, each: unknown) => {
+    if (++count > MAX_VALUES) {
+      throw new Error(`has too many values, with those that aliases repeat; allowed: up to ${MAX_VALUES}`)
+    }
+    return each
+  }
+  try {
+    JSON.stringify(value, countValues)
+  } catch (error) {
+    throw error instanceof TypeError ? new Error('has an alias inside of what it refers to') : error
+  }
 }
 
 async function applyOne(

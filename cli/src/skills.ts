@@ -1,5 +1,6 @@
 /** `workspace skills`. */
 import { dataOf, items, type WorkspaceClient } from '../../client/src/index.ts'
+import { printable } from '../../client/src/printable.ts'
 import { UsageError } from '../../scripts/command-line.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
@@ -57,7 +58,7 @@ const createFeed = withJson(
   })
   const body = { name, ...given({ skills, expiresAt }) }
   const feed = dataOf(await client.POST('/v1/skill-feeds', { body }))
-  if (!json) console.error(`Created ${feed.id}. Its URL is shown only now:`)
+  if (!json) console.error(`Created ${printable(feed.id)}. Its URL is shown only now:`)
   print({ json }, feed, feed.url)
 })
 

@@ -52,7 +52,7 @@ export async function workOnRuns(command: readonly string[], options: WorkOption
     const runs = await claim(client, free, options, giveBack.signal).catch(
       (error: Error & { status?: number }) => {
         const { status = 0 } = error
-        if (options.once || (status >= 400 && status < 500 && status !== TOO_MANY_REQUESTS)) failure = error
+        if (options.once || (status >= 300 && status < 500 && status !== TOO_MANY_REQUESTS)) failure = error
         else if (!giveBack.signal.aborted) console.error(error.message)
         return []
       },

@@ -1134,7 +1134,7 @@ export interface paths {
         put?: never;
         /**
          * Create a feed of skills
-         * @description Creates an address from which installers of skills, such as `npx skills add`, install without an API key. Anyone who has the address can read the skills. The feed ends when it is deleted, when it expires, or when the API key that made it is revoked or expires. Rotating that key keeps the feed.
+         * @description Creates an address from which installers of skills, such as `npx skills add`, install without an API key. Anyone who has the address can read the skills, so `skill-feeds:write` is enough to publish every skill of the organization, without `skills:read`. The feed ends when it is deleted, when it expires, or when the API key that made it is revoked or expires. Rotating that key keeps the feed.
          *
          *     Scope: `skill-feeds:write`.
          */
@@ -1316,7 +1316,7 @@ export interface components {
         NewApiKey: {
             /** @description The display name. */
             name: string;
-            /** @description What the key may do. */
+            /** @description What the key may do. Two scopes allow more than their names say: with `skill-feeds:write`, a key publishes any skill, without `skills:read`; with `users:write`, a key that acts as no user and has no restriction to projects deletes any user, with all keys of the user. */
             scopes: ("pins:write" | "schedules:write" | "session-files:read" | "skills:read" | "profile-picture:write" | "environment-variables:write" | "pins:read" | "schedules:read" | "session-files:write" | "skills:write" | "profile-picture:read" | "environment-variables:read" | "projects:read" | "projects:write" | "agents:read" | "agents:write" | "sessions:read" | "sessions:write" | "pull-requests:read" | "pull-requests:write" | "users:read" | "users:write" | "api-keys:read" | "api-keys:write" | "runs:read" | "runs:write" | "run-endpoint:read" | "run-endpoint:write" | "audit-events:read" | "skill-feeds:read" | "skill-feeds:write" | "environment-variables:lease")[];
             /** @description The user that the key acts as; null if it acts as none. */
             userId?: string | null;
@@ -1730,7 +1730,7 @@ export interface components {
         };
         NewSkillFile: {
             /**
-             * @description The path of the file, relative to the folder of the skill.
+             * @description The path of the file, relative to the folder of the skill. No segment may be `.git`.
              * @example SKILL.md
              */
             filename: string;
@@ -7620,7 +7620,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The content, with the `Content-Type` of its upload. */
+            /** @description The content. The `contentType` of the file says what it is. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7631,7 +7631,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "*/*": string;
+                    "application/octet-stream": string;
                 };
             };
             /** @description The range of bytes. */
@@ -7647,7 +7647,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "*/*": string;
+                    "application/octet-stream": string;
                 };
             };
             /** @description Not modified. */

@@ -1,4 +1,5 @@
 /** A response that is an error, as an exception. */
+import { printable } from './printable.ts'
 
 /** What each call of the client returns. */
 export interface Result<Data> {
@@ -17,7 +18,7 @@ export class WorkspaceApiError extends Error {
 
   constructor({ error, response }: Result<unknown>) {
     // A proxy in front of the service may respond without JSON.
-    super(error?.error || `The response has the status ${response.status} and no error message.`)
+    super(printable(error?.error || `The response has the status ${response.status} and no error message.`))
     this.status = response.status
     this.code = response.headers.get('Error-Code')
     this.requestId = response.headers.get('X-Request-Id')

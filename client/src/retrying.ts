@@ -1,6 +1,8 @@
 /** Repeats what may be repeated, and nothing else (docs/clients.md, Which requests to repeat). */
 
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 30_000]
+/** A timer that is set to a longer time fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 const SAFE_METHODS = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']
 /** The last segment of each POST that is safe without an `Idempotency-Key`. `claim` is not: it claims further runs. */
 const SAFE_POST = /\/(acknowledge|complete|renew|lease)$/
@@ -31,7 +33,7 @@ export function retrying({
         const response = await fetch(request.clone())
         if (isLast || !isWorthRepeating(request, response)) return response
         await response.body?.cancel()
-        pauseMs = Math.max(Number(response.headers.get('Retry-After') ?? 0) * 1000, pauseMs)
+        pauseMs = Math.min(Math.max(retryAfterMs(response), pauseMs), LONGEST_TIMER_MS)
       } catch (error) {
         // No answer: it may have been done, or not.
         if (isLast || request.signal.aborted || !isSafe(request)) throw error
@@ -51,13 +53,27 @@ function isSafe({ method, headers, url }: Request): boolean {
   return SAFE_METHODS.includes(method) || headers.has('Idempotency-Key') || isSafePost
 }
 
+/** `Retry-After` is a number of seconds or a date (RFC 9110, section 10.2.3). @returns 0 if it is neither. */
+function retryAfterMs({ headers }: Response): number {
+  const value = headers.get('Retry-After') ?? ''
+  if (/^\d+$/.test(value)) return Number(value) * 1000
+  // The clocks of both sides may differ.
+  const now = Date.parse(headers.get('Date') ?? '') || Date.now()
+  return Date.parse(value) - now || 0
+}
+
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
+    const abort = () => {
       clearTimeout(timer)
       reject(signal.reason)
-    })
+    }
+    const timer = setTimeout(() => {
+      // A request that is repeated many times has one signal.
+      signal.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', abort, { once: true })
   })
 }

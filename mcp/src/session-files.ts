@@ -75,11 +75,10 @@ export async function readFile(response: Response, input: Input): Promise<Data> 
   const { offset } = rangeOf(input)
   const bytes = Buffer.from(await response.arrayBuffer())
   const totalBytes = Number(response.headers.get('Content-Range')?.split('/')[1] ?? offset + bytes.length)
-  const contentType = response.headers.get('Content-Type')
   return withinLimit(bytes.length, (length) => {
     const { content, encoding, used } = decoded(bytes.subarray(0, length), offset + length >= totalBytes)
     const end = offset + used
-    return { fileId, content, encoding, contentType, offset, totalBytes, ...readOn(end, totalBytes) }
+    return { fileId, content, encoding, offset, totalBytes, ...readOn(end, totalBytes) }
   })
 }
 

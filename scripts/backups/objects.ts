@@ -2,8 +2,8 @@
  * Copies the objects that the rows of a backup refer to into a folder, and back into a bucket. An object never changes,
  * so an object that is there with its size is not copied again, and several backups share a folder.
  */
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { dirname, join, resolve, sep } from 'node:path'
+import { lstatSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { numberText, startProgress } from '../command-line.ts'
 import type { CommandDatabase } from '../database.ts'
@@ -103,15 +103,26 @@ function objectsOf(backup: DatabaseSync): StoredObject[] {
   }))
 }
 
-/** @throws if the file would be outside of the folder. */
+/** @throws if the file would be outside of the folder, or if a symbolic link below the folder leads to it. */
 function fileOf(folder: string, key: string): string {
   const file = resolve(folder, key)
-  if (file.startsWith(folder + sep)) return file
-  throw new Error(`The backup names an object outside of its folder; got "${key}".`)
+  if (!file.startsWith(folder + sep)) {
+    throw new Error(`The backup names an object outside of its folder; got "${key}".`)
+  }
+  let path = folder
+  for (const segment of relative(folder, file).split(sep)) {
+    path = join(path, segment)
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
+      throw new Error(`${path} is a symbolic link; allowed: files and folders.`)
+    }
+  }
+  return file
 }
 
+/** @returns undefined if there is no such file. */
 function sizeOf(file: string): number | undefined {
-  return statSync(file, { throwIfNoEntry: false })?.size
+  const found = lstatSync(file, { throwIfNoEntry: false })
+  return found?.isFile() ? found.size : undefined
 }
 
 function isStored(size: number | undefined, expected: number | null): boolean {

@@ -33,20 +33,46 @@ const QUOTED = String.raw`"(?:[\t !#-\[\]-~]|\\[\t -~])*"`
 const MEDIA_TYPE = new RegExp(
   String.raw`^${TOKEN}/${TOKEN}(?:[ \t]*;(?:[ \t]*${TOKEN}=(?:${TOKEN}|${QUOTED}))?)*$`,
 )
+const PARAMETER = new RegExp(String.raw`;[ \t]*(${TOKEN})=(?:(${TOKEN})|(${QUOTED}))`, 'g')
 const MAX_MEDIA_TYPE_LENGTH = 255
 
 /** What `curl --data-binary` sends if it is not told otherwise. No file has it. */
 const CURL_DEFAULT_TYPE = 'application/x-www-form-urlencoded'
 
-/** The `Content-Type` of an upload, as it was sent; null without one. @throws {ApiError} 400 if it is not a media type. */
+/**
+ * The `Content-Type` of an upload, as it was sent; null without one.
+ * @throws {ApiError} 400 if it is not a media type, or names an unknown charset.
+ */
 export async function mediaTypeOf({ headers }: Request, caller: Caller): Promise<string | null> {
   const type = headers.get('Content-Type')
   if (type === CURL_DEFAULT_TYPE) return null
-  if (type === null || (type.length <= MAX_MEDIA_TYPE_LENGTH && MEDIA_TYPE.test(type))) return type
-  const allowed = `a media type of up to ${MAX_MEDIA_TYPE_LENGTH} characters, such as "text/plain; charset=utf-8"`
-  const advice = 'Without the header, the type is application/octet-stream.'
-  const problem = { wrong: 'is not a media type', sent: describeSent(type), allowed, advice }
-  throw await caller.inputError(describeProblem('Content-Type', problem))
+  if (type === null) return null
+  const problem = problemOfMediaType(type)
+  if (problem) throw await caller.inputError(describeProblem('Content-Type', problem))
+  return type
+}
+
+function problemOfMediaType(type: string): Problem | undefined {
+  if (type.length > MAX_MEDIA_TYPE_LENGTH || !MEDIA_TYPE.test(type)) {
+    const allowed = `a media type of up to ${MAX_MEDIA_TYPE_LENGTH} characters, such as "text/plain; charset=utf-8"`
+    const advice = 'Without the header, the type is application/octet-stream.'
+    return { wrong: 'is not a media type', sent: describeSent(type), allowed, advice }
+  }
+  for (const [, name = '', token, quoted = ''] of type.matchAll(PARAMETER)) {
+    if (name.toLowerCase() !== 'charset') continue
+    if (isCharset(token ?? quoted.slice(1, -1).replaceAll(/\\(.)/g, '$1'))) continue
+    const allowed = 'a charset of the Encoding Standard, such as "utf-8"'
+    return { wrong: 'has an unknown charset', sent: describeSent(type), allowed }
+  }
+  return undefined
+}
+
+function isCharset(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding !== ''
+  } catch {
+    return false
+  }
 }
 
 /** True if all properties of the body are optional. A request may then have no body, which means `{}`. */

@@ -2,7 +2,6 @@
  * Hostile messages for `/mcp`: 20,000 requests in the whole form, a seeded sample in `npm test` and in its long form. FOUND has
  * requests that were answered wrongly once.
  */
-import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { TOOLS } from '../../mcp/src/tools.ts'

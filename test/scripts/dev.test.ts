@@ -304,6 +304,21 @@ describe('npm run dev', () => {
     expect(await statusesOf(lines)).toEqual([200, 201, 201, 200, 200, 200, 200, 200, 200, 201])
   })
 
+  it('leaves the token of a feed out of the lines of wrangler', async () => {
+    const { baseUrl, apiKey } = readDemo(state)
+    const api = new Service(baseUrl, apiKey)
+    const { body: feed } = await api.send<{ id: string; url: string }>('POST', '/v1/skill-feeds', {
+      name: 'CI',
+    })
+    const index = `${feed.url}/.well-known/agent-skills/index.json`
+    expect((await fetch(index)).status).toBe(200)
+    await vi.waitFor(() => expect(service.printed).toContain('GET /feeds/wsf_…/.well-known/'), {
+      timeout: 10_000,
+    })
+    expect(service.printed).not.toMatch(/wsf_[\w-]/)
+    await api.send('DELETE', `/v1/skill-feeds/${feed.id}`)
+  })
+
   it('says in one sentence that the port is in use', async () => {
     expect(await refusal(state, port)).toBe(
       `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${port + 1}`,

@@ -176,6 +176,36 @@ describe('workspace env push', () => {
     }
     expect(await names(project)).toEqual([])
   })
+
+  it('run refuses variables that change which programs are loaded, unless they are allowed', async () => {
+    const project = await newProject()
+    const loaders = [
+      'NODE_OPTIONS',
+      'PATH',
+      'npm_config_script_shell',
+      'LD_PRELOAD',
+      'GIT_SSH_COMMAND',
+      'BASH_ENV',
+    ]
+    const content = [...loaders.map((name) => `${name}=secret`), 'PATH_PREFIX=1', 'NODE_ENV=test'].join('\n')
+    expect((await push(content, project)).status).toBe(0)
+    const body = { name: 'sandbox', scopes: ['environment-variables:lease'], projectIds: [project] }
+    const { token } = (await call('POST', '/v1/api-keys', body)) as unknown as { token: string }
+    const start = (...more: string[]) =>
+      runWorkspace(['env', 'run', '--project', project, ...more], { url, apiKey: token })
+    const print = ['--', process.execPath, '-p', 'process.env.NODE_ENV + process.env.GIT_SSH_COMMAND']
+    expect(await start(...print)).toMatchObject({
+      status: 1,
+      printed: `The project has variables that change which programs are loaded or started; got ${loaders.sort().join(', ')}; allowed: other variables, which --only names, or these too with --allow-loader-variables.\n`,
+    })
+    expect(await start('--only', 'PATH,NODE_ENV', ...print)).toMatchObject({
+      status: 1,
+      printed: expect.stringContaining('; got PATH; '),
+    })
+    expect((await start('--only', 'NODE_ENV,PATH_PREFIX', ...print)).printed).toBe('testundefined\n')
+    const allowed = ['--only', 'NODE_ENV,GIT_SSH_COMMAND', '--allow-loader-variables']
+    expect((await start(...allowed, ...print)).printed).toBe('testsecret\n')
+  })
 })
 
 function manyAndWrong(): string {

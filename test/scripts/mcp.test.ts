@@ -643,7 +643,7 @@ describe('results', () => {
     const { structuredContent: written } = await call(client, 'write_session_file', file)
     const input = { sessionId: demo.sessionId, fileId: written.id }
     const { structuredContent: read } = await call(client, 'read_session_file', input)
-    expect(read).toMatchObject({ content, encoding: 'base64', contentType: 'image/png', totalBytes: 3 })
+    expect(read).toMatchObject({ content, encoding: 'base64', totalBytes: 3 })
   })
 
   it('have the whole of a large skill, in parts, and all of its filenames or their number', async () => {

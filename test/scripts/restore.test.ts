@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -225,7 +226,24 @@ describe('a backup with objects', () => {
     expect(contents.map(([, content]) => content)).toContain(data.toString('base64'))
     rmSync(place, { recursive: true })
 
-    rmSync(join(folder, 'objects'), { recursive: true })
+    // What another folder has is not uploaded, and nothing is changed.
+    const objects = join(folder, 'objects')
+    const elsewhere = newFolder()
+    const [name = ''] = readdirSync(objects)
+    renameSync(join(objects, name), join(elsewhere, name))
+    symlinkSync(join(elsewhere, name), join(objects, name))
+    const empty = newFolder()
+    const commands: [script: string, ...args: string[]][] = [
+      ['restore', '--yes', '--input', file, '--with-objects', '--persist-to', empty],
+      ['backup', '--output', join(folder, 'linked.sqlite'), '--with-objects', '--persist-to', state],
+    ]
+    for (const command of commands) {
+      await expect(run(...command)).rejects.toThrow(`${join(objects, name)} is a symbolic link; allowed: `)
+    }
+    expect(await contentsOf(empty).catch(() => [])).toEqual([])
+    for (const path of [empty, elsewhere]) rmSync(path, { recursive: true })
+
+    rmSync(objects, { recursive: true })
     await expect(
       run('restore', '--yes', '--input', file, '--with-objects', '--persist-to', newFolder()),
     ).rejects.toThrow(/--with-objects needs the folder/)

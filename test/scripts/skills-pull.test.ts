@@ -371,6 +371,9 @@ describe('outside of the folder', () => {
     'C:outside.md',
     '..\\outside.md',
     'a\u0000.md',
+    '.git/config',
+    'a/.GIT/hooks/x',
+    'git~1/config',
   ])('a filename such as %j is refused', async (filename) => {
     const respond = async ({ url }: { url: string }) => {
       if (url.startsWith('/v1/skills?')) return { items: [{ id: 'x', name: 'notes' }], nextCursor: null }
@@ -383,22 +386,19 @@ describe('outside of the folder', () => {
     const { status, printed, failed } = await run('pull', ['theirs'], {}, proxy.url)
     await proxy.close()
     expect([status, printed]).toEqual([1, []])
-    expect(failed).toEqual([expect.stringMatching(/^failed {4}notes: .*is not a path in a folder/)])
+    expect(failed).toEqual([
+      expect.stringMatching(
+        /^failed {4}notes: the service has a filename that no file of a skill can have: /,
+      ),
+    ])
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('a repository is not written into a skill', async () => {
-    const files = ['SKILL.md', '.git/config', 'a/.GIT/hooks/x'].map((filename) => ({
-      filename,
-      content: entry('notes'),
-    }))
+  it('what the Finder left in a skill is not written', async () => {
+    const files = ['SKILL.md', 'a/.DS_Store'].map((filename) => ({ filename, content: entry('notes') }))
     await service.send('POST', '/v1/skills', { files })
     expect(await pull('theirs')).toEqual(
-      done(
-        "skipped   notes/.git/config: never part of a skill's folder",
-        "skipped   notes/a/.GIT/hooks/x: never part of a skill's folder",
-        'created   notes, 1 file',
-      ),
+      done("skipped   notes/a/.DS_Store: never part of a skill's folder", 'created   notes, 1 file'),
     )
     expect(Object.keys(skillsIn('theirs'))).toEqual(['notes/SKILL.md'])
   })

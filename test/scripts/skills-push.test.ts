@@ -233,6 +233,15 @@ it('leaves out links, if it may, and what belongs to Git and the Finder', async 
   expect(Object.keys((await retrieve('mixed')).contents)).toEqual(['.gitignore', 'SKILL.md'])
 })
 
+it('refuses what a file system may take for a repository', async () => {
+  write('short', { 'SKILL.md': entry('short'), 'git~1/config': 'x' })
+  const { status, failed } = await push(['short'])
+  expect([status, failed]).toEqual([
+    1,
+    [expect.stringMatching(/^failed {4}short: git~1\/config\.filename has a segment that Git takes for /)],
+  ])
+})
+
 it.each([
   ['crlf', '---\r\nname: crlf\r\ndescription: Writes notes.\r\n---\r\nText'],
   ['mark', '\ufeff---\nname: mark\ndescription: Writes notes.\n---\nText'],

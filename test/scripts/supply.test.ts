@@ -63,21 +63,37 @@ describe('the repository', () => {
 
   it('has exact versions only', () => {
     for (const folder of FOLDERS) {
-      const { dependencies, devDependencies } = JSON.parse(read(join(folder, 'package.json')))
-      for (const version of Object.values({ ...dependencies, ...devDependencies })) {
+      const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
+        read(join(folder, 'package.json')),
+      )
+      for (const version of Object.values({ ...dependencies, ...devDependencies, ...optionalDependencies })) {
         expect(version).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/)
       }
     }
   })
 
-  it('lets no install script run but those that it names', () => {
+  it('lets no install script run, because what it downloads has no checksum in the lock file', () => {
     const { allowScripts } = JSON.parse(read('package.json'))
-    expect(Object.keys(allowScripts).sort()).toEqual(['esbuild', 'node', 'workerd'])
+    expect(allowScripts).toEqual({ esbuild: false, workerd: false })
     const names = Array.from(
       read('docs/dependencies.md').matchAll(/^\| (\S+) \| \d+\.\d+\.\d+ \|$/gm),
       ([, name]) => name,
     )
-    expect([...new Set(names)].sort()).toEqual(['esbuild', 'node', 'workerd'])
+    expect([...new Set(names)].sort()).toEqual(['esbuild', 'workerd'])
+  })
+
+  it('brings the Node that the scripts run on, as a package of the lock file', () => {
+    const { optionalDependencies } = JSON.parse(read('package.json'))
+    expect([...new Set(Object.values(optionalDependencies))]).toEqual([process.versions.node])
+    const { packages } = JSON.parse(read('package-lock.json'))
+    for (const name of Object.keys(optionalDependencies)) {
+      const { version, os, cpu, bin, hasInstallScript } = packages[`node_modules/${name}`]
+      expect([name, version, hasInstallScript]).toEqual([name, process.versions.node, undefined])
+      // npm installs the build for this system only, and links it as `node`.
+      expect(name).toContain(`${os}`.replace('win32', 'win'))
+      expect(name).toContain(`${cpu}`)
+      expect(bin).toEqual({ node: expect.stringMatching(/^bin\/node(\.exe)?$/) })
+    }
   })
 
   it('says nothing of the machine that it was written on', () => {

@@ -12,9 +12,8 @@ import {
 import { basename, dirname, join } from 'node:path'
 import type { WorkspaceClient } from '../../../client/src/index.ts'
 import { positiveInteger, startProgress, temporaryFolder, UsageError } from '../../../scripts/command-line.ts'
-import { relativePath } from '../../../src/http/fields.ts'
 import { readContent } from '../../../src/resources/skills/content.ts'
-import { skillName } from '../../../src/resources/skills/fields.ts'
+import { skillFilename, skillName } from '../../../src/resources/skills/fields.ts'
 import { describe, withJson } from '../command.ts'
 import { failure } from '../local-files.ts'
 import { countOf, dryRunNote, outcomeLine } from '../output.ts'
@@ -180,9 +179,11 @@ async function pullSkill(
 
 /** The service checks filenames, too, but another server may answer. */
 function checkFilename(filename: string): void {
-  const result = relativePath(255).safeParse(filename)
+  const result = skillFilename().safeParse(filename)
   if (!result.success || result.data !== filename) {
-    throw new Error(`the service has a filename that is not a path in a folder: ${JSON.stringify(filename)}`)
+    throw new Error(
+      `the service has a filename that no file of a skill can have: ${JSON.stringify(filename)}`,
+    )
   }
 }
 

@@ -93,7 +93,11 @@ export const createApiKeyContract = {
       scopes: z
         .array(z.enum(SCOPES), `an array of up to ${SCOPES.length} scopes`)
         .check(z.maxLength(SCOPES.length), rule(isUnique, 'has a scope several times', 'each scope once'))
-        .register(docs, { description: 'What the key may do.' }),
+        .register(docs, {
+          description:
+            'What the key may do. Two scopes allow more than their names say: with `skill-feeds:write`, a key publishes any skill, ' +
+            'without `skills:read`; with `users:write`, a key that acts as no user and has no restriction to projects deletes any user, with all keys of the user.',
+        }),
       userId: z
         .optional(z.nullable(externalId({})))
         .register(docs, { description: 'The user that the key acts as; null if it acts as none.' }),

@@ -173,8 +173,8 @@ export const retrieveSessionFileContentContract = {
   }),
   success: {
     status: 200,
-    description: 'The content, with the `Content-Type` of its upload.',
-    mediaTypes: ['*/*'],
+    description: 'The content. The `contentType` of the file says what it is.',
+    mediaTypes: ['application/octet-stream'],
     headers: {
       ETag: 'The entity tag of the content.',
       'Accept-Ranges': '`bytes`',

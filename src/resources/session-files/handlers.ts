@@ -81,7 +81,7 @@ export const retrieveSessionFile = endpoint(retrieveSessionFileContract, async (
 export const retrieveSessionFileContent = endpoint(
   retrieveSessionFileContentContract,
   async ({ params, headers: requested }, context) => {
-    const { objectKey, sizeBytes, contentType } = await context.runForRow(readable, [selectContent], params)
+    const { objectKey, sizeBytes } = await context.runForRow(readable, [selectContent], params)
     const ETag = entityTagOf(objectKey)
     const headers = {
       ETag,
@@ -99,7 +99,8 @@ export const retrieveSessionFileContent = endpoint(
       isPartial: range !== undefined,
       headers: {
         ...headers,
-        'Content-Type': contentType,
+        // Never a type that a browser would run or show.
+        'Content-Type': 'application/octet-stream',
         ...(range && { 'Content-Range': contentRange(range, sizeBytes) }),
       },
     }

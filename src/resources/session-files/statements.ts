@@ -233,7 +233,6 @@ export const selectContent = guarded(() =>
   readable.rows({
     objectKey: sessionFiles.objectKey,
     sizeBytes: sessionFiles.sizeBytes,
-    contentType: details.contentType,
   }),
 )
 

@@ -66,7 +66,7 @@ export const createSkillFeedContract = {
   tag: 'Skills',
   summary: 'Create a feed of skills',
   description:
-    'Creates an address from which installers of skills, such as `npx skills add`, install without an API key. Anyone who has the address can read the skills. ' +
+    'Creates an address from which installers of skills, such as `npx skills add`, install without an API key. Anyone who has the address can read the skills, so `skill-feeds:write` is enough to publish every skill of the organization, without `skills:read`. ' +
     'The feed ends when it is deleted, when it expires, or when the API key that made it is revoked or expires. Rotating that key keeps the feed.',
   scope: 'skill-feeds:write',
   params: z.object({}),

@@ -11,7 +11,6 @@ import {
   ifMatch,
   ifNoneMatch,
   instant,
-  relativePath,
   rule,
   text,
   uuid,
@@ -20,9 +19,8 @@ import {
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { describeSize } from '../../http/problems.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_ETAG, STORE_UNAVAILABLE } from '../../http/statuses.ts'
-import { problemOfArchivedFilename } from './archived-filename.ts'
 import { problemOfContent, type SentContent } from './content.ts'
-import { EXAMPLE_SKILL_NAME, skillDescription, skillName } from './fields.ts'
+import { EXAMPLE_SKILL_NAME, skillDescription, skillFilename, skillName } from './fields.ts'
 
 /** The file whose YAML front matter describes the skill. */
 export const ENTRY_FILE = 'SKILL.md'
@@ -93,10 +91,10 @@ const exampleNewSkill = {
 /** A content in a request. */
 const newFile = z
   .strictObject({
-    filename: relativePath(255, {
-      description: 'The path of the file, relative to the folder of the skill.',
+    filename: skillFilename({
+      description: 'The path of the file, relative to the folder of the skill. No segment may be `.git`.',
       example: exampleFile.filename,
-    }).check(check(problemOfArchivedFilename)),
+    }),
     content: boundedString(2 * MAX_FILE_BYTES, {
       wrong: 'is too large',
       sent: `more than ${describeSize(MAX_FILE_BYTES)}`,

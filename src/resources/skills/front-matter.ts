@@ -24,7 +24,7 @@ export interface FrontMatterProblem {
 /** In UTF-16 units, with both lines of hyphens. */
 const MAX_LENGTH = 16 * 1024
 /** js-yaml takes time in proportion to the length within these limits. Aliases share their values and are not expanded. */
-const YAML_LIMITS = { maxDepth: 32, maxAliases: 100 }
+export const YAML_LIMITS = { maxDepth: 32, maxAliases: 100 }
 
 /** No white space after the hyphens: installers do not recognize such a line. */
 const OPENING = /^\ufeff?---\r?\n/

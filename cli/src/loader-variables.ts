@@ -1,0 +1,33 @@
+/** Names of environment variables with which a program loads or starts code that its command line does not name. */
+
+/**
+ * With `*` at the end: all names that begin so. In order: the system, shells and what other programs start, Git, and
+ * languages. The list has what is common; a program may read further variables.
+ */
+const LOADER_VARIABLES = `
+  PATH PATHEXT COMSPEC LD_PRELOAD* LD_LIBRARY_PATH* LD_AUDIT* DYLD_* LIBPATH GCONV_PATH
+  OPENSSL_CONF OPENSSL_MODULES OPENSSL_ENGINES HOME USERPROFILE APPDATA XDG_CONFIG_* XDG_DATA_*
+
+  BASH_ENV BASH_FUNC_* ENV SHELLOPTS BASHOPTS IFS PS4 PROMPT_COMMAND ZDOTDIR
+  SHELL EDITOR VISUAL PAGER BROWSER LESSOPEN SSH_ASKPASS SUDO_ASKPASS
+
+  GIT_SSH* GIT_ASKPASS GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF
+  GIT_PROXY_COMMAND GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_CONFIG* GIT_DIR
+
+  NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NPM_CONFIG_* BUN_OPTIONS
+  PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONUSERBASE PYTHONBREAKPOINT PYTHONWARNINGS
+  RUBYOPT RUBYLIB GEM_HOME GEM_PATH BUNDLE_GEMFILE PERL5OPT PERL5LIB PERL5DB PERLLIB
+  JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH MAVEN_OPTS GRADLE_OPTS
+  DOTNET_STARTUP_HOOKS CORECLR_* COR_PROFILER* PHPRC PHP_INI_SCAN_DIR LUA_INIT* LUA_PATH* LUA_CPATH*
+  GOFLAGS MAKEFLAGS RUSTC RUSTC_WRAPPER RUSTFLAGS CARGO_HOME CARGO_BUILD_*
+`
+  .trim()
+  .split(/\s+/)
+
+/** The case never matters: it does not on Windows, and npm ignores it everywhere. */
+export function isLoaderVariable(name: string): boolean {
+  const upper = name.toUpperCase()
+  return LOADER_VARIABLES.some((each) =>
+    each.endsWith('*') ? upper.startsWith(each.slice(0, -1)) : upper === each,
+  )
+}
