@@ -43,6 +43,7 @@ export default defineConfig({
                 RATE_LIMIT: 'off',
                 REQUEST_LOG: 'off',
                 LONG: process.env.LONG ?? '',
+                SEED: Number(process.env.SEED ?? 20_261_122),
                 ENCRYPTION_KEYS: 'test:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
               },
             },

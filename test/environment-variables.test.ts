@@ -325,7 +325,7 @@ describe('projectId', () => {
         expect([response.status, response.body]).toEqual([200, { deleted: true, key: variable }])
         expect(await variables(workspace)).toEqual([])
       }),
-      { numRuns: sized(60, 200), seed: 20260329, endOnFailure: true },
+      { numRuns: sized(60, 200), endOnFailure: true },
     )
   })
 })

@@ -317,7 +317,7 @@ describe('a cron expression', () => {
         if (problem !== undefined) expect(problem.wrong).toMatch(/^\w.*\w$/)
         else expect(text).toMatch(/^(@[a-z]+|[\dA-Za-z*,/-]+( +[\dA-Za-z*,/-]+){4})$/)
       }),
-      { numRuns: 3000, seed: 20260329 },
+      { numRuns: 3000 },
     )
   })
 
@@ -331,7 +331,7 @@ describe('a cron expression', () => {
         if (fires) expect(problem).toBeUndefined()
         else expect(problem?.wrong).toBe('never fires')
       }),
-      { numRuns: 1000, seed: 20260329 },
+      { numRuns: 1000 },
     )
   })
 

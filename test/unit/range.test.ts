@@ -96,7 +96,7 @@ describe('rangeOf', () => {
         expect(range).toEqual({ offset: first, length: end - first + 1 })
         expect(range && contentRange(range, sizeBytes)).toBe(`bytes ${first}-${end}/${sizeBytes}`)
       }),
-      { numRuns: 1000, seed: 20260329 },
+      { numRuns: 1000 },
     )
   })
 })
