@@ -327,7 +327,7 @@ describe('a restore over a database that serves', () => {
     states.push(await fingerprint())
     for (let round = 0; round < KILLS; round++) {
       // Most of the time goes by before the database is touched.
-      const afterMs = durationMs * (round === 0 ? 0.3 : 0.6 + 0.4 * Math.random())
+      const afterMs = durationMs * (round === 0 ? 0.3 : 0.6 + (0.4 * round) / KILLS)
       await killed(
         startScript('restore', ['--yes', '--persist-to', state, '--input', round % 2 ? large : small]),
         afterMs,
