@@ -59,7 +59,7 @@ export default defineConfig({
           // Files share a process of workerd and its stores, which each file finds empty.
           isolate: false,
           setupFiles: ['test/support/setup.ts'],
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           expect: POLLING,
         },
       },
