@@ -20,6 +20,9 @@ const WRANGLER_ENVIRONMENT = {
   NODE_COMPILE_CACHE: join(tmpdir(), 'workspace-api-compile-cache'),
 }
 
+/** On a busy machine, what a test waits for takes longer than the second that is the default. */
+const POLLING = { poll: { timeout: 30_000 } }
+
 export default defineConfig({
   test: {
     // A test often waits for another process, so one more than there are cores.
@@ -57,12 +60,14 @@ export default defineConfig({
           // Files share a process of workerd and its stores, which each file finds empty.
           isolate: false,
           setupFiles: ['test/support/setup.ts'],
-          testTimeout: 60_000,
+          testTimeout: 180_000,
+          expect: POLLING,
         },
       },
       {
         test: {
           name: 'node',
+          expect: POLLING,
           include: ['test/scripts/**/*.test.ts'],
           env: WRANGLER_ENVIRONMENT,
           testTimeout: 180_000,

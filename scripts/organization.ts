@@ -1,5 +1,6 @@
 /** Lists, shows, exports and deletes organizations (docs/operate.md, docs/restore.md). */
 import './private-files.ts'
+import { setTimeout } from 'node:timers/promises'
 import type { Value } from '../src/db/statement.ts'
 import { isUuid } from '../src/http/fields.ts'
 import type { Row } from './cloudflare.ts'
@@ -18,7 +19,9 @@ import { exportOrganization } from './organization-export.ts'
 import { aligned, organizationLines, readOverviews, usageText } from './overview.ts'
 import { requireStateFolder } from './state-folder.ts'
 
-const ROWS_PER_DELETION = 5000
+/** A page and a pause are so short that the service on the same local database can write between two pages. */
+const ROWS_PER_DELETION = 500
+const PAUSE_MS = 50
 
 /** The columns that refer to objects. */
 const OBJECT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
@@ -176,8 +179,11 @@ async function deleteOrganization({ id = '', name }: Row, given: string): Promis
   // recorded their objects.
   for (; counts.length > 0; counts = await countRows(id)) {
     for (const [table, count] of counts) {
-      await deletePage(table, id)
-      progress.add(Math.min(count, ROWS_PER_DELETION))
+      for (let left = count; left > 0; left -= ROWS_PER_DELETION) {
+        await deletePage(table, id)
+        progress.add(Math.min(left, ROWS_PER_DELETION))
+        await setTimeout(PAUSE_MS)
+      }
     }
   }
   await rowsOf('DELETE FROM "organizations" WHERE "id" = ?', id)

@@ -11,6 +11,18 @@ select
   "runs"."claimId",
   "schedules"."maxRunSeconds",
   strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds') as "deadline",
+  (
+    "runs"."status" = 'delivered'
+    and coalesce(
+      "schedules"."overlap" = 'skip'
+      and "schedules"."lastRunAt" > "runs"."scheduledAt"
+      and coalesce(
+        "runs"."checkAt",
+        strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+      ) <= :now,
+      false
+    )
+  ) as "isSuperseded",
   "runEndpoints"."organizationId" is not null as "hasEndpoint",
   coalesce("runEndpoints"."slowUntil" > :now, false) as "isSlow"
 from
@@ -227,18 +239,8 @@ where
       and "runs"."id" = ("results".value ->> 'id')
     )
     and (
-      (
-        "runs"."status" = 'pending'
-        or (
-          "runs"."status" = 'delivered'
-          and "runs"."claimId" is null
-          and (
-            ("results".value ->> 'status') = 'succeeded'
-            or ("results".value ->> 'failure') = 'task'
-          )
-        )
-      )
-      or "runs"."status" in ('succeeded', 'failed')
+      "runs"."status" <> 'delivered'
+      or "runs"."claimId" is null
     )
   );
 

@@ -65,6 +65,11 @@ where
 update "runs"
 set
   "status" = 'delivered',
+  "attempts" = max(
+    "runs"."attempts",
+    "runs"."status" = 'pending'
+    and "runs"."checkAt" is not null
+  ),
   "claimId" = null,
   "checkAt" = (
     select
@@ -1385,7 +1390,29 @@ select
     "runs"."status" in ('pending', 'delivered')
     or "runs"."status" = :outcome
     and coalesce("runs"."failure", 'task') = 'task'
-  ) as "hasNoOtherOutcome"
+  ) as "hasNoOtherOutcome",
+  not (
+    "runs"."status" = 'delivered'
+    and coalesce(
+      max(
+        "runs"."checkAt",
+        strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+      ) <= :now,
+      false
+    )
+  ) as "isInTime",
+  not (
+    "runs"."status" = 'delivered'
+    and coalesce(
+      "schedules"."overlap" = 'skip'
+      and "schedules"."lastRunAt" > "runs"."scheduledAt"
+      and coalesce(
+        "runs"."checkAt",
+        strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+      ) <= :now,
+      false
+    )
+  ) as "isNotSuperseded"
 from
   "apiKeys"
   left join "runs" on (
@@ -1420,6 +1447,11 @@ set
   "failure" = case :outcome
     when 'failed' then 'task'
   end,
+  "attempts" = max(
+    "runs"."attempts",
+    "runs"."status" = 'pending'
+    and "runs"."checkAt" is not null
+  ),
   "claimId" = :claimId,
   "checkAt" = null,
   "startedAt" = coalesce("runs"."startedAt", :now),
@@ -1529,6 +1561,32 @@ where
               "runs"."status" in ('pending', 'delivered')
               or "runs"."status" = :outcome
               and coalesce("runs"."failure", 'task') = 'task'
+            )
+          )
+          and (
+            not (
+              "runs"."status" = 'delivered'
+              and coalesce(
+                max(
+                  "runs"."checkAt",
+                  strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                ) <= :now,
+                false
+              )
+            )
+          )
+          and (
+            not (
+              "runs"."status" = 'delivered'
+              and coalesce(
+                "schedules"."overlap" = 'skip'
+                and "schedules"."lastRunAt" > "runs"."scheduledAt"
+                and coalesce(
+                  "runs"."checkAt",
+                  strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                ) <= :now,
+                false
+              )
             )
           )
         )
@@ -1690,6 +1748,32 @@ where
               and coalesce("runs"."failure", 'task') = 'task'
             )
           )
+          and (
+            not (
+              "runs"."status" = 'delivered'
+              and coalesce(
+                max(
+                  "runs"."checkAt",
+                  strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                ) <= :now,
+                false
+              )
+            )
+          )
+          and (
+            not (
+              "runs"."status" = 'delivered'
+              and coalesce(
+                "schedules"."overlap" = 'skip'
+                and "schedules"."lastRunAt" > "runs"."scheduledAt"
+                and coalesce(
+                  "runs"."checkAt",
+                  strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                ) <= :now,
+                false
+              )
+            )
+          )
         )
     )
     and "schedules"."id" = (
@@ -1793,6 +1877,32 @@ where
                 "runs"."status" in ('pending', 'delivered')
                 or "runs"."status" = :outcome
                 and coalesce("runs"."failure", 'task') = 'task'
+              )
+            )
+            and (
+              not (
+                "runs"."status" = 'delivered'
+                and coalesce(
+                  max(
+                    "runs"."checkAt",
+                    strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                  ) <= :now,
+                  false
+                )
+              )
+            )
+            and (
+              not (
+                "runs"."status" = 'delivered'
+                and coalesce(
+                  "schedules"."overlap" = 'skip'
+                  and "schedules"."lastRunAt" > "runs"."scheduledAt"
+                  and coalesce(
+                    "runs"."checkAt",
+                    strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                  ) <= :now,
+                  false
+                )
               )
             )
           )
@@ -2648,6 +2758,18 @@ where
                 strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now,
                 true
               )
+              and not (
+                "runs"."status" = 'delivered'
+                and coalesce(
+                  "schedules"."overlap" = 'skip'
+                  and "schedules"."lastRunAt" > "runs"."scheduledAt"
+                  and coalesce(
+                    "runs"."checkAt",
+                    strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                  ) <= :now,
+                  false
+                )
+              )
             )
           )
         )
@@ -2703,6 +2825,18 @@ select
     and coalesce(
       strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now,
       true
+    )
+    and not (
+      "runs"."status" = 'delivered'
+      and coalesce(
+        "schedules"."overlap" = 'skip'
+        and "schedules"."lastRunAt" > "runs"."scheduledAt"
+        and coalesce(
+          "runs"."checkAt",
+          strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+        ) <= :now,
+        false
+      )
     )
   ) as "isClaimed"
 from
@@ -3122,6 +3256,32 @@ where
         "runs"."status" in ('pending', 'delivered')
         or "runs"."status" = :outcome
         and coalesce("runs"."failure", 'task') = 'task'
+      )
+    )
+    and (
+      not (
+        "runs"."status" = 'delivered'
+        and coalesce(
+          max(
+            "runs"."checkAt",
+            strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+          ) <= :now,
+          false
+        )
+      )
+    )
+    and (
+      not (
+        "runs"."status" = 'delivered'
+        and coalesce(
+          "schedules"."overlap" = 'skip'
+          and "schedules"."lastRunAt" > "runs"."scheduledAt"
+          and coalesce(
+            "runs"."checkAt",
+            strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+          ) <= :now,
+          false
+        )
       )
     )
   );

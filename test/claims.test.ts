@@ -455,6 +455,23 @@ describe('a claim that has ended', () => {
 })
 
 describe('renewing a claim', () => {
+  it('that has ended is refused with the overlap "skip" once a newer run exists', async () => {
+    const { run, claimOne, renew, complete, patch, read } = await newWorker({ maxRunSeconds: 600 })
+    const [first, second] = [(await run()).id, (await run()).id]
+    const claims = [await claimOne(), await claimOne()]
+    await patch({ overlap: 'skip' })
+    // Both runs are active, and their claims last.
+    for (const { id, claimId } of claims) expect((await renew(id, { claimId })).status).toBe(200)
+    advance(MINUTE_MS)
+    const [{ claimId }, latest] = claims
+    expect(refusalOf(await renew(first, { claimId }))).toEqual([409, 'claim_mismatch'])
+    expect(refusalOf(await complete(first, { claimId }))).toEqual([409, 'run_finished'])
+    expect((await renew(second, { claimId: latest.claimId })).status).toBe(200)
+    await tickNow()
+    expect(await read(first)).toMatchObject({ status: 'failed', failure: 'timeout' })
+    expect((await read(second)).status).toBe('delivered')
+  })
+
   it('is refused when the time of the run is over, before the tick', async () => {
     const { run, claimOne, renew } = await newWorker({ maxRunSeconds: 60 })
     await run()

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { v4 as newUuid } from 'uuid'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { schedules } from '../src/db/schema.ts'
 import type { RunMessage } from '../src/queue.ts'
 import { tick } from '../src/scheduled.ts'
@@ -98,14 +98,15 @@ describe('completing a run', () => {
   )
 
   it('that is pending, for a receiver that is faster than its answer', async () => {
-    const { run, complete, receiver, row, deliver } = await withReceiver({}, 200)
+    const { run, complete, receiver, row, deliver, read } = await withReceiver({}, 200)
     const before = await run()
     advance(1000)
     const { body } = await complete(before.id)
-    expect(body).toEqual({ ...before, ...finished('succeeded'), startedAt: inSeconds(0) })
+    expect(body).toEqual({ ...before, ...finished('succeeded'), startedAt: inSeconds(0), attempts: 1 })
     expect((await row(before.id))?.checkAt).toBeNull()
     await deliver(before.id)
     expect(await receiver.received()).toEqual([])
+    expect(await read(before.id)).toEqual(body)
   })
 
   it.each<[string, Answer]>([
@@ -119,6 +120,29 @@ describe('completing a run', () => {
     const DB = interruptedDatabase(() => complete(id, { message: 'Fast' }))
     await deliver(id, { DB })
     expect(await read(id)).toMatchObject({ status: 'succeeded', failure: null, message: 'Fast', attempts: 1 })
+  })
+
+  it.each<[string, Answer]>([
+    ['accepts it', 202],
+    ['fails', 500],
+  ])(
+    'after it was acknowledged while it was sent counts the attempt if the receiver then %s',
+    async (_, answer) => {
+      const { run, acknowledge, complete, deliver, read } = await withReceiver({}, answer, 202)
+      const { id } = await run()
+      await deliver(id, { DB: interruptedDatabase(() => acknowledge(id)) })
+      expect(await read(id)).toMatchObject({ status: 'delivered', attempts: 1, lastError: null })
+      expect((await complete(id)).body).toMatchObject({ status: 'succeeded', attempts: 1 })
+    },
+  )
+
+  it('while it is sent again counts each attempt once', async () => {
+    const { run, complete, deliver, read } = await withReceiver({}, 500, 202)
+    const { id } = await run()
+    await deliver(id)
+    advance(2 * MINUTE_MS)
+    await deliver(id, { DB: interruptedDatabase(() => complete(id)) })
+    expect(await read(id)).toMatchObject({ status: 'succeeded', attempts: 2 })
   })
 
   it('while it is sent keeps the duration from the delivery on', async () => {
@@ -356,15 +380,56 @@ describe('a run without an outcome in time', () => {
     expect(await read(id)).toEqual(timedOut)
   })
 
-  it('may be completed after its time and before the tick', async () => {
-    const { run, acknowledge, complete, read } = await newWorker({ maxRunSeconds: 90 })
-    const { id } = await run()
-    await acknowledge(id)
-    advance(10 * MINUTE_MS)
-    expect((await complete(id)).body.status).toBe('succeeded')
-    await tickNow()
-    expect((await read(id)).status).toBe('succeeded')
-  })
+  it.each(['claimed', 'acknowledged', 'delivered'])(
+    'may be completed until its time is over, and not between then and the tick, if it was %s',
+    async (how) => {
+      const settings = { maxRunSeconds: 90 }
+      const sent = await withReceiver(settings, 202)
+      const { run, claimOne, acknowledge, complete, read } =
+        how === 'delivered' ? sent : await newWorker(settings)
+      const claim = async (id: string) => {
+        if (how === 'claimed') return { claimId: (await claimOne({ leaseSeconds: 3600 })).claimId }
+        await (how === 'acknowledged' ? acknowledge(id) : sent.deliver(id))
+        return {}
+      }
+      const inTime = (await run()).id
+      const claimOfFirst = await claim(inTime)
+      const late = (await run()).id
+      const claimOfSecond = await claim(late)
+      advance(90_000 - 1001)
+      expect((await complete(inTime, claimOfFirst)).body).toMatchObject({ status: 'succeeded' })
+      advance(1001)
+      const before = await read(late)
+      for (const outcome of ['succeeded', 'failed']) {
+        const refused = await complete(late, { outcome, ...claimOfSecond })
+        expect([...refusalOf(refused), refused.body.error]).toEqual([
+          409,
+          'run_finished',
+          'The time limit of the run is over; allowed: an outcome within the maxRunSeconds of its schedule.',
+        ])
+      }
+      expect(await read(late)).toEqual(before)
+      await tickNow()
+      expect(await read(late)).toMatchObject({ status: 'failed', failure: 'timeout' })
+    },
+  )
+
+  it.each(['pending', 'acknowledged'])(
+    'is not finished by a response after its time, if it was %s',
+    async (how) => {
+      const { run, acknowledge, deliver, read } = await withReceiver({ maxRunSeconds: 60 })
+      const { id } = await run()
+      vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
+        if (how === 'acknowledged') await acknowledge(id)
+        advance(60_000)
+        return Response.json({ outcome: 'succeeded' })
+      })
+      await deliver(id)
+      expect(await read(id)).toMatchObject({ status: 'delivered', failure: null, attempts: 1 })
+      await tickNow()
+      expect(await read(id)).toMatchObject({ status: 'failed', failure: 'timeout', attempts: 1 })
+    },
+  )
 
   it('is not failed if it is completed while the tick reads', async () => {
     const { run, acknowledge, complete, read, schedule } = await newWorker({
@@ -377,7 +442,11 @@ describe('a run without an outcome in time', () => {
     let calls = 0
     const DB = databaseWith(async (statements) => {
       const results = await env.DB.batch(statements)
-      if (++calls === 2) await complete(id)
+      if (++calls !== 2) return results
+      // The clock of the other machine is slow.
+      advance(-1)
+      await complete(id)
+      advance(1)
       return results
     })
     await tick({ ...newOutbox().environment, DB }, new Date())
@@ -538,6 +607,55 @@ describe('the overlap "skip"', () => {
       advance(3_000_000)
       await tickNow()
       expect((await worker.run()).status).toBe('pending')
+    })
+
+    it.each(['claimed', 'acknowledged'])(
+      'refuses the outcome of the run before, which was %s, after it',
+      async (how) => {
+        const worker = await newWorker(SKIPPING)
+        const { id } = await worker.run()
+        const claim = {
+          claimId: how === 'claimed' ? (await worker.claimOne({ leaseSeconds: 3600 })).claimId : undefined,
+        }
+        if (how === 'acknowledged') await worker.acknowledge(id)
+        advance(600_000)
+        expect((await worker.run()).status).toBe('pending')
+        // The longer limit does not bring the run back.
+        await worker.patch({ maxRunSeconds: 3600 })
+        const before = await worker.read(id)
+        const refused = await worker.complete(id, claim)
+        expect([...refusalOf(refused), refused.body.error]).toEqual([
+          409,
+          'run_finished',
+          'A newer run of the schedule exists, and its overlap is "skip"; allowed: an outcome before the claim or the time limit of the run ends.',
+        ])
+        if (how === 'claimed')
+          expect(refusalOf(await worker.renew(id, claim))).toEqual([409, 'claim_mismatch'])
+        expect(await worker.read(id)).toEqual(before)
+        await tickNow()
+        expect(await worker.read(id)).toMatchObject({
+          status: 'failed',
+          failure: 'timeout',
+          lastError: 'A newer run was created before this one had an outcome.',
+        })
+      },
+    )
+
+    it('refuses the outcome of a run from before there was a time limit, once a newer run exists', async () => {
+      const worker = await newWorker()
+      const { id } = await worker.run()
+      const [allowed] = [(await worker.run()).id]
+      await worker.acknowledge(id)
+      await worker.acknowledge(allowed)
+      await worker.patch(SKIPPING)
+      // Both were active already, side by side.
+      expect((await worker.complete(id)).status).toBe(200)
+      advance(600_000)
+      const newer = await worker.run()
+      expect(newer.status).toBe('pending')
+      expect(refusalOf(await worker.complete(allowed))).toEqual([409, 'run_finished'])
+      await worker.patch({ overlap: 'allow' })
+      expect((await worker.complete(allowed)).status).toBe(200)
     })
 
     it('looks at the latest run that was not skipped', async () => {
@@ -1041,7 +1159,7 @@ describe('a response with an outcome', () => {
         })
         await deliver(id, { DB })
         const status = claimId ? 'delivered' : JSON.parse(body).outcome
-        expect(await read(id)).toMatchObject({ status, attempts: claimId ? 0 : 1 })
+        expect(await read(id)).toMatchObject({ status, attempts: 1 })
       }
     },
   )

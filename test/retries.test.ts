@@ -6,6 +6,7 @@ import { skillOf } from './support/skills.ts'
 import { Workspace } from './support/workspace.ts'
 
 const AWAY = 'D1_ERROR: Network connection lost.'
+const LOCKED = 'D1_ERROR: database is locked: SQLITE_BUSY'
 const OVERLOADED = 'D1_ERROR: D1 DB is overloaded. Requests queued for too long.'
 
 /** A database whose first calls fail before or after their commit. */
@@ -109,6 +110,14 @@ describe('if the database is unavailable for a moment', () => {
       }
     }
   })
+
+  it.each(REPEATABLE)(
+    'a %s is retried while another process writes to the database',
+    async (_, send, status) => {
+      const { DB, use } = failingFor(1, LOCKED)
+      expect([(await send(await place(), DB)).status, use.calls]).toEqual([status, 2])
+    },
+  )
 
   it.each(REPEATABLE)('a %s is tried at most three times', async (_, send) => {
     const { DB, use } = failingFor(99, AWAY)

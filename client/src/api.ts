@@ -822,7 +822,7 @@ export interface paths {
         put?: never;
         /**
          * Complete a run
-         * @description Records the outcome of a run. Safe to repeat: the first outcome stands.
+         * @description Records the outcome of a run, within the `maxRunSeconds` of its schedule. Safe to repeat: the first outcome stands.
          *
          *     Scope: `runs:write`.
          */
@@ -1912,7 +1912,7 @@ export interface components {
                 scheduledAt: string;
                 /** @enum {string} */
                 status: "pending" | "delivered" | "succeeded" | "failed";
-                /** @description Why the run failed. `delivery`: all delivery attempts failed. `task`: its outcome is `failed`. `timeout`: it had no outcome within the `maxRunSeconds` of its schedule. */
+                /** @description Why the run failed. `delivery`: all delivery attempts failed. `task`: its outcome is `failed`. `timeout`: it had no outcome in time. */
                 failure: ("delivery" | "task" | "timeout") | null;
                 /** @description The message that came with the outcome. */
                 message: string | null;
@@ -2451,7 +2451,7 @@ export interface components {
              * @enum {string}
              */
             status: "pending" | "delivered" | "succeeded" | "failed" | "skipped";
-            /** @description Why the run failed. `delivery`: all delivery attempts failed. `task`: its outcome is `failed`. `timeout`: it had no outcome within the `maxRunSeconds` of its schedule. */
+            /** @description Why the run failed. `delivery`: all delivery attempts failed. `task`: its outcome is `failed`. `timeout`: it had no outcome in time. */
             failure: ("delivery" | "task" | "timeout") | null;
             /** @description How many times the run was sent or claimed. */
             attempts: number;
@@ -2509,7 +2509,7 @@ export interface components {
                 scheduledAt: string;
                 /** @enum {string} */
                 status: "pending" | "delivered" | "succeeded" | "failed";
-                /** @description Why the run failed. `delivery`: all delivery attempts failed. `task`: its outcome is `failed`. `timeout`: it had no outcome within the `maxRunSeconds` of its schedule. */
+                /** @description Why the run failed. `delivery`: all delivery attempts failed. `task`: its outcome is `failed`. `timeout`: it had no outcome in time. */
                 failure: ("delivery" | "task" | "timeout") | null;
                 /** @description The message that came with the outcome. */
                 message: string | null;
@@ -7032,7 +7032,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ProjectForbidden"];
             404: components["responses"]["RunNotFound"];
-            /** @description The claim has ended, or the run has another claim or none. `Error-Code`: `claim_mismatch`. */
+            /** @description The claim has ended, the time limit of the run is over, or the run has another claim or none. `Error-Code`: `claim_mismatch`. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7111,7 +7111,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The run was skipped, has another outcome already, or has another claim. `Error-Code`: `claim_mismatch`, `run_finished`. */
+            /** @description The run was skipped, has another outcome already, has another claim, its time limit is over, or a newer run exists (overlap `skip`). `Error-Code`: `claim_mismatch`, `run_finished`. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

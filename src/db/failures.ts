@@ -14,6 +14,9 @@ const TRANSIENT = [
   'caused object to be reset',
   'reset because its code was updated',
   'Cannot resolve D1 DB due to transient issue',
+  // A local database while another process writes to it, such as `npm run organization -- delete`.
+  'SQLITE_BUSY',
+  'Failed to get session commit token',
 ]
 
 /** The database's message for a change during a backup or restore (scripts/backups/write-pause.ts). */

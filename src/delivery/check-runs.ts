@@ -1,6 +1,6 @@
 /**
  * Checks the runs whose `checkAt` has come. A pending run is put into a queue: a retry, or a run that the queue lost. An active
- * run has failed if its deadline has come; otherwise its claim has ended, so it is pending again.
+ * run has failed if its deadline has come or a newer run replaces it; otherwise its claim has ended, so it is pending again.
  */
 import { and, asc, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'
@@ -8,7 +8,7 @@ import { jsonRows } from '../db/rows.ts'
 import { runEndpoints, runs, schedules } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { enqueueByEndpoint } from '../queue.ts'
-import { deadlineOf } from '../resources/schedules/firing/new-run.ts'
+import { deadlineOf, isSuperseded } from '../resources/schedules/firing/new-run.ts'
 import { failuresOf, pauseFailing } from '../resources/schedules/firing/pause-failing.ts'
 import { isRunEndpointOf, isScheduleOf } from '../resources/schedules/joins.ts'
 
@@ -32,6 +32,7 @@ export const selectToCheck = unguarded(() =>
       claimId: runs.claimId,
       maxRunSeconds: schedules.maxRunSeconds,
       deadline: deadlineOf(runs.startedAt).as('deadline'),
+      isSuperseded: isSuperseded.as('isSuperseded'),
       hasEndpoint: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('hasEndpoint'),
       isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
     })
@@ -111,7 +112,7 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
 
 /** What becomes of the run. */
 function checkedOf(
-  { status, hasEndpoint, claimId, deadline, maxRunSeconds }: RunToCheck,
+  { status, hasEndpoint, claimId, deadline, maxRunSeconds, isSuperseded }: RunToCheck,
   now: string,
   lease: string,
 ) {
@@ -120,6 +121,10 @@ function checkedOf(
   if (status === 'pending') return { ...unchanged, newCheckAt: hasEndpoint ? lease : null }
   if (deadline !== null && deadline <= now) {
     const lastError = `The run had no outcome within ${maxRunSeconds} seconds.`
+    return { ...unchanged, newStatus: 'failed', failure: 'timeout', lastError }
+  }
+  if (isSuperseded) {
+    const lastError = 'A newer run was created before this one had an outcome.'
     return { ...unchanged, newStatus: 'failed', failure: 'timeout', lastError }
   }
   if (claimId !== null) return { ...unchanged, newStatus: 'pending' }

@@ -2,7 +2,7 @@
  * The consumer of the queues: sends each run to its run endpoint and records the outcome in the runs table.
  * docs/design.md, "Deliveries", explains why there are two queues.
  */
-import { and, eq, inArray, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
 import { open } from '../crypto/sealed-value.ts'
 import { describeFailure } from '../db/failures.ts'
@@ -86,14 +86,14 @@ const sessionOf = sql<string | null>`(select ${sessions.id} from ${sessions}
   where ${sessions.organizationId} = ${runs.organizationId} and ${sessions.id} = ${results.column('sessionId')})`
 
 const reportsOutcome = sql`(${results.column('status')} = 'succeeded' or ${results.column('failure')} = 'task')`
+const isUnclaimed = isNull(runs.claimId)
 /** The run has no outcome yet, which the result may be: it is pending, or was acknowledged while it was sent. */
 const takesResult = sql`(${runs.status} = 'pending'
-  or (${runs.status} = 'delivered' and ${runs.claimId} is null and ${reportsOutcome}))`
-/** The receiver completed the run before it responded. The outcome stands, and the attempt counts. */
-const isFinishedMeanwhile = inArray(runs.status, ['succeeded', 'failed'])
+  or (${runs.status} = 'delivered' and ${isUnclaimed} and ${reportsOutcome}))`
 const ifTaken = (column: SQLWrapper, value: SQL) =>
   sql`case when ${takesResult} then ${value} else ${column} end`
 
+/** Counts the attempt also if the receiver acknowledged or completed the run before it responded. */
 export const recordResults = unguarded(() =>
   query
     .update(runs)
@@ -115,7 +115,7 @@ export const recordResults = unguarded(() =>
       updatedAt: sql`${now}`,
     })
     .from(results.table)
-    .where(and(results.matches(runs, 'organizationId', 'id'), or(takesResult, isFinishedMeanwhile))),
+    .where(and(results.matches(runs, 'organizationId', 'id'), or(ne(runs.status, 'delivered'), isUnclaimed))),
 )
 
 const goneEndpoints = jsonRows('goneEndpoints', 'organizationId', 'url', 'endpointCreatedAt')
@@ -270,15 +270,17 @@ function recordedOf(delivery: Delivery, startedAt: Date, result: Result | null) 
   if ('isAccepted' in result) {
     const { report, ignored = null } = result
     const delivered = { ...attempted, startedAt: startedAt.toISOString(), lastError: ignored }
-    if (report) {
-      const { outcome, message = null, sessionId = null } = report
-      const failure = outcome === 'failed' ? 'task' : null
-      const finishedAt = new Date().toISOString()
-      return { ...delivered, status: outcome, failure, finishedAt, message, sessionId }
-    }
     const deadline = maxRunSeconds === null ? null : startedAt.getTime() + maxRunSeconds * 1000
     const checkAt = deadline === null ? null : new Date(deadline).toISOString()
-    return { ...delivered, status: 'delivered', checkAt }
+    if (!report) return { ...delivered, status: 'delivered', checkAt }
+    const finishedAt = new Date().toISOString()
+    if (checkAt !== null && checkAt <= finishedAt) {
+      const lastError = 'The outcome in the response was ignored: the time limit of the run is over.'
+      return { ...delivered, status: 'delivered', checkAt, lastError }
+    }
+    const { outcome, message = null, sessionId = null } = report
+    const failure = outcome === 'failed' ? 'task' : null
+    return { ...delivered, status: outcome, failure, finishedAt, message, sessionId }
   }
   if ('isGone' in result) {
     // If the endpoint was replaced since, the tick sends the run to the new one. If not, the run waits to be pulled.

@@ -60,6 +60,8 @@ interface Stored {
 
 /** What a step did. */
 interface Step {
+  /** When it began. */
+  at: string
   /** The times of its ticks. */
   ticks: Date[]
   /** True if it did several things at once, or one of them failed: only what always holds is checked. */
@@ -109,20 +111,25 @@ const TICK: Action = { kind: 'tick', a: 0, b: 0, c: 0 }
 /** Claims up to four runs for a minute, or for 15 minutes. */
 const CLAIM: Action = { kind: 'claim', a: 0, b: 3, c: 0 }
 const CLAIM_FOR_LONG: Action = { ...CLAIM, c: 2 }
-/** Complete the first claimed run by its claim. */
+/** Complete the first claimed run by its claim, or the second. */
 const FAIL: Action = { kind: 'complete', a: 1, b: 0, c: 2 }
 const SUCCEED: Action = { ...FAIL, c: 3 }
+const SUCCEED_SECOND: Action = { ...FAIL, b: 1 }
 const createRunOf = (schedule: 0 | 1 | 2): Action => ({ kind: 'create', a: schedule, b: 0, c: 0 })
-/** Changes the first schedule to `pauseAfterFailures: 1`. */
-const PAUSE_AFTER_ONE: Action = { kind: 'patch', a: 0, b: 5, c: 0 }
+/** Changes of the first schedule: their numbers in the list of changes. */
+const SKIP_WITH_SHORT_LIMIT: Action = { kind: 'patch', a: 0, b: 0, c: 0 }
+const EXTEND_LIMIT: Action = { ...SKIP_WITH_SHORT_LIMIT, b: 4 }
+const PAUSE_AFTER_ONE: Action = { ...SKIP_WITH_SHORT_LIMIT, b: 5 }
 
 /** Steps that reach every transition: those of claims, and those of deliveries to a run endpoint that is down. */
 const CHOSEN: [Action[], Receiver][] = [
   [
     [
-      [advanceBy(6), TICK, CLAIM, advanceBy(1), TICK, CLAIM, SUCCEED, FAIL],
+      [advanceBy(6), TICK, CLAIM, advanceBy(1), TICK, CLAIM, SUCCEED, FAIL, SUCCEED],
       [createRunOf(1), createRunOf(1)],
-      [PAUSE_AFTER_ONE, createRunOf(0), CLAIM_FOR_LONG, advanceBy(3), TICK],
+      [PAUSE_AFTER_ONE, createRunOf(0), CLAIM_FOR_LONG, advanceBy(3), SUCCEED, SUCCEED, TICK],
+      [SKIP_WITH_SHORT_LIMIT, createRunOf(0), CLAIM_FOR_LONG, advanceBy(6), createRunOf(0)],
+      [EXTEND_LIMIT, SUCCEED, SUCCEED_SECOND, TICK],
     ].flat(),
     'none',
   ],
@@ -147,6 +154,32 @@ function isUnfinished(run: Run, schedule: Schedule, now: string): boolean {
   const deadline = deadlineOf(run, schedule)
   if (run.status !== 'delivered' || deadline === null) return false
   return deadline > now || (run.checkAt !== null && run.checkAt > now)
+}
+
+/** True if the claim and the time limit of the run have ended. */
+function isTimedOut(run: Run, schedule: Schedule, now: string): boolean {
+  const deadline = deadlineOf(run, schedule)
+  return (
+    run.status === 'delivered' &&
+    run.checkAt !== null &&
+    run.checkAt <= now &&
+    deadline !== null &&
+    deadline <= now
+  )
+}
+
+/** True if runs may not overlap, the claim or the time limit of the run has ended, and a newer run exists. */
+function isSuperseded(run: Run, schedule: Schedule, now: string): boolean {
+  const end = run.checkAt ?? deadlineOf(run, schedule)
+  const hasNewer = schedule.lastRunAt !== null && schedule.lastRunAt > run.scheduledAt
+  return run.status === 'delivered' && schedule.overlap === 'skip' && hasNewer && end !== null && end <= now
+}
+
+function scheduleOf({ scheduleId }: Run, { schedules }: Stored): Schedule {
+  return pick(
+    schedules.filter(({ id }) => id === scheduleId),
+    0,
+  )
 }
 
 /** The runs of the schedule that were not skipped, latest first. */
@@ -219,18 +252,20 @@ class World {
   /** The instants that have to be recorded, and those that requests created. */
   readonly #due = new Set<string>()
   readonly #created = new Set<string>()
+  readonly #seen: Set<string>
   #sessionId = ''
   #response = 0
 
-  private constructor(workspace: Workspace, key: string) {
+  private constructor(workspace: Workspace, key: string, seen: Set<string>) {
     this.workspace = workspace
     this.key = key
+    this.#seen = seen
   }
 
   /** @param number keeps the IDs of its schedules, by which runs are in order, apart from those of other worlds. */
-  static async create(receiver: Receiver, number: number): Promise<World> {
+  static async create(receiver: Receiver, number: number, seen: Set<string>): Promise<World> {
     const workspace = await Workspace.create()
-    const world = new World(workspace, await workspace.addKey())
+    const world = new World(workspace, await workspace.addKey(), seen)
     const [projectId, agentId] = [await workspace.addProject(), await workspace.addAgent()]
     world.#sessionId = await workspace.addSession(projectId)
     const timing = { cron: '*/5 * * * *', timezone: 'UTC' }
@@ -292,8 +327,8 @@ class World {
 
   /** Takes the step. @returns what it did. */
   async take({ kind, a, b, c }: Action, before: Stored): Promise<Step> {
-    const step: Step = { ticks: [], isMixed: false, changesSchedules: false }
     const now = new Date()
+    const step: Step = { at: now.toISOString(), ticks: [], isMixed: false, changesSchedules: false }
     const tickAt = (instant: Date, environment?: Partial<Environment>) => {
       step.ticks.push(instant)
       return this.#tick(instant, environment)
@@ -407,12 +442,12 @@ class World {
           leaseSeconds: pick([60, 300], b),
         })
         if (!step.isMixed) {
-          const its = pick(
-            before.schedules.filter(({ id }) => id === run.scheduleId),
-            0,
-          )
+          const its = scheduleOf(run, before)
           const isCurrent =
-            run.status === 'delivered' && run.claimId === claimId && (deadlineOf(run, its) ?? '~') > clock()
+            run.status === 'delivered' &&
+            run.claimId === claimId &&
+            (deadlineOf(run, its) ?? '~') > clock() &&
+            !isSuperseded(run, its, clock())
           expect(refusalOf(answer)).toEqual(isCurrent ? [200, null] : [409, 'claim_mismatch'])
         }
         const held = this.#held.get(run.id)
@@ -437,7 +472,13 @@ class World {
           message: `${b}`,
         })
         if (answer.status === 200) expect(answer.body.status).toBe(outcome)
-        if (!step.isMixed) expect(refusalOf(answer)).toEqual(expectedOf(run, outcome, claimId ?? null))
+        if (step.isMixed) return
+        const its = scheduleOf(run, before)
+        const isLate = [isTimedOut(run, its, clock()), isSuperseded(run, its, clock())] as const
+        const expected = expectedOf(run, outcome, claimId ?? null, isLate.includes(true))
+        expect(refusalOf(answer)).toEqual(expected)
+        if (isLate.includes(true) && expected[1] === 'run_finished')
+          this.#seen.add(isLate[0] ? 'refused after its time' : 'refused after a newer run')
         return
       }
       case 'acknowledge': {
@@ -550,7 +591,7 @@ class World {
   }
 
   async check(before: Stored, after: Stored, step: Step): Promise<void> {
-    for (const run of before.runs.values()) this.#checkMove(run, after.runs.get(run.id), before, step)
+    for (const run of before.runs.values()) this.#checkMove(run, after.runs.get(run.id), before, after, step)
     for (const run of after.runs.values()) this.#checkRun(run, before, after, step)
     for (const schedule of after.schedules) this.#checkSchedule(schedule, before, after, step)
     for (const [id, { claimId, leaseExpiresAt }] of this.#held) {
@@ -564,7 +605,7 @@ class World {
   }
 
   /** A run moves forward, or its claim has ended. */
-  #checkMove(run: Run, next: Run | undefined, before: Stored, step: Step): void {
+  #checkMove(run: Run, next: Run | undefined, before: Stored, after: Stored, step: Step): void {
     if (!next) throw new Error(`The run ${run.id} is gone`)
     if (isFinished(run)) expect(next).toEqual(run)
     expect(next.attempts).toBeGreaterThanOrEqual(run.attempts)
@@ -575,12 +616,15 @@ class World {
       expect([run.claimId, run.checkAt]).toEqual([expect.any(String), expect.any(String)])
       expect(hasTicked && String(run.checkAt) <= clock()).toBe(true)
     }
-    if (next.status === 'failed' && run.status !== 'failed' && next.failure === 'timeout') {
-      const schedule = before.schedules.find(({ id }) => id === run.scheduleId)
-      expect(run.status).toBe('delivered')
-      const deadline = schedule && deadlineOf(run, schedule)
-      expect(hasTicked && deadline !== undefined && deadline !== null && deadline <= clock()).toBe(true)
-    }
+    const its = scheduleOf(run, after)
+    const isLate = (now: string) => isTimedOut(run, its, now) || isSuperseded(run, its, now)
+    if (next.status === 'failed' && run.status !== 'failed' && next.failure === 'timeout')
+      expect([run.status, hasTicked, isLate(clock())]).toEqual(['delivered', true, true])
+    // A run that was late before the step has no other way out.
+    const schedule = scheduleOf(run, before)
+    const wasLate = isTimedOut(run, schedule, step.at) || isSuperseded(run, schedule, step.at)
+    if (wasLate && !step.changesSchedules && next.failure !== 'timeout')
+      expect([next.status, next.claimId, next.checkAt]).toEqual([run.status, run.claimId, run.checkAt])
   }
 
   #checkRun(run: Run, before: Stored, after: Stored, step: Step): void {
@@ -691,10 +735,15 @@ class World {
 }
 
 /** The answer to a completion of the run as it was. */
-function expectedOf({ status, failure, claimId: current }: Run, outcome: string, claimId: string | null) {
+function expectedOf(
+  { status, failure, claimId: current }: Run,
+  outcome: string,
+  claimId: string | null,
+  isLate: boolean,
+) {
   const isOfClaim = claimId === null ? current === null || status === 'pending' : current === claimId
   if (!isOfClaim) return [409, 'claim_mismatch']
-  const isOpen = status === 'pending' || status === 'delivered'
+  const isOpen = status === 'pending' || (status === 'delivered' && !isLate)
   const isSame = status === outcome && (failure === null || failure === 'task')
   return isOpen || isSame ? [200, null] : [409, 'run_finished']
 }
@@ -705,7 +754,7 @@ describe('schedules and their runs', () => {
     const actions = fc.array(action, { minLength: STEPS_A_WORLD, maxLength: STEPS_A_WORLD })
     let worlds = 0
     const property = fc.asyncProperty(actions, fc.constantFrom(...RECEIVERS), async (steps, receiver) => {
-      const world = await World.create(receiver, worlds++)
+      const world = await World.create(receiver, worlds++, seen)
       let before = await world.stored()
       for (const [index, each] of steps.entries()) {
         try {
@@ -749,6 +798,8 @@ describe('schedules and their runs', () => {
         'delivered to failed timeout',
         'ended as failed delivery',
         'paused',
+        'refused after its time',
+        'refused after a newer run',
       ]),
     )
   })

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { localDatabaseFile, openLocalFile } from '../../scripts/database.ts'
 import { Service } from '../../scripts/service.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
@@ -189,6 +190,16 @@ describe('npm run organization', () => {
       stderr:
         'There is no organization with this name; got "Nobody". To list them: npm run organization -- list\n',
     })
+  })
+
+  it('reads while another process writes to the database', () => {
+    const database = openLocalFile(localDatabaseFile({ remote: false, persistTo: state }))
+    try {
+      database.exec('BEGIN IMMEDIATE')
+      expect(callScript('organization', 'show', organizationId, ...persist)).toContain(organizationId)
+    } finally {
+      database.close()
+    }
   })
 
   it('exports all of an organization but its secrets, while the service runs', async () => {

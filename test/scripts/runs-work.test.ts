@@ -1,7 +1,10 @@
 /** `workspace runs work`, on a service that answers as each test says. packages.test.ts has it on the real one. */
 import { once } from 'node:events'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startWorkspace } from '../support/commands.ts'
@@ -118,12 +121,23 @@ describe('runs work', () => {
     expect(second.requests).toEqual(['claim', 'renew'])
   })
 
+  it('says why an outcome is refused, and goes on to the next run', async () => {
+    const error = 'The time limit of the run is over.'
+    const complete = () => ({ status: 409, body: { error } })
+    const { requests, ended } = await work({ complete }, 'true')
+    expect(await ended).toEqual({ code: 0, stdout: `lost      ${RUN.id}, Review\n`, stderr: `${error}\n` })
+    expect(requests).toEqual(['claim', 'complete'])
+  })
+
   it('completes a run when the service answers again', async () => {
     const statuses = [502]
     const complete = () => ({ status: statuses.shift() ?? 200, body: {} })
-    const { requests, printed, port, ended } = await work({ complete }, 'sh', '-c', 'echo started; sleep 0.5')
+    const command = 'echo started; until [ -e "$0" ]; do sleep 0.1; done'
+    const mayEnd = join(mkdtempSync(join(tmpdir(), 'workspace-api-work-')), 'may-end')
+    const { requests, printed, port, ended } = await work({ complete }, 'sh', '-c', command, mayEnd)
     await expect.poll(() => printed.stderr).toContain('started')
     server.close()
+    writeFileSync(mayEnd, '')
     await expect.poll(() => printed.stderr, { timeout: 10_000 }).toContain('ECONNREFUSED')
     await listen(port)
     expect((await ended).stdout).toBe(`succeeded ${RUN.id}, Review\n`)

@@ -15,6 +15,8 @@ describe('isUnavailable', () => {
     'D1_ERROR: Internal error in D1 DB storage caused object to be reset.',
     'D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.',
     'D1_ERROR: Cannot resolve D1 DB due to transient issue on remote node.',
+    'D1_ERROR: database is locked: SQLITE_BUSY',
+    'D1_ERROR: Failed to get session commit token: internal error; reference = 5i0s4k',
   ])('is true of "%s"', (message) => {
     expect(isUnavailable(new Error(message))).toBe(true)
   })

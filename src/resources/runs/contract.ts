@@ -22,7 +22,7 @@ const parent = {
 const failure = z.nullable(z.enum(FAILURES)).register(docs, {
   description:
     'Why the run failed. `delivery`: all delivery attempts failed. `task`: its outcome is `failed`. `timeout`: it had no ' +
-    'outcome within the `maxRunSeconds` of its schedule.',
+    'outcome in time.',
 })
 const outcomeMessage = z
   .nullable(z.string())
@@ -384,7 +384,7 @@ export const renewRunContract = {
     ...errors,
     403: OTHER_PROJECTS,
     404: NO_RUN,
-    409: 'The claim has ended, or the run has another claim or none.',
+    409: 'The claim has ended, the time limit of the run is over, or the run has another claim or none.',
   },
 } as const satisfies Contract
 
@@ -412,7 +412,8 @@ export const completeRunContract = {
   path: '/v1/runs/{runId}/complete',
   tag: 'Runs',
   summary: 'Complete a run',
-  description: 'Records the outcome of a run. Safe to repeat: the first outcome stands.',
+  description:
+    'Records the outcome of a run, within the `maxRunSeconds` of its schedule. Safe to repeat: the first outcome stands.',
   scope: 'runs:write',
   params,
   body: z
@@ -432,6 +433,6 @@ export const completeRunContract = {
     ...errors,
     403: OTHER_PROJECTS,
     404: `${NO_RUN.slice(0, -1)}, or it has no such session.`,
-    409: 'The run was skipped, has another outcome already, or has another claim.',
+    409: 'The run was skipped, has another outcome already, has another claim, its time limit is over, or a newer run exists (overlap `skip`).',
   },
 } as const satisfies Contract

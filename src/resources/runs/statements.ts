@@ -10,6 +10,7 @@ import {
   isNotNull,
   isNull,
   lt,
+  not,
   or,
   type SQL,
   type SQLWrapper,
@@ -25,7 +26,7 @@ import { agents, apiKeys, projects, runs, schedules, sessions } from '../../db/s
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import { MOST_EXAMINED } from '../../http/paging.ts'
-import { deadlineOf, isFired, newRun } from '../schedules/firing/new-run.ts'
+import { deadlineOf, isFired, isSuperseded, isTimedOut, newRun } from '../schedules/firing/new-run.ts'
 import { hasFailedTooOften, paused } from '../schedules/firing/pause-failing.ts'
 import { hasParent, isAgentOf, isProjectOf, isScheduleOf, parentIdOf } from '../schedules/joins.ts'
 import { agentPreconditions, projectPreconditions } from '../schedules/preconditions.ts'
@@ -319,6 +320,9 @@ export const acknowledgeable = requiring(namedRun, {
   ),
 })
 
+/** A run on its way to a run endpoint has been sent if somebody takes it, although no attempt may be recorded yet. */
+const attemptsOfTaken = sql`max(${runs.attempts}, ${isPending} and ${runs.checkAt} is not null)`
+
 /** Changes only a pending run, so a repeated request changes nothing. */
 export const acknowledge = guardedChange(() =>
   query
@@ -326,6 +330,7 @@ export const acknowledge = guardedChange(() =>
     .set({
       status: 'delivered',
       claimId: null,
+      attempts: attemptsOfTaken,
       checkAt: ofSchedule(deadlineOf(now)),
       startedAt: sql`${now}`,
       updatedAt: sql`${now}`,
@@ -342,7 +347,7 @@ export const acknowledge = guardedChange(() =>
 const claimMismatch = () =>
   new ApiError(
     'claim_mismatch',
-    'This is not the current claim of the run. The claim has ended: the run is pending again, was claimed by another worker, or its time limit is over.',
+    'This is not the current claim of the run. The claim has ended: the run is pending again, was claimed by another worker, its time limit is over, or a newer run exists (overlap "skip").',
   )
 
 export const renewable = requiring(namedRun, {
@@ -352,6 +357,7 @@ export const renewable = requiring(namedRun, {
     and(
       eq(runs.status, 'delivered'),
       sql`${runs.claimId} is ${claimId} and coalesce(${deadlineOf(runs.startedAt)} > ${now}, true)`,
+      not(isSuperseded),
     ),
     claimMismatch,
   ),
@@ -408,6 +414,22 @@ export const completable = requiring(
           'The run was skipped, or it has another outcome already. The first outcome stands; retrieve the run to see it.',
         ),
     ),
+    isInTime: precondition(
+      not(isTimedOut),
+      () =>
+        new ApiError(
+          'run_finished',
+          'The time limit of the run is over; allowed: an outcome within the maxRunSeconds of its schedule.',
+        ),
+    ),
+    isNotSuperseded: precondition(
+      not(isSuperseded),
+      () =>
+        new ApiError(
+          'run_finished',
+          'A newer run of the schedule exists, and its overlap is "skip"; allowed: an outcome before the claim or the time limit of the run ends.',
+        ),
+    ),
   },
 )
 
@@ -418,6 +440,7 @@ export const complete = guardedChange(() =>
       status: sql`${outcome}`,
       failure: sql`case ${outcome} when 'failed' then 'task' end`,
       claimId: sql`${claimId}`,
+      attempts: attemptsOfTaken,
       checkAt: null,
       startedAt: sql`coalesce(${runs.startedAt}, ${now})`,
       finishedAt: sql`${now}`,

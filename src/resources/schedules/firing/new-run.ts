@@ -15,6 +15,20 @@ export function deadlineOf(startedAt: SQLWrapper): SQL<string | null> {
   >`strftime('%Y-%m-%dT%H:%M:%fZ', ${startedAt}, ${schedules.maxRunSeconds} || ' seconds')`
 }
 
+/** Of a run with its schedule: its claim and its time limit have ended, so the next tick fails it. */
+export const isTimedOut = sql<0 | 1>`(${runs.status} = 'delivered'
+  and coalesce(max(${runs.checkAt}, ${deadlineOf(runs.startedAt)}) <= ${now}, false))`
+
+/**
+ * Of a run with its schedule: with the overlap `skip`, its claim or its time limit has ended, and a newer run exists. A time
+ * limit that was extended since does not make two runs active.
+ */
+export const isSuperseded = sql<
+  0 | 1
+>`(${runs.status} = 'delivered' and coalesce(${schedules.overlap} = 'skip'
+  and ${schedules.lastRunAt} > ${runs.scheduledAt}
+  and coalesce(${runs.checkAt}, ${deadlineOf(runs.startedAt)}) <= ${now}, false))`
+
 const previous = alias(runs, 'previous')
 
 /** With the overlap `skip`: the time of the run before, if that is pending or active. */
