@@ -37,6 +37,7 @@ CREATE TABLE `auditEvents` (
 	`operation` text NOT NULL,
 	`target` text NOT NULL,
 	`apiKeyId` text NOT NULL,
+	`apiKeyName` text NOT NULL,
 	`userId` text,
 	`requestId` text NOT NULL,
 	PRIMARY KEY(`organizationId`, `id`)

@@ -2,13 +2,14 @@
 
 -- recordChange
 insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId")
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
 select
   "organizationId" as "organizationId",
   :auditEventId as "id",
   :operation as "operation",
   :target as "target",
   "id" as "apiKeyId",
+  "name" as "apiKeyName",
   "userId" as "userId",
   :requestId as "requestId"
 from

@@ -763,13 +763,14 @@ where
 
 -- recordDescendants
 insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId")
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
 select
   "apiKeys"."organizationId" as "organizationId",
   substr(:auditEventId, 1, 24) || lower(hex(randomblob(6))) as "id",
   :operation as "operation",
   '/v1/api-keys/' || "descendant"."id" as "target",
   "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
   "apiKeys"."userId" as "userId",
   :requestId as "requestId"
 from

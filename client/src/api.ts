@@ -2019,6 +2019,8 @@ export interface components {
              * @description The API key that made the change.
              */
             apiKeyId: string;
+            /** @description The name of the API key at that time. */
+            apiKeyName: string;
             /** @description The user that the API key acts as; null if it acts as none. */
             userId: string | null;
             /**
@@ -3706,6 +3708,7 @@ export interface operations {
                      *           "operation": "deleteEnvironmentVariable",
                      *           "target": "/v1/projects/website/environment-variables/DATABASE_URL",
                      *           "apiKeyId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
+                     *           "apiKeyName": "laptop",
                      *           "userId": "ada",
                      *           "requestId": "3f0e8a9c-52d7-4f7e-8a44-7d1b6c2e9f05",
                      *           "createdAt": "2026-03-27T14:30:01.457Z"

@@ -40,6 +40,7 @@ const recorded = {
   operation: sql.placeholder('operation'),
   target: sql.placeholder('target'),
   apiKeyId: apiKeys.id,
+  apiKeyName: apiKeys.name,
   userId: apiKeys.userId,
   requestId: sql.placeholder('requestId'),
 }

@@ -328,6 +328,8 @@ export const auditEvents = sqliteTable(
     /** The path of the changed resource. */
     target: text().notNull(),
     apiKeyId: text().notNull(),
+    /** The name of the key at that time: the key itself is removed some time after its end. */
+    apiKeyName: text().notNull(),
     userId: text(),
     /** The `X-Request-Id` of the response. */
     requestId: text().notNull(),

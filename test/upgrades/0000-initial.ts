@@ -291,12 +291,14 @@ export const initial: SchemaVersion = {
         operation: 'deleteEnvironmentVariable',
         target: `/v1/projects/${encodeURIComponent(MOBILE)}/environment-variables/TOKEN`,
         apiKeyId: uuid(21),
+        apiKeyName: 'laptop',
         userId: 'ada',
       }),
       auditEvent(CHANGED, 2, {
         operation: 'createProjectSchedule',
         target: `/v1/projects/${WEBSITE}/schedules/${uuid(404)}`,
         apiKeyId: uuid(26),
+        apiKeyName: 'ci',
       }),
     ],
     runEndpoints: [

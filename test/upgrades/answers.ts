@@ -107,7 +107,7 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
   }))
   const events = pick(
     all('auditEvents'),
-    ...['id', 'operation', 'target', 'apiKeyId', 'userId', 'requestId'],
+    ...['id', 'operation', 'target', 'apiKeyId', 'apiKeyName', 'userId', 'requestId'],
   ).map((event) => ({ ...event, createdAt: timeOfId(String(event.id)) }))
 
   return Object.fromEntries([
