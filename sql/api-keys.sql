@@ -119,17 +119,7 @@ select
       false
     )
   ) as "callerLivesAsLong",
-  "earlier"."id" as "earlierKeyId",
-  (
-    select
-      case
-        when "organizationUsage"."apiKeys" + (1) > max("organizationUsage"."apiKeys", :apiKeysQuota) then 'apiKeys'
-      end
-    from
-      "organizationUsage"
-    where
-      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  "earlier"."id" as "earlierKeyId"
 from
   "apiKeys"
   left join "apiKeys" "earlier" on (
@@ -210,6 +200,7 @@ insert into
     "organizationId",
     "id",
     "name",
+    "kind",
     "hash",
     "scopes",
     "userId",
@@ -226,6 +217,7 @@ select
   "apiKeys"."organizationId" as "organizationId",
   :id as "id",
   :name as "name",
+  'key' as "kind",
   :hash as "hash",
   :scopes as "scopes",
   case
@@ -383,19 +375,48 @@ where
     )
     and "earlier"."id" is null
     and (
-      select
-        case
-          when "organizationUsage"."apiKeys" + (1) > max("organizationUsage"."apiKeys", :apiKeysQuota) then 'apiKeys'
-        end
-      from
-        "organizationUsage"
-      where
-        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-    ) is null
+      (
+        select
+          count(*)
+        from
+          (
+            (
+              select
+                1
+              from
+                "apiKeys" "counted"
+              where
+                (
+                  "counted"."organizationId" = "apiKeys"."organizationId"
+                  and "counted"."kind" = 'key'
+                  and "counted"."revokedAt" is null
+                  and "counted"."rotatedAt" is null
+                  and "counted"."expiresAt" is null
+                )
+              union all
+              select
+                1
+              from
+                "apiKeys" "counted"
+              where
+                (
+                  "counted"."organizationId" = "apiKeys"."organizationId"
+                  and "counted"."kind" = 'key'
+                  and "counted"."revokedAt" is null
+                  and "counted"."rotatedAt" is null
+                  and "counted"."expiresAt" > :now
+                )
+              limit
+                + :apiKeysQuota
+            )
+          )
+      ) < :apiKeysQuota
+    )
   )
 returning
   "id",
   "name",
+  "kind",
   "scopes",
   "userId",
   "projectIds",
@@ -410,6 +431,7 @@ insert into
     "organizationId",
     "id",
     "name",
+    "kind",
     "hash",
     "scopes",
     "userId",
@@ -426,6 +448,7 @@ select
   "named"."organizationId" as "organizationId",
   :id as "id",
   "named"."name" as "name",
+  "named"."kind" as "kind",
   :hash as "hash",
   "named"."scopes" as "scopes",
   "named"."userId" as "userId",
@@ -531,6 +554,7 @@ where
 returning
   "id",
   "name",
+  "kind",
   "scopes",
   "userId",
   "projectIds",
@@ -543,6 +567,7 @@ returning
 select
   "named"."id",
   "named"."name",
+  "named"."kind",
   "named"."scopes",
   "named"."userId",
   "named"."projectIds",
@@ -554,6 +579,7 @@ from
   "apiKeys"
   inner join "apiKeys" "named" on (
     "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."kind" = :kind
     and "named"."id" > :cursor
     and "named"."revokedAt" is null
   )
@@ -602,6 +628,7 @@ limit
 select
   "named"."id",
   "named"."name",
+  "named"."kind",
   "named"."scopes",
   "named"."userId",
   "named"."projectIds",
@@ -613,6 +640,7 @@ from
   "apiKeys"
   inner join "apiKeys" "named" on (
     "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."kind" = :kind
     and "named"."id" > :cursor
     and "named"."revokedAt" is null
   )
@@ -768,106 +796,108 @@ select
   "apiKeys"."organizationId" as "organizationId",
   substr(:auditEventId, 1, 24) || lower(hex(randomblob(6))) as "id",
   :operation as "operation",
-  '/v1/api-keys/' || "descendant"."id" as "target",
+  '/v1/api-keys/' || "ending"."id" as "target",
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."name" as "apiKeyName",
   "apiKeys"."userId" as "userId",
   :requestId as "requestId"
 from
   "apiKeys"
-  inner join "apiKeys" "descendant" on (
-    (
-      ("descendant"."organizationId", "descendant"."id") in (
-        with recursive
-          "lineage" ("organizationId", "id") as (
-            select
-              "named"."organizationId",
-              "named"."id"
-            from
-              "apiKeys"
-              left join "apiKeys" "named" on (
-                (
-                  "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :apiKeyId
-                )
-                and (
-                  "named"."revokedAt" is null
-                  or :descendants
+  inner join (
+    with recursive
+      "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+        select
+          "named"."organizationId" as "organizationId",
+          "named"."id" as "id",
+          "named"."hash" as "hash",
+          "named"."revokedAt" as "revokedAt",
+          1 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on (
+            (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :apiKeyId
+            )
+            and (
+              "named"."revokedAt" is null
+              or :descendants
+            )
+          )
+        where
+          (
+            (
+              "apiKeys"."hash" = :keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
                 )
               )
-            where
+            )
+            and (
               (
                 (
-                  "apiKeys"."hash" = :keyHash
-                  and case
-                    when "apiKeys"."revokedAt" is not null then 'revoked'
-                    when "apiKeys"."expiresAt" <= :now then 'expired'
-                  end is null
-                  and (
-                    :scope is null
-                    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-                  )
-                )
-                and ("named"."id" is not null)
-                and (
-                  (
-                    "apiKeys"."rotatedAt" is null
-                    or (
-                      "named"."id" = "apiKeys"."id"
-                      and not :descendants
-                    )
-                  )
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
                 )
                 and (
-                  (
-                    (
-                      "apiKeys"."userId" is null
-                      or "apiKeys"."userId" is "named"."userId"
-                    )
-                    and (
-                      "apiKeys"."projectIds" is null
-                      or (
-                        "named"."projectIds" is not null
-                        and not exists (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
                           select
-                            1
+                            value
                           from
-                            json_each("named"."projectIds")
-                          where
-                            value not in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
+                            json_each("apiKeys"."projectIds")
                         )
-                      )
                     )
                   )
                 )
               )
-            union
-            select
-              "child"."organizationId",
-              "child"."id"
-            from
-              "apiKeys" "child"
-              inner join "lineage" on (
-                "child"."organizationId" = "lineage"."organizationId"
-                and "child"."createdByKeyId" = "lineage"."id"
-              )
-            where
-              :descendants
+            )
           )
+        union all
         select
-          *
+          "child"."organizationId" as "organizationId",
+          "child"."id" as "id",
+          "child"."hash" as "hash",
+          "child"."revokedAt" as "revokedAt",
+          0 as "isNamed"
         from
-          "lineage"
+          "apiKeys" "child"
+          inner join "lineage" on (
+            "child"."organizationId" = "lineage"."organizationId"
+            and "child"."createdByKeyId" = "lineage"."id"
+          )
+        where
+          :descendants
       )
-      and "descendant"."revokedAt" is null
-    )
-    and "descendant"."id" <> :apiKeyId
-  )
+    select
+      *
+    from
+      "lineage"
+    where
+      "revokedAt" is null
+  ) as "ending" on not "ending"."isNamed"
 where
   (
     "apiKeys"."hash" = :keyHash
@@ -989,98 +1019,108 @@ where
 -- revokeKeys
 update "apiKeys"
 set
-  "revokedAt" = :now
-where
+  "revokedAt" = :now,
+  "createdByKeyId" = case
+    when "ending"."isNamed" then "apiKeys"."createdByKeyId"
+  end
+from
   (
-    ("apiKeys"."organizationId", "apiKeys"."id") in (
-      with recursive
-        "lineage" ("organizationId", "id") as (
-          select
-            "named"."organizationId",
-            "named"."id"
-          from
-            "apiKeys"
-            left join "apiKeys" "named" on (
-              (
-                "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :apiKeyId
-              )
+    with recursive
+      "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+        select
+          "named"."organizationId" as "organizationId",
+          "named"."id" as "id",
+          "named"."hash" as "hash",
+          "named"."revokedAt" as "revokedAt",
+          1 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on (
+            (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :apiKeyId
+            )
+            and (
+              "named"."revokedAt" is null
+              or :descendants
+            )
+          )
+        where
+          (
+            (
+              "apiKeys"."hash" = :keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
               and (
-                "named"."revokedAt" is null
-                or :descendants
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
               )
             )
-          where
-            (
+            and ("named"."id" is not null)
+            and (
               (
-                "apiKeys"."hash" = :keyHash
-                and case
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                end is null
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
                 and (
-                  :scope is null
-                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-                )
-              )
-              and ("named"."id" is not null)
-              and (
-                (
-                  "apiKeys"."rotatedAt" is null
+                  "apiKeys"."projectIds" is null
                   or (
-                    "named"."id" = "apiKeys"."id"
-                    and not :descendants
-                  )
-                )
-              )
-              and (
-                (
-                  (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
-                  )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                      )
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
                     )
                   )
                 )
               )
             )
-          union
-          select
-            "child"."organizationId",
-            "child"."id"
-          from
-            "apiKeys" "child"
-            inner join "lineage" on (
-              "child"."organizationId" = "lineage"."organizationId"
-              and "child"."createdByKeyId" = "lineage"."id"
-            )
-          where
-            :descendants
-        )
-      select
-        *
-      from
-        "lineage"
-    )
-    and "apiKeys"."revokedAt" is null
-  )
+          )
+        union all
+        select
+          "child"."organizationId" as "organizationId",
+          "child"."id" as "id",
+          "child"."hash" as "hash",
+          "child"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys" "child"
+          inner join "lineage" on (
+            "child"."organizationId" = "lineage"."organizationId"
+            and "child"."createdByKeyId" = "lineage"."id"
+          )
+        where
+          :descendants
+      )
+    select
+      *
+    from
+      "lineage"
+    where
+      "revokedAt" is null
+  ) as "ending"
+where
+  "apiKeys"."hash" = + "ending"."hash"
 returning
   "id";
 

@@ -81,6 +81,7 @@ describe('createApiKey', () => {
       {
         ...json,
         id: expect.stringMatching(UUID),
+        kind: 'key',
         rotatedAt: null,
         lastUsedAt: null,
         createdAt: expect.stringMatching(INSTANT),

@@ -32,7 +32,7 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description Lists the API keys of the organization in order of creation. A key that acts as a user lists only the keys of that user. A key that is restricted to projects lists only keys that are restricted to these projects or to some of them. Tokens are never listed.
+         * @description Lists the API keys of the organization in order of creation. A key that acts as a user lists only the keys of that user. A key that is restricted to projects lists only keys that are restricted to these projects or to some of them. Sessions are listed with `kind=session` only. Tokens are never listed.
          *
          *     Scope: `api-keys:read`.
          */
@@ -1955,6 +1955,11 @@ export interface components {
             /** Format: uuid */
             id: string;
             name: string;
+            /**
+             * @description A session was created by `POST /v1/me/sessions`; any other is a key.
+             * @enum {string}
+             */
+            kind: "key" | "session";
             scopes: string[];
             /** @description The user that the key acts as; null if it acts as none. */
             userId: string | null;
@@ -1980,6 +1985,11 @@ export interface components {
             /** Format: uuid */
             id: string;
             name: string;
+            /**
+             * @description A session was created by `POST /v1/me/sessions`; any other is a key.
+             * @enum {string}
+             */
+            kind: "key" | "session";
             scopes: string[];
             /** @description The user that the key acts as; null if it acts as none. */
             userId: string | null;
@@ -3367,6 +3377,11 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
+                /**
+                 * @description Which API keys are listed: keys, or sessions.
+                 * @example session
+                 */
+                kind?: "key" | "session";
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
@@ -3391,6 +3406,7 @@ export interface operations {
                      *         {
                      *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
                      *           "name": "laptop",
+                     *           "kind": "key",
                      *           "scopes": [
                      *             "pins:read",
                      *             "pins:write"
@@ -3446,6 +3462,7 @@ export interface operations {
                      * @example {
                      *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
                      *       "name": "laptop",
+                     *       "kind": "key",
                      *       "scopes": [
                      *         "pins:read",
                      *         "pins:write"
@@ -3606,6 +3623,7 @@ export interface operations {
                      * @example {
                      *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
                      *       "name": "laptop",
+                     *       "kind": "key",
                      *       "scopes": [
                      *         "pins:read",
                      *         "pins:write"

@@ -144,6 +144,12 @@ export const initial: SchemaVersion = {
         idempotencyKey: 'create laptop',
       }),
       key(ACME, 27, mintToken(), { idempotencyKey: `rotate ${uuid(26)} laptop`, createdByKeyId: uuid(26) }),
+      key(ACME, 29, mintToken(), {
+        kind: 'session',
+        projectIds: JSON.stringify([MOBILE]),
+        expiresAt: FAR_AHEAD,
+        createdByKeyId: uuid(22),
+      }),
       // Of a deleted user.
       key(ACME, 28, mintToken(), { userId: 'mallory', revokedAt: CHANGED }),
       key(GLOBEX, 21, TOKENS.globex, { userId: 'ada' }),
@@ -433,6 +439,7 @@ function key(organizationId: string, id: number, token: string, values: object) 
     organizationId,
     id: uuid(id),
     name: 'laptop',
+    kind: 'key',
     hash: hashToken(token),
     scopes: JSON.stringify(scopes),
     createdAt: WRITTEN,

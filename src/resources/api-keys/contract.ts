@@ -8,10 +8,14 @@ import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 const MAX_PROJECTS = 100
+const KINDS = ['key', 'session'] as const
 
 const fields = {
   id: uuid(),
   name: z.string(),
+  kind: z
+    .enum(KINDS)
+    .register(docs, { description: 'A session was created by `POST /v1/me/sessions`; any other is a key.' }),
   scopes: z.array(z.string()),
   userId: z
     .nullable(z.string())
@@ -45,6 +49,7 @@ const newApiKey = z
 const exampleApiKey = {
   id: EXAMPLE_IDS.apiKeyId,
   name: 'laptop',
+  kind: 'key',
   scopes: ['pins:read', 'pins:write'],
   userId: EXAMPLE_IDS.userId,
   projectIds: null,
@@ -150,10 +155,16 @@ export const listApiKeysContract = {
   summary: 'List API keys',
   description:
     'Lists the API keys of the organization in order of creation. A key that acts as a user lists only the keys of that user. A ' +
-    'key that is restricted to projects lists only keys that are restricted to these projects or to some of them. Tokens are never listed.',
+    'key that is restricted to projects lists only keys that are restricted to these projects or to some of them. Sessions are listed with `kind=session` only. Tokens are never listed.',
   scope: 'api-keys:read',
   params: z.object({}),
-  query: z.object(pageQuery(uuid())),
+  query: z.object({
+    kind: z._default(z.enum(KINDS), 'key').register(docs, {
+      description: 'Which API keys are listed: keys, or sessions.',
+      example: 'session',
+    }),
+    ...pageQuery(uuid()),
+  }),
   success: {
     status: 200,
     description: 'A page of API keys.',

@@ -68,7 +68,10 @@ export const createApiKey = endpoint(createApiKeyContract, async ({ headers, bod
 })
 
 export const listApiKeys = endpoint(listApiKeysContract, async ({ query }, context) => {
-  const [, all, own] = await context.run(authorized, [listKeys, listOwnKeys], pagingOf(query))
+  const [, all, own] = await context.run(authorized, [listKeys, listOwnKeys], {
+    ...pagingOf(query),
+    kind: query.kind,
+  })
   return { body: pageOf([...all, ...own].map(parseLists), query, ({ id }) => id) }
 })
 

@@ -11,7 +11,7 @@ import {
   preconditionUnless,
   requiring,
 } from '../../access/preconditions.ts'
-import { withinQuotas } from '../../access/quotas.ts'
+import { withinApiKeyQuota } from '../../access/quotas.ts'
 import { insertRow } from '../../db/rows.ts'
 import { apiKeys, projects, skillFeeds, users } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
@@ -23,6 +23,7 @@ const hash = sql.placeholder('hash')
 const name = sql.placeholder('name')
 const scopes = sql.placeholder('scopes')
 const idempotencyKey = sql.placeholder('idempotencyKey')
+const kind = sql.placeholder('kind')
 const cursor = sql.placeholder('cursor')
 const rowLimit = sql.placeholder('rowLimit')
 /** 1 if the deletion includes the descendants of the key, else 0. */
@@ -48,6 +49,7 @@ const hasScopes = (list: SQLWrapper) => isSubset(list, apiKeys.scopes)
 const fieldsOf = (table: typeof apiKeys) => ({
   id: table.id,
   name: table.name,
+  kind: table.kind,
   scopes: table.scopes,
   userId: table.userId,
   projectIds: table.projectIds,
@@ -146,7 +148,7 @@ export const creatable = requiring([earlierKey], {
   ),
   earlierKeyId,
   // A rotation replaces one key by another, so it always fits.
-  exceededQuota: withinQuotas({ apiKeys: sql`1` }),
+  withinQuota: withinApiKeyQuota,
 })
 
 export const insertKey = guardedChange(() =>
@@ -158,6 +160,7 @@ export const insertKey = guardedChange(() =>
           organizationId: apiKeys.organizationId,
           id,
           name,
+          kind: sql`'key'`,
           hash,
           scopes,
           userId: newUserId,
@@ -200,6 +203,7 @@ export const listOwnKeys = listing(eq(named.userId, apiKeys.userId))
 function listing(isListed: SQL) {
   const isListable = and(
     eq(named.organizationId, apiKeys.organizationId),
+    eq(named.kind, kind),
     gt(named.id, cursor),
     isNull(named.revokedAt),
   )
@@ -256,6 +260,7 @@ export const insertSuccessor = guardedChange(() =>
           organizationId: named.organizationId,
           id,
           name: named.name,
+          kind: named.kind,
           hash,
           scopes: named.scopes,
           userId: named.userId,
@@ -301,42 +306,60 @@ export const deletable = requiring(
   },
 )
 
-const child = alias(apiKeys, 'child')
+/** The key that the request names, and what ends with it, as rows of the query below. */
 const lineage = sql`"lineage"`
-const isChild = and(
-  sql`${child.organizationId} = ${lineage}."organizationId"`,
-  sql`${child.createdByKeyId} = ${lineage}."id"`,
-)
-/** The key of a deletion and, if it includes them, its descendants. A revoked key has descendants too. */
-const deletedKeys = deletable
-  .rows({ organizationId: named.organizationId, id: named.id })
-  .union(
+const ending = sql`"ending"`
+const of = (table: SQL, column: string) => sql`${table}.${sql.identifier(column)}`
+
+const child = alias(apiKeys, 'child')
+const fieldsOfLineage = (key: typeof child | typeof named, isNamed: 0 | 1) => ({
+  organizationId: sql`${key.organizationId}`.as('organizationId'),
+  id: sql`${key.id}`.as('id'),
+  hash: sql`${key.hash}`.as('hash'),
+  revokedAt: sql`${key.revokedAt}`.as('revokedAt'),
+  isNamed: sql`${sql.raw(String(isNamed))}`.as('isNamed'),
+})
+
+/**
+ * The keys that a deletion revokes: the named key and, if it includes them, the descendants, also those of revoked keys. The
+ * index `apiKeysByCreator` has all that the search reads of a descendant.
+ */
+const endingKeys = sql`(with recursive ${lineage}("organizationId", "id", "hash", "revokedAt", "isNamed") as ${deletable
+  .rows(fieldsOfLineage(named, 1))
+  .unionAll(
     query
-      .select({ organizationId: child.organizationId, id: child.id })
+      .select(fieldsOfLineage(child, 0))
       .from(child)
-      .innerJoin(lineage, isChild)
+      .innerJoin(
+        lineage,
+        and(
+          eq(child.organizationId, of(lineage, 'organizationId')),
+          eq(child.createdByKeyId, of(lineage, 'id')),
+        ),
+      )
       .where(sql`${descendants}`),
-  )
+  )} select * from ${lineage} where "revokedAt" is null) as ${ending}`
 
-/** True if the deletion revokes the key. */
-const isRevoked = (key: Readonly<Record<'organizationId' | 'id' | 'revokedAt', SQLWrapper>>) =>
-  and(
-    sql`(${key.organizationId}, ${key.id}) in
-      (with recursive ${lineage}("organizationId", "id") as ${deletedKeys} select * from ${lineage})`,
-    isNull(key.revokedAt),
-  )
-
-const descendant = alias(apiKeys, 'descendant')
 export const recordDescendants = recordRevocations(
-  descendant as unknown as typeof apiKeys,
-  and(isRevoked(descendant), ne(descendant.id, apiKeyId)),
+  endingKeys,
+  of(ending, 'id'),
+  sql`not ${of(ending, 'isNamed')}`,
   mayAct,
 )
 
+/**
+ * Descendants that are revoked together with their creators have no live descendants, so they lose their creator: no later
+ * deletion has to search them.
+ */
 export const revokeKeys = guardedChange(() =>
   query
     .update(apiKeys)
-    .set({ revokedAt: sql`${now}` })
-    .where(isRevoked(apiKeys))
+    .set({
+      revokedAt: sql`${now}`,
+      createdByKeyId: sql`case when ${of(ending, 'isNamed')} then ${apiKeys.createdByKeyId} end`,
+    })
+    .from(endingKeys)
+    // The plus sign keeps SQLite from starting at all keys.
+    .where(sql`${apiKeys.hash} = +${of(ending, 'hash')}`)
     .returning({ id: apiKeys.id }),
 )
