@@ -194,6 +194,458 @@ from
 where
   "apiKeys"."hash" = :keyHash;
 
+-- deletion.0
+insert into
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
+select
+  "apiKeys"."organizationId" as "organizationId",
+  substr(:auditEventId, 1, 24) || lower(hex(randomblob(6))) as "id",
+  :operation as "operation",
+  '/v1/api-keys/' || "ending"."id" as "target",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :requestId as "requestId"
+from
+  "apiKeys"
+  inner join (
+    with recursive
+      "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+        select
+          "named"."organizationId" as "organizationId",
+          "named"."id" as "id",
+          "named"."hash" as "hash",
+          "named"."revokedAt" as "revokedAt",
+          1 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on (
+            (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :apiKeyId
+            )
+            and (
+              "named"."revokedAt" is null
+              or :descendants
+            )
+          )
+        where
+          (
+            (
+              "apiKeys"."hash" = :keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          )
+        union
+        select
+          "session"."organizationId" as "organizationId",
+          "session"."id" as "id",
+          "session"."hash" as "hash",
+          "session"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on (
+            (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :apiKeyId
+            )
+            and (
+              "named"."revokedAt" is null
+              or :descendants
+            )
+          )
+          inner join "apiKeys" "session" on (
+            (
+              "session"."organizationId" = "apiKeys"."organizationId"
+              and "session"."kind" = 'session'
+              and "session"."revokedAt" is null
+              and "session"."expiresAt" > :now
+              and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
+            )
+            and "session"."createdByKeyId" = "named"."id"
+          )
+        where
+          (
+            (
+              "apiKeys"."hash" = :keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          )
+        union
+        select
+          "child"."organizationId" as "organizationId",
+          "child"."id" as "id",
+          "child"."hash" as "hash",
+          "child"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys" "child"
+          inner join "lineage" on (
+            "child"."organizationId" = "lineage"."organizationId"
+            and "child"."createdByKeyId" = "lineage"."id"
+          )
+        where
+          :descendants
+      )
+    select
+      *
+    from
+      "lineage"
+    where
+      "revokedAt" is null
+  ) as "ending" on not "ending"."isNamed"
+where
+  (
+    "apiKeys"."hash" = :keyHash
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
+    and (
+      :scope is null
+      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    )
+  );
+
+-- deletion.1
+update "apiKeys"
+set
+  "revokedAt" = :now,
+  "createdByKeyId" = case
+    when "ending"."isNamed"
+    or not :descendants then "apiKeys"."createdByKeyId"
+  end
+from
+  (
+    with recursive
+      "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+        select
+          "named"."organizationId" as "organizationId",
+          "named"."id" as "id",
+          "named"."hash" as "hash",
+          "named"."revokedAt" as "revokedAt",
+          1 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on (
+            (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :apiKeyId
+            )
+            and (
+              "named"."revokedAt" is null
+              or :descendants
+            )
+          )
+        where
+          (
+            (
+              "apiKeys"."hash" = :keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          )
+        union
+        select
+          "session"."organizationId" as "organizationId",
+          "session"."id" as "id",
+          "session"."hash" as "hash",
+          "session"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on (
+            (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :apiKeyId
+            )
+            and (
+              "named"."revokedAt" is null
+              or :descendants
+            )
+          )
+          inner join "apiKeys" "session" on (
+            (
+              "session"."organizationId" = "apiKeys"."organizationId"
+              and "session"."kind" = 'session'
+              and "session"."revokedAt" is null
+              and "session"."expiresAt" > :now
+              and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
+            )
+            and "session"."createdByKeyId" = "named"."id"
+          )
+        where
+          (
+            (
+              "apiKeys"."hash" = :keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          )
+        union
+        select
+          "child"."organizationId" as "organizationId",
+          "child"."id" as "id",
+          "child"."hash" as "hash",
+          "child"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys" "child"
+          inner join "lineage" on (
+            "child"."organizationId" = "lineage"."organizationId"
+            and "child"."createdByKeyId" = "lineage"."id"
+          )
+        where
+          :descendants
+      )
+    select
+      *
+    from
+      "lineage"
+    where
+      "revokedAt" is null
+  ) as "ending"
+where
+  "apiKeys"."hash" = + "ending"."hash"
+returning
+  "id";
+
+-- endSurplusSessions
+update "apiKeys"
+set
+  "revokedAt" = :now
+where
+  "apiKeys"."hash" in (
+    select
+      "hash"
+    from
+      (
+        (
+          select
+            "session"."id" as "id",
+            "session"."hash" as "hash"
+          from
+            "apiKeys"
+            inner join "apiKeys" "session" on (
+              (
+                "session"."organizationId" = "apiKeys"."organizationId"
+                and "session"."kind" = 'session'
+                and "session"."revokedAt" is null
+                and "session"."expiresAt" > :now
+                and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("apiKeys"."userId", "apiKeys"."id")
+              )
+              and "session"."userId" is "apiKeys"."userId"
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :scope is null
+                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                )
+              )
+              and ("apiKeys"."kind" <> 'session')
+              and ("apiKeys"."rotatedAt" is null)
+              and (
+                (
+                  not :expiresAtIsGiven
+                  or (
+                    "apiKeys"."expiresAt" is null
+                    or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
+                  )
+                )
+              )
+            )
+          order by
+            "session"."id" desc
+          limit
+            + 20
+          offset
+            19
+        )
+      ) as "surplus"
+  );
+
 -- insertKey
 insert into
   "apiKeys" (
@@ -425,6 +877,80 @@ returning
   "lastUsedAt",
   "createdAt";
 
+-- insertSession
+insert into
+  "apiKeys" (
+    "organizationId",
+    "id",
+    "name",
+    "kind",
+    "hash",
+    "scopes",
+    "userId",
+    "projectIds",
+    "expiresAt",
+    "revokedAt",
+    "rotatedAt",
+    "lastUsedAt",
+    "createdAt",
+    "idempotencyKey",
+    "createdByKeyId"
+  )
+select
+  "organizationId" as "organizationId",
+  :id as "id",
+  coalesce(:name, "apiKeys"."name") as "name",
+  'session' as "kind",
+  :hash as "hash",
+  "scopes" as "scopes",
+  "userId" as "userId",
+  "projectIds" as "projectIds",
+  min(coalesce("apiKeys"."expiresAt", :expiresAt), :expiresAt) as "expiresAt",
+  null as "revokedAt",
+  null as "rotatedAt",
+  null as "lastUsedAt",
+  :now as "createdAt",
+  null as "idempotencyKey",
+  "id" as "createdByKeyId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and ("apiKeys"."kind" <> 'session')
+    and ("apiKeys"."rotatedAt" is null)
+    and (
+      (
+        not :expiresAtIsGiven
+        or (
+          "apiKeys"."expiresAt" is null
+          or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
+        )
+      )
+    )
+  )
+returning
+  "id",
+  "name",
+  "kind",
+  "scopes",
+  "userId",
+  "projectIds",
+  "expiresAt",
+  "rotatedAt",
+  "lastUsedAt",
+  "createdAt";
+
 -- insertSuccessor
 insert into
   "apiKeys" (
@@ -521,6 +1047,7 @@ where
         )
       )
     )
+    and ("named"."kind" <> 'session')
     and (
       not exists (
         select
@@ -755,6 +1282,7 @@ where
               )
             )
           )
+          and ("named"."kind" <> 'session')
           and (
             not exists (
               select
@@ -789,7 +1317,30 @@ where
     and "skillFeeds"."apiKeyId" = :apiKeyId
   );
 
--- recordDescendants
+-- ownDeletable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "named"."id" as "ownId"
+from
+  "apiKeys"
+  left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- ownDeletion.0
 insert into
   "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
 select
@@ -814,68 +1365,52 @@ from
           1 as "isNamed"
         from
           "apiKeys"
-          left join "apiKeys" "named" on (
-            (
-              "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :apiKeyId
-            )
+          left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
+        where
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
-              "named"."revokedAt" is null
-              or :descendants
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
+          )
+        union
+        select
+          "session"."organizationId" as "organizationId",
+          "session"."id" as "id",
+          "session"."hash" as "hash",
+          "session"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
+          inner join "apiKeys" "session" on (
+            (
+              "session"."organizationId" = "apiKeys"."organizationId"
+              and "session"."kind" = 'session'
+              and "session"."revokedAt" is null
+              and "session"."expiresAt" > :now
+              and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
+            )
+            and "session"."createdByKeyId" = "named"."id"
           )
         where
           (
-            (
-              "apiKeys"."hash" = :keyHash
-              and case
-                when "apiKeys"."revokedAt" is not null then 'revoked'
-                when "apiKeys"."expiresAt" <= :now then 'expired'
-              end is null
-              and (
-                :scope is null
-                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-              )
-            )
-            and ("named"."id" is not null)
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
-              (
-                "apiKeys"."rotatedAt" is null
-                or (
-                  "named"."id" = "apiKeys"."id"
-                  and not :descendants
-                )
-              )
-            )
-            and (
-              (
-                (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "named"."userId"
-                )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "named"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("named"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
-                    )
-                  )
-                )
-              )
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
-        union all
+        union
         select
           "child"."organizationId" as "organizationId",
           "child"."id" as "id",
@@ -898,6 +1433,176 @@ from
     where
       "revokedAt" is null
   ) as "ending" on not "ending"."isNamed"
+where
+  (
+    "apiKeys"."hash" = :keyHash
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
+    and (
+      :scope is null
+      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    )
+  );
+
+-- ownDeletion.1
+update "apiKeys"
+set
+  "revokedAt" = :now,
+  "createdByKeyId" = case
+    when "ending"."isNamed"
+    or not :descendants then "apiKeys"."createdByKeyId"
+  end
+from
+  (
+    with recursive
+      "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+        select
+          "named"."organizationId" as "organizationId",
+          "named"."id" as "id",
+          "named"."hash" as "hash",
+          "named"."revokedAt" as "revokedAt",
+          1 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
+        where
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+        union
+        select
+          "session"."organizationId" as "organizationId",
+          "session"."id" as "id",
+          "session"."hash" as "hash",
+          "session"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
+          inner join "apiKeys" "session" on (
+            (
+              "session"."organizationId" = "apiKeys"."organizationId"
+              and "session"."kind" = 'session'
+              and "session"."revokedAt" is null
+              and "session"."expiresAt" > :now
+              and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
+            )
+            and "session"."createdByKeyId" = "named"."id"
+          )
+        where
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+        union
+        select
+          "child"."organizationId" as "organizationId",
+          "child"."id" as "id",
+          "child"."hash" as "hash",
+          "child"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys" "child"
+          inner join "lineage" on (
+            "child"."organizationId" = "lineage"."organizationId"
+            and "child"."createdByKeyId" = "lineage"."id"
+          )
+        where
+          :descendants
+      )
+    select
+      *
+    from
+      "lineage"
+    where
+      "revokedAt" is null
+  ) as "ending"
+where
+  "apiKeys"."hash" = + "ending"."hash"
+returning
+  "id";
+
+-- recordSurplusSessions
+insert into
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
+select
+  "apiKeys"."organizationId" as "organizationId",
+  substr(:auditEventId, 1, 24) || lower(hex(randomblob(6))) as "id",
+  :operation as "operation",
+  '/v1/api-keys/' || "surplus"."id" as "target",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :requestId as "requestId"
+from
+  "apiKeys"
+  inner join (
+    (
+      select
+        "session"."id" as "id",
+        "session"."hash" as "hash"
+      from
+        "apiKeys"
+        inner join "apiKeys" "session" on (
+          (
+            "session"."organizationId" = "apiKeys"."organizationId"
+            and "session"."kind" = 'session'
+            and "session"."revokedAt" is null
+            and "session"."expiresAt" > :now
+            and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("apiKeys"."userId", "apiKeys"."id")
+          )
+          and "session"."userId" is "apiKeys"."userId"
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("apiKeys"."kind" <> 'session')
+          and ("apiKeys"."rotatedAt" is null)
+          and (
+            (
+              not :expiresAtIsGiven
+              or (
+                "apiKeys"."expiresAt" is null
+                or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
+              )
+            )
+          )
+        )
+      order by
+        "session"."id" desc
+      limit
+        + 20
+      offset
+        19
+    )
+  ) as "surplus" on true
 where
   (
     "apiKeys"."hash" = :keyHash
@@ -982,6 +1687,7 @@ where
               )
             )
           )
+          and ("named"."kind" <> 'session')
           and (
             not exists (
               select
@@ -1015,114 +1721,6 @@ where
     )
     and "apiKeys"."id" = :apiKeyId
   );
-
--- revokeKeys
-update "apiKeys"
-set
-  "revokedAt" = :now,
-  "createdByKeyId" = case
-    when "ending"."isNamed" then "apiKeys"."createdByKeyId"
-  end
-from
-  (
-    with recursive
-      "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
-        select
-          "named"."organizationId" as "organizationId",
-          "named"."id" as "id",
-          "named"."hash" as "hash",
-          "named"."revokedAt" as "revokedAt",
-          1 as "isNamed"
-        from
-          "apiKeys"
-          left join "apiKeys" "named" on (
-            (
-              "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :apiKeyId
-            )
-            and (
-              "named"."revokedAt" is null
-              or :descendants
-            )
-          )
-        where
-          (
-            (
-              "apiKeys"."hash" = :keyHash
-              and case
-                when "apiKeys"."revokedAt" is not null then 'revoked'
-                when "apiKeys"."expiresAt" <= :now then 'expired'
-              end is null
-              and (
-                :scope is null
-                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-              )
-            )
-            and ("named"."id" is not null)
-            and (
-              (
-                "apiKeys"."rotatedAt" is null
-                or (
-                  "named"."id" = "apiKeys"."id"
-                  and not :descendants
-                )
-              )
-            )
-            and (
-              (
-                (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "named"."userId"
-                )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "named"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("named"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
-                    )
-                  )
-                )
-              )
-            )
-          )
-        union all
-        select
-          "child"."organizationId" as "organizationId",
-          "child"."id" as "id",
-          "child"."hash" as "hash",
-          "child"."revokedAt" as "revokedAt",
-          0 as "isNamed"
-        from
-          "apiKeys" "child"
-          inner join "lineage" on (
-            "child"."organizationId" = "lineage"."organizationId"
-            and "child"."createdByKeyId" = "lineage"."id"
-          )
-        where
-          :descendants
-      )
-    select
-      *
-    from
-      "lineage"
-    where
-      "revokedAt" is null
-  ) as "ending"
-where
-  "apiKeys"."hash" = + "ending"."hash"
-returning
-  "id";
 
 -- rotatable.check
 select
@@ -1170,6 +1768,7 @@ select
       )
     )
   ) as "keyIsInReach",
+  "named"."kind" <> 'session' as "keyIsNoSession",
   not exists (
     select
       1
@@ -1209,3 +1808,148 @@ from
   )
 where
   "apiKeys"."hash" = :keyHash;
+
+-- sessionCreatable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."kind" <> 'session' as "callerIsNoSession",
+  "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
+  (
+    not :expiresAtIsGiven
+    or (
+      "apiKeys"."expiresAt" is null
+      or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
+    )
+  ) as "callerLivesAsLong"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- shortenSessions
+update "apiKeys"
+set
+  "expiresAt" = :overlapEndsAt
+where
+  "apiKeys"."hash" in (
+    select
+      "session"."hash"
+    from
+      "apiKeys"
+      left join "apiKeys" "named" on (
+        (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :apiKeyId
+        )
+        and "named"."revokedAt" is null
+      )
+      left join "apiKeys" "earlier" on (
+        "earlier"."organizationId" = "apiKeys"."organizationId"
+        and "earlier"."idempotencyKey" = :idempotencyKey
+        and "earlier"."id" <> :id
+      )
+      inner join "apiKeys" "session" on (
+        (
+          (
+            "session"."organizationId" = "apiKeys"."organizationId"
+            and "session"."kind" = 'session'
+            and "session"."revokedAt" is null
+            and "session"."expiresAt" > :now
+            and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
+          )
+          and "session"."createdByKeyId" = "named"."id"
+        )
+        and "session"."expiresAt" > :overlapEndsAt
+      )
+    where
+      (
+        (
+          "apiKeys"."hash" = :keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+        and ("named"."id" is not null)
+        and (
+          (
+            "apiKeys"."rotatedAt" is null
+            or "named"."id" = "apiKeys"."id"
+          )
+        )
+        and (
+          (
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "named"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "named"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
+          )
+        )
+        and ("named"."kind" <> 'session')
+        and (
+          not exists (
+            select
+              1
+            from
+              json_each("named"."scopes")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."scopes")
+              )
+          )
+        )
+        and (
+          (
+            "apiKeys"."expiresAt" is null
+            or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+          )
+        )
+        and "earlier"."id" is null
+        and ("named"."rotatedAt" is null)
+        and (
+          (
+            "named"."expiresAt" is null
+            or "named"."expiresAt" > :now
+          )
+        )
+      )
+  );
