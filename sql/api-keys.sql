@@ -610,6 +610,31 @@ where
                 and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("apiKeys"."userId", "apiKeys"."id")
               )
               and "session"."userId" is "apiKeys"."userId"
+              and (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "session"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "session"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("session"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
             )
           where
             (
@@ -1569,6 +1594,31 @@ from
             and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("apiKeys"."userId", "apiKeys"."id")
           )
           and "session"."userId" is "apiKeys"."userId"
+          and (
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "session"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "session"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("session"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
+          )
         )
       where
         (

@@ -245,6 +245,13 @@ describe('the twenty sessions', () => {
     expect(await isLive(session?.token ?? '')).toBe(true)
   })
 
+  it('of a key that is restricted to projects are not those that may do more', async () => {
+    const workspace = await Workspace.create()
+    const [session] = await sessionsOf(await workspace.addKey(), 1)
+    await sessionsOf(await workspace.addKey({ projectIds: [] }), 21)
+    expect(await isLive(session?.token ?? '')).toBe(true)
+  })
+
   it('do not include expired ones', async () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()

@@ -274,7 +274,10 @@ export const sessionCreatable = requiring([], {
   ),
 })
 
-/** The sessions of the caller's user, or of the caller's key if that acts as none, that one more session ends: the oldest. */
+/**
+ * The sessions of the caller's user, or of the caller's key if that acts as none, that one more session ends: the oldest that
+ * the caller may manage.
+ */
 const surplus = sql`"surplus"`
 const surplusSessions = sql`(${sessionCreatable
   .rows({ id: sql`${session.id}`.as('id'), hash: sql`${session.hash}`.as('hash') })
@@ -283,6 +286,7 @@ const surplusSessions = sql`(${sessionCreatable
     and(
       isLiveSession(sql`coalesce(${apiKeys.userId}, ${apiKeys.id})`),
       sql`${session.userId} is ${apiKeys.userId}`,
+      isKeyInReach(session),
     ),
   )
   .orderBy(desc(session.id))
