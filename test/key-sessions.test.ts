@@ -135,6 +135,19 @@ describe('a session', () => {
     }
   })
 
+  it('leaves the keys that it created as descendants of its key', async () => {
+    const workspace = await Workspace.create()
+    const admin = await workspace.addKey()
+    const maker = await workspace.addKeyWithId()
+    const [session] = await sessionsOf(maker.token, 1)
+    const json = { name: 'x', scopes: [] }
+    const child = (await request('POST', '/v1/api-keys', { key: session?.token ?? '', json })).body
+    await request('DELETE', `/v1/api-keys/${maker.id}`, { key: admin })
+    expect(await isLive(child.token)).toBe(true)
+    await request('DELETE', `/v1/api-keys/${maker.id}?descendants=true`, { key: admin })
+    expect(await isLive(child.token)).toBe(false)
+  })
+
   it('creates no key that outlives it', async () => {
     const key = await (await Workspace.create()).addKey()
     const session = (await start(key)).body
