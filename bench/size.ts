@@ -137,11 +137,12 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       operation: "'putSessionFile'",
       target: `'/v1/sessions/' || ${GIVEN_ID} || '/files'`,
       apiKeyId: GIVEN_ID,
+      apiKeyName: "'CI of the checkout'",
       userId: "'ada'",
       requestId: GIVEN_ID,
     },
     // A path has each byte of an id in three characters.
-    longest: { target: longestName(3_400), userId: LONGEST_ID },
+    longest: { target: longestName(3_400), apiKeyName: LONGEST_NAME, userId: LONGEST_ID },
   },
   deletion: {
     table: 'deletions',

@@ -13,6 +13,7 @@ CREATE TABLE `apiKeys` (
 	`organizationId` text NOT NULL,
 	`id` text NOT NULL,
 	`name` text NOT NULL,
+	`kind` text DEFAULT 'key' NOT NULL,
 	`hash` text PRIMARY KEY NOT NULL,
 	`scopes` text NOT NULL,
 	`userId` text,
@@ -27,16 +28,20 @@ CREATE TABLE `apiKeys` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `apiKeysById` ON `apiKeys` (`organizationId`,`id`);--> statement-breakpoint
-CREATE INDEX `apiKeysByUser` ON `apiKeys` (`organizationId`,`userId`,`id`);--> statement-breakpoint
-CREATE INDEX `apiKeysUnrevoked` ON `apiKeys` (`organizationId`,`id`) WHERE "revokedAt" is null;--> statement-breakpoint
+CREATE INDEX `apiKeysUnrevoked` ON `apiKeys` (`organizationId`,`kind`,`id`) WHERE "revokedAt" is null;--> statement-breakpoint
+CREATE INDEX `apiKeysByUser` ON `apiKeys` (`organizationId`,`userId`,`kind`,`id`) WHERE "revokedAt" is null;--> statement-breakpoint
+CREATE INDEX `apiKeysCounted` ON `apiKeys` (`organizationId`,`expiresAt`) WHERE "kind" = 'key' and "revokedAt" is null and "rotatedAt" is null;--> statement-breakpoint
+CREATE INDEX `apiKeysSessions` ON `apiKeys` (organizationId,coalesce("userId", "createdByKeyId"),expiresAt) WHERE "kind" = 'session' and "revokedAt" is null;--> statement-breakpoint
+CREATE INDEX `apiKeysByEnd` ON `apiKeys` (kind,coalesce("revokedAt", "expiresAt")) WHERE coalesce("revokedAt", "expiresAt") is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `apiKeysByIdempotencyKey` ON `apiKeys` (`organizationId`,`idempotencyKey`) WHERE "idempotencyKey" is not null;--> statement-breakpoint
-CREATE INDEX `apiKeysByCreator` ON `apiKeys` (`organizationId`,`createdByKeyId`) WHERE "createdByKeyId" is not null;--> statement-breakpoint
+CREATE INDEX `apiKeysByCreator` ON `apiKeys` (`organizationId`,`createdByKeyId`,`id`,`revokedAt`) WHERE "createdByKeyId" is not null;--> statement-breakpoint
 CREATE TABLE `auditEvents` (
 	`organizationId` text NOT NULL,
 	`id` text NOT NULL,
 	`operation` text NOT NULL,
 	`target` text NOT NULL,
 	`apiKeyId` text NOT NULL,
+	`apiKeyName` text NOT NULL,
 	`userId` text,
 	`requestId` text NOT NULL,
 	PRIMARY KEY(`organizationId`, `id`)
@@ -97,7 +102,6 @@ CREATE TABLE `organizationUsage` (
 	`users` integer DEFAULT 0 NOT NULL,
 	`pullRequests` integer DEFAULT 0 NOT NULL,
 	`schedules` integer DEFAULT 0 NOT NULL,
-	`apiKeys` integer DEFAULT 0 NOT NULL,
 	`skills` integer DEFAULT 0 NOT NULL,
 	`skillBytes` integer DEFAULT 0 NOT NULL,
 	`variables` integer DEFAULT 0 NOT NULL,
@@ -287,6 +291,7 @@ CREATE TABLE `skillFeeds` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `skillFeedsById` ON `skillFeeds` (`organizationId`,`id`);--> statement-breakpoint
+CREATE INDEX `skillFeedsByKey` ON `skillFeeds` (`organizationId`,`apiKeyId`);--> statement-breakpoint
 CREATE TABLE `skillVersions` (
 	`organizationId` text NOT NULL,
 	`skillId` text NOT NULL,
@@ -414,16 +419,4 @@ WHEN octet_length(new.`sealedValue`) <> octet_length(old.`sealedValue`) BEGIN
 END;--> statement-breakpoint
 CREATE TRIGGER `variableRemoved` AFTER DELETE ON `environmentVariables` BEGIN
   UPDATE `organizationUsage` SET `variables` = `variables` - 1, `variableBytes` = `variableBytes` - octet_length(old.`sealedValue`) WHERE `organizationId` = old.`organizationId`;
-END;--> statement-breakpoint
-CREATE TRIGGER `apiKeyAdded` AFTER INSERT ON `apiKeys`
-WHEN new.`revokedAt` IS NULL AND new.`rotatedAt` IS NULL BEGIN
-  UPDATE `organizationUsage` SET `apiKeys` = `apiKeys` + 1 WHERE `organizationId` = new.`organizationId`;
-END;--> statement-breakpoint
-CREATE TRIGGER `apiKeyEnded` AFTER UPDATE OF `revokedAt`, `rotatedAt` ON `apiKeys`
-WHEN (old.`revokedAt` IS NULL AND old.`rotatedAt` IS NULL) <> (new.`revokedAt` IS NULL AND new.`rotatedAt` IS NULL) BEGIN
-  UPDATE `organizationUsage` SET `apiKeys` = `apiKeys` - (old.`revokedAt` IS NULL AND old.`rotatedAt` IS NULL) + (new.`revokedAt` IS NULL AND new.`rotatedAt` IS NULL) WHERE `organizationId` = new.`organizationId`;
-END;--> statement-breakpoint
-CREATE TRIGGER `apiKeyRemoved` AFTER DELETE ON `apiKeys`
-WHEN old.`revokedAt` IS NULL AND old.`rotatedAt` IS NULL BEGIN
-  UPDATE `organizationUsage` SET `apiKeys` = `apiKeys` - 1 WHERE `organizationId` = old.`organizationId`;
 END;

@@ -34,6 +34,12 @@ function organizationColumnOf(table: string): string | undefined {
   return COLUMNS.get(table)?.includes('organizationId') ? 'organizationId' : undefined
 }
 
+/** What a column means in the rows of the organization. A hash is of a random token, and a primary key: equal hashes are of one row. */
+function meaningIn(table: string, column: string): Meaning | undefined {
+  if (column === organizationColumnOf(table)) return 'organization'
+  return column === 'hash' && COLUMNS.get(table)?.includes(column) ? `hash in ${table}` : undefined
+}
+
 /** A reference to a table, by which a statement names its columns. */
 interface TableSource {
   readonly node: AstNode
@@ -41,7 +47,7 @@ interface TableSource {
   readonly table: string
 }
 
-/** A subquery in a FROM clause, a CTE, or what is no table: a list of columns, each with whether it is the organization's. */
+/** A subquery in a FROM clause, a CTE, or what is no table: a list of columns, each with what is known of its values. */
 interface QuerySource {
   readonly alias: string
   readonly columns: readonly Column[]
@@ -51,8 +57,11 @@ type Source = TableSource | QuerySource
 
 interface Column {
   readonly name: string
-  readonly isOrganization: boolean
+  readonly meaning?: Meaning | undefined
 }
+
+/** What is known of a value, if it is not NULL: it is the ID of the organization, or the hash of a row of it in a table. */
+type Meaning = 'organization' | `hash in ${string}`
 
 interface Scope {
   readonly sources: readonly Source[]
@@ -170,7 +179,7 @@ class Analysis {
   #sets(sets: readonly SetAssignment[], table: string, scope: Scope): void {
     for (const { colNames, expr } of sets) {
       const moves = colNames.some(({ text }) => text === organizationColumnOf(table))
-      if (moves && !this.#isOrganization(expr, scope))
+      if (moves && this.#meaningOf(expr, scope) !== 'organization')
         this.#unbound.set(expr, `${table} in another organization`)
       this.#visit([expr], scope)
     }
@@ -184,14 +193,15 @@ class Analysis {
     const names = root.columns?.map(({ text }) => text) ?? COLUMNS.get(table) ?? []
     const organizationColumn = organizationColumnOf(table)
     const isBound =
-      organizationColumn === undefined || inserted[names.indexOf(organizationColumn)]?.isOrganization
+      organizationColumn === undefined ||
+      inserted[names.indexOf(organizationColumn)]?.meaning === 'organization'
     if (!isBound) this.#unbound.set(root.body, `inserted ${table}`)
 
     const target = this.#tableSource(root, root.tblName.alias?.text ?? table, table)
     this.#bound.add(target)
     const excluded = names.map((name, index) => ({
       name,
-      isOrganization: inserted[index]?.isOrganization ?? false,
+      meaning: inserted[index]?.meaning,
     }))
     const scope = { sources: [target, { alias: 'excluded', columns: excluded }], outer: undefined, ctes }
     for (let { upsert } = root.body; upsert; upsert = upsert.next) {
@@ -210,9 +220,9 @@ class Analysis {
     const ctes = new Map(scope.ctes)
     for (const { tblName, columns, select } of clause?.ctes ?? []) {
       const named = (found: readonly Column[]) =>
-        found.map(({ name, isOrganization }, index) => ({
+        found.map(({ name, meaning }, index) => ({
           name: columns?.[index]?.colName.text ?? name,
-          isOrganization,
+          meaning,
         }))
       // A recursive CTE reads itself: what follows for its rows from its first part has to follow from all parts again.
       const first = this.#tentatively(() => this.#core(select.select, { ...scope, ctes }))
@@ -236,9 +246,9 @@ class Analysis {
         ...(select.limit ? [select.limit.expr] : []),
       ]),
     )
-    return first.map(({ name, isOrganization }, index) => ({
+    return first.map(({ name, meaning }, index) => ({
       name,
-      isOrganization: isOrganization && others.every((part) => part[index]?.isOrganization),
+      meaning: others.every((part) => part[index]?.meaning === meaning) ? meaning : undefined,
     }))
   }
 
@@ -254,7 +264,7 @@ class Analysis {
         core.values.flatMap(({ values }) => values),
         outer,
       )
-      return (row?.values ?? []).map((_, index) => ({ name: `column${index + 1}`, isOrganization: false }))
+      return (row?.values ?? []).map((_, index) => ({ name: `column${index + 1}` }))
     }
     const { sources, conditions } = this.#from(core.from, outer)
     const scope: Scope = { sources, outer, ctes: outer.ctes }
@@ -263,8 +273,7 @@ class Analysis {
     this.#bind(scope, conditions, () => {
       for (const [index, value] of compared.entries()) {
         const column = core.columns[index]
-        if (column?.type === 'ExprResultColumn' && this.#isOrganization(value, outer))
-          this.#mark(column.expr, scope)
+        if (column?.type === 'ExprResultColumn') this.#mark(column.expr, this.#meaningOf(value, outer), scope)
       }
     })
     this.#visit([...conditions.map(({ expr }) => expr), ...(core.groupBy ?? []), ...further], scope)
@@ -275,7 +284,7 @@ class Analysis {
   #resultOf(column: ResultColumn, { sources, ...scope }: Scope): Column[] {
     if (column.type === 'ExprResultColumn') {
       const name = column.alias?.name.text ?? columnOf(column.expr)?.column ?? ''
-      return [{ name, isOrganization: this.#isOrganization(column.expr, { sources, ...scope }) }]
+      return [{ name, meaning: this.#meaningOf(column.expr, { sources, ...scope }) }]
     }
     const all = column.type === 'StarResultColumn'
     return sources
@@ -285,7 +294,7 @@ class Analysis {
           ? source.columns
           : (COLUMNS.get(source.table) ?? []).map((name) => ({
               name,
-              isOrganization: this.#isOrganizationOf(source, name),
+              meaning: this.#meaningOfColumn(source, name),
             })),
       )
   }
@@ -324,10 +333,7 @@ class Analysis {
       this.#visit(table.args ?? [], scope)
       return {
         alias: alias ?? name,
-        columns: [
-          { name: 'key', isOrganization: false },
-          { name: 'value', isOrganization: false },
-        ],
+        columns: [{ name: 'key' }, { name: 'value' }],
       }
     }
     const columns = scope.ctes.get(name)
@@ -371,7 +377,7 @@ class Analysis {
     } else if (expr.type === 'InSelectExpr' && !expr.not) {
       const columns = this.#tentatively(() => this.#select(expr.rhs, scope, rowOf(expr.lhs)))
       for (const [index, value] of rowOf(expr.lhs).entries()) {
-        if (columns[index]?.isOrganization) this.#mark(value, scope, only)
+        this.#mark(value, columns[index]?.meaning, scope, only)
       }
     }
   }
@@ -396,8 +402,8 @@ class Analysis {
     for (const [index, a] of left.entries()) {
       const b = right[index]
       if (b === undefined) continue
-      if (this.#isOrganization(a, scope)) this.#mark(b, scope, only)
-      if (this.#isOrganization(b, scope)) this.#mark(a, scope, only)
+      this.#mark(b, this.#meaningOf(a, scope), scope, only)
+      this.#mark(a, this.#meaningOf(b, scope), scope, only)
       if (this.#isCallersHash(a, b, scope)) this.#markSource(sourceOf(a, scope), only)
     }
   }
@@ -415,34 +421,34 @@ class Analysis {
     )
   }
 
-  /** The row of this column is of the organization. */
-  #mark(expr: Expr, scope: Scope, only?: readonly Source[]): void {
+  /** The column has this value, so if it means the same in the rows of the organization, its row is one of them. */
+  #mark(expr: Expr, meaning: Meaning | undefined, scope: Scope, only?: readonly Source[]): void {
     const source = sourceOf(expr, scope)
     // A condition says nothing of the rows of an outer query.
-    if (!source || !scope.sources.includes(source) || !('table' in source)) return
-    if (columnOf(expr)?.column === organizationColumnOf(source.table)) this.#markSource(source, only)
+    if (!meaning || !source || !scope.sources.includes(source) || !('table' in source)) return
+    if (meaningIn(source.table, columnOf(expr)?.column ?? '') === meaning) this.#markSource(source, only)
   }
 
   #markSource(source: Source | undefined, only: readonly Source[] | undefined): void {
     if (source && (only === undefined || only.includes(source))) this.#bound.add(source)
   }
 
-  /** True if the value is the ID of the organization, or NULL. */
-  #isOrganization(expr: Expr, scope: Scope): boolean {
+  #meaningOf(expr: Expr, scope: Scope): Meaning | undefined {
     if (expr.type === 'ParenthesizedExpr' && expr.exprs[0] && expr.exprs.length === 1)
-      return this.#isOrganization(expr.exprs[0], scope)
+      return this.#meaningOf(expr.exprs[0], scope)
+    // It only keeps SQLite from using an index.
+    if (expr.type === 'UnaryExpr' && expr.op === 'Positive') return this.#meaningOf(expr.expr, scope)
     if (expr.type === 'SubqueryExpr')
-      return this.#tentatively(() => this.#select(expr.select, scope))[0]?.isOrganization ?? false
+      return this.#tentatively(() => this.#select(expr.select, scope))[0]?.meaning
     const { placeholders, beginning } = this.#parsed
-    if (beginning === 'given' && isGivenOrganization(expr, placeholders)) return true
+    if (beginning === 'given' && isGivenOrganization(expr, placeholders)) return 'organization'
     const source = sourceOf(expr, scope)
-    return source !== undefined && this.#isOrganizationOf(source, columnOf(expr)?.column ?? '')
+    return source && this.#meaningOfColumn(source, columnOf(expr)?.column ?? '')
   }
 
-  #isOrganizationOf(source: Source, column: string): boolean {
-    if ('columns' in source)
-      return source.columns.some(({ name, isOrganization }) => name === column && isOrganization)
-    return this.#bound.has(source) && column === organizationColumnOf(source.table)
+  #meaningOfColumn(source: Source, column: string): Meaning | undefined {
+    if ('columns' in source) return source.columns.find(({ name }) => name === column)?.meaning
+    return this.#bound.has(source) ? meaningIn(source.table, column) : undefined
   }
 
   /** Finds something out, and forgets what else was found on the way. */

@@ -42,6 +42,8 @@ export async function readOverviews(
       sql: `SELECT "organizationUsage".*, "organizations".*,
           (SELECT count(*) FROM "apiKeys" WHERE "organizationId" = "organizations"."id" AND "revokedAt" IS NULL
             AND ("expiresAt" IS NULL OR "expiresAt" > ?1)) AS "liveKeys",
+          (SELECT count(*) FROM "apiKeys" WHERE "organizationId" = "organizations"."id" AND "kind" = 'key'
+            AND "revokedAt" IS NULL AND "rotatedAt" IS NULL AND ("expiresAt" IS NULL OR "expiresAt" > ?1)) AS "apiKeys",
           (SELECT count(*) FROM "runs" WHERE "organizationId" = "organizations"."id" AND "status" = 'pending') AS "runsPending",
           (SELECT count(*) FROM "runs" WHERE "organizationId" = "organizations"."id" AND "status" = 'failed'
             AND "id" >= ?2) AS "runsFailedLastDay"

@@ -17,11 +17,6 @@ parsed(
 /** Tables that a statement reads or changes by something else, and why no organization gets what is of another. */
 const EXCEPTIONS: Readonly<Record<string, { readonly tables: readonly string[]; readonly reason: string }>> =
   {
-    'src/maintenance/purge.ts purgePage': {
-      tables: ['apiKeys'],
-      reason:
-        'The keys are selected by organization, and deleted by their primary key, the hash of a random token.',
-    },
     'src/objects/find-orphans.ts addUnreferencedToOrphans': {
       tables: ['sessionFiles', 'profilePictures', 'skillVersions'],
       reason: 'An object is orphaned if no row of any organization has its key, which is random.',

@@ -2,13 +2,14 @@
 
 -- recordChange
 insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId")
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
 select
   "organizationId" as "organizationId",
   :audit.id as "id",
   :audit.operation as "operation",
   :audit.target as "target",
   "id" as "apiKeyId",
+  "name" as "apiKeyName",
   "userId" as "userId",
   :audit.requestId as "requestId"
 from

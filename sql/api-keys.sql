@@ -119,17 +119,7 @@ select
       false
     )
   ) as "callerLivesAsLong",
-  "earlier"."id" as "earlierKeyId",
-  (
-    select
-      case
-        when "organizationUsage"."apiKeys" + (1) > max("organizationUsage"."apiKeys", :quota.apiKeys) then 'apiKeys'
-      end
-    from
-      "organizationUsage"
-    where
-      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  "earlier"."id" as "earlierKeyId"
 from
   "apiKeys"
   left join "apiKeys" "earlier" on (
@@ -204,12 +194,490 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
+-- deletion.0
+insert into
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
+select
+  "apiKeys"."organizationId" as "organizationId",
+  substr(:audit.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  :audit.operation as "operation",
+  '/v1/api-keys/' || "ending"."id" as "target",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :audit.requestId as "requestId"
+from
+  "apiKeys"
+  inner join (
+    with recursive
+      "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+        select
+          "named"."organizationId" as "organizationId",
+          "named"."id" as "id",
+          "named"."hash" as "hash",
+          "named"."revokedAt" as "revokedAt",
+          1 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on (
+            (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :apiKeyId
+            )
+            and (
+              "named"."revokedAt" is null
+              or :descendants
+            )
+          )
+        where
+          (
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          )
+        union
+        select
+          "session"."organizationId" as "organizationId",
+          "session"."id" as "id",
+          "session"."hash" as "hash",
+          "session"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on (
+            (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :apiKeyId
+            )
+            and (
+              "named"."revokedAt" is null
+              or :descendants
+            )
+          )
+          inner join "apiKeys" "session" on (
+            (
+              "session"."organizationId" = "apiKeys"."organizationId"
+              and "session"."kind" = 'session'
+              and "session"."revokedAt" is null
+              and "session"."expiresAt" > :now
+              and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
+            )
+            and "session"."createdByKeyId" = "named"."id"
+          )
+        where
+          (
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          )
+        union
+        select
+          "child"."organizationId" as "organizationId",
+          "child"."id" as "id",
+          "child"."hash" as "hash",
+          "child"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys" "child"
+          inner join "lineage" on (
+            "child"."organizationId" = "lineage"."organizationId"
+            and "child"."createdByKeyId" = "lineage"."id"
+          )
+        where
+          :descendants
+      )
+    select
+      *
+    from
+      "lineage"
+    where
+      "revokedAt" is null
+  ) as "ending" on not "ending"."isNamed"
+where
+  (
+    "apiKeys"."hash" = :caller.keyHash
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
+    and (
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+    )
+  );
+
+-- deletion.1
+update "apiKeys"
+set
+  "revokedAt" = :now,
+  "createdByKeyId" = case
+    when "ending"."isNamed"
+    or not :descendants then "apiKeys"."createdByKeyId"
+  end
+from
+  (
+    with recursive
+      "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+        select
+          "named"."organizationId" as "organizationId",
+          "named"."id" as "id",
+          "named"."hash" as "hash",
+          "named"."revokedAt" as "revokedAt",
+          1 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on (
+            (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :apiKeyId
+            )
+            and (
+              "named"."revokedAt" is null
+              or :descendants
+            )
+          )
+        where
+          (
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          )
+        union
+        select
+          "session"."organizationId" as "organizationId",
+          "session"."id" as "id",
+          "session"."hash" as "hash",
+          "session"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on (
+            (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :apiKeyId
+            )
+            and (
+              "named"."revokedAt" is null
+              or :descendants
+            )
+          )
+          inner join "apiKeys" "session" on (
+            (
+              "session"."organizationId" = "apiKeys"."organizationId"
+              and "session"."kind" = 'session'
+              and "session"."revokedAt" is null
+              and "session"."expiresAt" > :now
+              and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
+            )
+            and "session"."createdByKeyId" = "named"."id"
+          )
+        where
+          (
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          )
+        union
+        select
+          "child"."organizationId" as "organizationId",
+          "child"."id" as "id",
+          "child"."hash" as "hash",
+          "child"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys" "child"
+          inner join "lineage" on (
+            "child"."organizationId" = "lineage"."organizationId"
+            and "child"."createdByKeyId" = "lineage"."id"
+          )
+        where
+          :descendants
+      )
+    select
+      *
+    from
+      "lineage"
+    where
+      "revokedAt" is null
+  ) as "ending"
+where
+  "apiKeys"."hash" = + "ending"."hash"
+returning
+  "id";
+
+-- endSurplusSessions
+update "apiKeys"
+set
+  "revokedAt" = :now
+where
+  "apiKeys"."hash" in (
+    select
+      "hash"
+    from
+      (
+        (
+          select
+            "session"."id" as "id",
+            "session"."hash" as "hash"
+          from
+            "apiKeys"
+            inner join "apiKeys" "session" on (
+              (
+                "session"."organizationId" = "apiKeys"."organizationId"
+                and "session"."kind" = 'session'
+                and "session"."revokedAt" is null
+                and "session"."expiresAt" > :now
+                and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("apiKeys"."userId", "apiKeys"."id")
+              )
+              and "session"."userId" is "apiKeys"."userId"
+              and (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "session"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "session"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("session"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("apiKeys"."kind" <> 'session')
+              and ("apiKeys"."rotatedAt" is null)
+              and (
+                (
+                  not :expiresAtIsGiven
+                  or (
+                    "apiKeys"."expiresAt" is null
+                    or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
+                  )
+                )
+              )
+            )
+          order by
+            "session"."id" desc
+          limit
+            + 20
+          offset
+            19
+        )
+      ) as "surplus"
+  );
+
 -- insertKey
 insert into
   "apiKeys" (
     "organizationId",
     "id",
     "name",
+    "kind",
     "hash",
     "scopes",
     "userId",
@@ -226,6 +694,7 @@ select
   "apiKeys"."organizationId" as "organizationId",
   :id as "id",
   :name as "name",
+  'key' as "kind",
   :hash as "hash",
   :scopes as "scopes",
   case
@@ -383,19 +852,122 @@ where
     )
     and "earlier"."id" is null
     and (
-      select
-        case
-          when "organizationUsage"."apiKeys" + (1) > max("organizationUsage"."apiKeys", :quota.apiKeys) then 'apiKeys'
-        end
-      from
-        "organizationUsage"
-      where
-        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-    ) is null
+      (
+        select
+          count(*)
+        from
+          (
+            (
+              select
+                1
+              from
+                "apiKeys" "counted"
+              where
+                (
+                  "counted"."organizationId" = "apiKeys"."organizationId"
+                  and "counted"."kind" = 'key'
+                  and "counted"."revokedAt" is null
+                  and "counted"."rotatedAt" is null
+                  and "counted"."expiresAt" is null
+                )
+              union all
+              select
+                1
+              from
+                "apiKeys" "counted"
+              where
+                (
+                  "counted"."organizationId" = "apiKeys"."organizationId"
+                  and "counted"."kind" = 'key'
+                  and "counted"."revokedAt" is null
+                  and "counted"."rotatedAt" is null
+                  and "counted"."expiresAt" > :now
+                )
+              limit
+                + :quota.apiKeys
+            )
+          )
+      ) < :quota.apiKeys
+    )
   )
 returning
   "id",
   "name",
+  "kind",
+  "scopes",
+  "userId",
+  "projectIds",
+  "expiresAt",
+  "rotatedAt",
+  "lastUsedAt",
+  "createdAt";
+
+-- insertSession
+insert into
+  "apiKeys" (
+    "organizationId",
+    "id",
+    "name",
+    "kind",
+    "hash",
+    "scopes",
+    "userId",
+    "projectIds",
+    "expiresAt",
+    "revokedAt",
+    "rotatedAt",
+    "lastUsedAt",
+    "createdAt",
+    "idempotencyKey",
+    "createdByKeyId"
+  )
+select
+  "organizationId" as "organizationId",
+  :id as "id",
+  coalesce(:name, "apiKeys"."name") as "name",
+  'session' as "kind",
+  :hash as "hash",
+  "scopes" as "scopes",
+  "userId" as "userId",
+  "projectIds" as "projectIds",
+  min(coalesce("apiKeys"."expiresAt", :expiresAt), :expiresAt) as "expiresAt",
+  null as "revokedAt",
+  null as "rotatedAt",
+  null as "lastUsedAt",
+  :now as "createdAt",
+  null as "idempotencyKey",
+  "id" as "createdByKeyId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and ("apiKeys"."kind" <> 'session')
+    and ("apiKeys"."rotatedAt" is null)
+    and (
+      (
+        not :expiresAtIsGiven
+        or (
+          "apiKeys"."expiresAt" is null
+          or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
+        )
+      )
+    )
+  )
+returning
+  "id",
+  "name",
+  "kind",
   "scopes",
   "userId",
   "projectIds",
@@ -410,6 +982,7 @@ insert into
     "organizationId",
     "id",
     "name",
+    "kind",
     "hash",
     "scopes",
     "userId",
@@ -426,6 +999,7 @@ select
   "named"."organizationId" as "organizationId",
   :id as "id",
   "named"."name" as "name",
+  "named"."kind" as "kind",
   :hash as "hash",
   "named"."scopes" as "scopes",
   "named"."userId" as "userId",
@@ -498,6 +1072,7 @@ where
         )
       )
     )
+    and ("named"."kind" <> 'session')
     and (
       not exists (
         select
@@ -531,6 +1106,7 @@ where
 returning
   "id",
   "name",
+  "kind",
   "scopes",
   "userId",
   "projectIds",
@@ -543,6 +1119,7 @@ returning
 select
   "named"."id",
   "named"."name",
+  "named"."kind",
   "named"."scopes",
   "named"."userId",
   "named"."projectIds",
@@ -554,6 +1131,7 @@ from
   "apiKeys"
   inner join "apiKeys" "named" on (
     "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."kind" = :kind
     and "named"."id" > :cursor
     and "named"."revokedAt" is null
   )
@@ -602,6 +1180,7 @@ limit
 select
   "named"."id",
   "named"."name",
+  "named"."kind",
   "named"."scopes",
   "named"."userId",
   "named"."projectIds",
@@ -613,6 +1192,7 @@ from
   "apiKeys"
   inner join "apiKeys" "named" on (
     "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."kind" = :kind
     and "named"."id" > :cursor
     and "named"."revokedAt" is null
   )
@@ -727,6 +1307,7 @@ where
               )
             )
           )
+          and ("named"."kind" <> 'session')
           and (
             not exists (
               select
@@ -761,112 +1342,317 @@ where
     and "skillFeeds"."apiKeyId" = :apiKeyId
   );
 
--- recordDescendants
+-- ownDeletable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "named"."id" as "ownId"
+from
+  "apiKeys"
+  left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
+where
+  "apiKeys"."hash" = :caller.keyHash;
+
+-- ownDeletion.0
 insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId")
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
 select
   "apiKeys"."organizationId" as "organizationId",
   substr(:audit.id, 1, 24) || lower(hex(randomblob(6))) as "id",
   :audit.operation as "operation",
-  '/v1/api-keys/' || "descendant"."id" as "target",
+  '/v1/api-keys/' || "ending"."id" as "target",
   "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
   "apiKeys"."userId" as "userId",
   :audit.requestId as "requestId"
 from
   "apiKeys"
-  inner join "apiKeys" "descendant" on (
-    (
-      ("descendant"."organizationId", "descendant"."id") in (
-        with recursive
-          "lineage" ("organizationId", "id") as (
-            select
-              "named"."organizationId",
-              "named"."id"
-            from
-              "apiKeys"
-              left join "apiKeys" "named" on (
-                (
-                  "named"."organizationId" = "apiKeys"."organizationId"
-                  and "named"."id" = :apiKeyId
-                )
-                and (
-                  "named"."revokedAt" is null
-                  or :descendants
-                )
-              )
-            where
-              (
-                (
-                  "apiKeys"."hash" = :caller.keyHash
-                  and case
-                    when "apiKeys"."revokedAt" is not null then 'revoked'
-                    when "apiKeys"."expiresAt" <= :now then 'expired'
-                  end is null
-                  and (
-                    :caller.scope is null
-                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                  )
-                )
-                and ("named"."id" is not null)
-                and (
-                  (
-                    "apiKeys"."rotatedAt" is null
-                    or (
-                      "named"."id" = "apiKeys"."id"
-                      and not :descendants
-                    )
-                  )
-                )
-                and (
-                  (
-                    (
-                      "apiKeys"."userId" is null
-                      or "apiKeys"."userId" is "named"."userId"
-                    )
-                    and (
-                      "apiKeys"."projectIds" is null
-                      or (
-                        "named"."projectIds" is not null
-                        and not exists (
-                          select
-                            1
-                          from
-                            json_each("named"."projectIds")
-                          where
-                            value not in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
-                        )
-                      )
-                    )
-                  )
-                )
-              )
-            union
-            select
-              "child"."organizationId",
-              "child"."id"
-            from
-              "apiKeys" "child"
-              inner join "lineage" on (
-                "child"."organizationId" = "lineage"."organizationId"
-                and "child"."createdByKeyId" = "lineage"."id"
-              )
-            where
-              :descendants
-          )
+  inner join (
+    with recursive
+      "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
         select
-          *
+          "named"."organizationId" as "organizationId",
+          "named"."id" as "id",
+          "named"."hash" as "hash",
+          "named"."revokedAt" as "revokedAt",
+          1 as "isNamed"
         from
-          "lineage"
+          "apiKeys"
+          left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
+        where
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+        union
+        select
+          "session"."organizationId" as "organizationId",
+          "session"."id" as "id",
+          "session"."hash" as "hash",
+          "session"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
+          inner join "apiKeys" "session" on (
+            (
+              "session"."organizationId" = "apiKeys"."organizationId"
+              and "session"."kind" = 'session'
+              and "session"."revokedAt" is null
+              and "session"."expiresAt" > :now
+              and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
+            )
+            and "session"."createdByKeyId" = "named"."id"
+          )
+        where
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+        union
+        select
+          "child"."organizationId" as "organizationId",
+          "child"."id" as "id",
+          "child"."hash" as "hash",
+          "child"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys" "child"
+          inner join "lineage" on (
+            "child"."organizationId" = "lineage"."organizationId"
+            and "child"."createdByKeyId" = "lineage"."id"
+          )
+        where
+          :descendants
       )
-      and "descendant"."revokedAt" is null
+    select
+      *
+    from
+      "lineage"
+    where
+      "revokedAt" is null
+  ) as "ending" on not "ending"."isNamed"
+where
+  (
+    "apiKeys"."hash" = :caller.keyHash
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
+    and (
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
     )
-    and "descendant"."id" <> :apiKeyId
-  )
+  );
+
+-- ownDeletion.1
+update "apiKeys"
+set
+  "revokedAt" = :now,
+  "createdByKeyId" = case
+    when "ending"."isNamed"
+    or not :descendants then "apiKeys"."createdByKeyId"
+  end
+from
+  (
+    with recursive
+      "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+        select
+          "named"."organizationId" as "organizationId",
+          "named"."id" as "id",
+          "named"."hash" as "hash",
+          "named"."revokedAt" as "revokedAt",
+          1 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
+        where
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+        union
+        select
+          "session"."organizationId" as "organizationId",
+          "session"."id" as "id",
+          "session"."hash" as "hash",
+          "session"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
+          inner join "apiKeys" "session" on (
+            (
+              "session"."organizationId" = "apiKeys"."organizationId"
+              and "session"."kind" = 'session'
+              and "session"."revokedAt" is null
+              and "session"."expiresAt" > :now
+              and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
+            )
+            and "session"."createdByKeyId" = "named"."id"
+          )
+        where
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+        union
+        select
+          "child"."organizationId" as "organizationId",
+          "child"."id" as "id",
+          "child"."hash" as "hash",
+          "child"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys" "child"
+          inner join "lineage" on (
+            "child"."organizationId" = "lineage"."organizationId"
+            and "child"."createdByKeyId" = "lineage"."id"
+          )
+        where
+          :descendants
+      )
+    select
+      *
+    from
+      "lineage"
+    where
+      "revokedAt" is null
+  ) as "ending"
+where
+  "apiKeys"."hash" = + "ending"."hash"
+returning
+  "id";
+
+-- recordSurplusSessions
+insert into
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
+select
+  "apiKeys"."organizationId" as "organizationId",
+  substr(:audit.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  :audit.operation as "operation",
+  '/v1/api-keys/' || "surplus"."id" as "target",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :audit.requestId as "requestId"
+from
+  "apiKeys"
+  inner join (
+    (
+      select
+        "session"."id" as "id",
+        "session"."hash" as "hash"
+      from
+        "apiKeys"
+        inner join "apiKeys" "session" on (
+          (
+            "session"."organizationId" = "apiKeys"."organizationId"
+            and "session"."kind" = 'session'
+            and "session"."revokedAt" is null
+            and "session"."expiresAt" > :now
+            and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("apiKeys"."userId", "apiKeys"."id")
+          )
+          and "session"."userId" is "apiKeys"."userId"
+          and (
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "session"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "session"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("session"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
+          )
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and ("apiKeys"."kind" <> 'session')
+          and ("apiKeys"."rotatedAt" is null)
+          and (
+            (
+              not :expiresAtIsGiven
+              or (
+                "apiKeys"."expiresAt" is null
+                or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
+              )
+            )
+          )
+        )
+      order by
+        "session"."id" desc
+      limit
+        + 20
+      offset
+        19
+    )
+  ) as "surplus" on true
 where
   (
     "apiKeys"."hash" = :caller.keyHash
@@ -951,6 +1737,7 @@ where
               )
             )
           )
+          and ("named"."kind" <> 'session')
           and (
             not exists (
               select
@@ -984,104 +1771,6 @@ where
     )
     and "apiKeys"."id" = :apiKeyId
   );
-
--- revokeKeys
-update "apiKeys"
-set
-  "revokedAt" = :now
-where
-  (
-    ("apiKeys"."organizationId", "apiKeys"."id") in (
-      with recursive
-        "lineage" ("organizationId", "id") as (
-          select
-            "named"."organizationId",
-            "named"."id"
-          from
-            "apiKeys"
-            left join "apiKeys" "named" on (
-              (
-                "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :apiKeyId
-              )
-              and (
-                "named"."revokedAt" is null
-                or :descendants
-              )
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and ("named"."id" is not null)
-              and (
-                (
-                  "apiKeys"."rotatedAt" is null
-                  or (
-                    "named"."id" = "apiKeys"."id"
-                    and not :descendants
-                  )
-                )
-              )
-              and (
-                (
-                  (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
-                  )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                      )
-                    )
-                  )
-                )
-              )
-            )
-          union
-          select
-            "child"."organizationId",
-            "child"."id"
-          from
-            "apiKeys" "child"
-            inner join "lineage" on (
-              "child"."organizationId" = "lineage"."organizationId"
-              and "child"."createdByKeyId" = "lineage"."id"
-            )
-          where
-            :descendants
-        )
-      select
-        *
-      from
-        "lineage"
-    )
-    and "apiKeys"."revokedAt" is null
-  )
-returning
-  "id";
 
 -- rotatable.check
 select
@@ -1129,6 +1818,7 @@ select
       )
     )
   ) as "keyIsInReach",
+  "named"."kind" <> 'session' as "keyIsNoSession",
   not exists (
     select
       1
@@ -1168,3 +1858,148 @@ from
   )
 where
   "apiKeys"."hash" = :caller.keyHash;
+
+-- sessionCreatable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."kind" <> 'session' as "callerIsNoSession",
+  "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
+  (
+    not :expiresAtIsGiven
+    or (
+      "apiKeys"."expiresAt" is null
+      or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
+    )
+  ) as "callerLivesAsLong"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :caller.keyHash;
+
+-- shortenSessions
+update "apiKeys"
+set
+  "expiresAt" = :overlapEndsAt
+where
+  "apiKeys"."hash" in (
+    select
+      "session"."hash"
+    from
+      "apiKeys"
+      left join "apiKeys" "named" on (
+        (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :apiKeyId
+        )
+        and "named"."revokedAt" is null
+      )
+      left join "apiKeys" "earlier" on (
+        "earlier"."organizationId" = "apiKeys"."organizationId"
+        and "earlier"."idempotencyKey" = :idempotencyKey
+        and "earlier"."id" <> :id
+      )
+      inner join "apiKeys" "session" on (
+        (
+          (
+            "session"."organizationId" = "apiKeys"."organizationId"
+            and "session"."kind" = 'session'
+            and "session"."revokedAt" is null
+            and "session"."expiresAt" > :now
+            and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
+          )
+          and "session"."createdByKeyId" = "named"."id"
+        )
+        and "session"."expiresAt" > :overlapEndsAt
+      )
+    where
+      (
+        (
+          "apiKeys"."hash" = :caller.keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
+        and ("named"."id" is not null)
+        and (
+          (
+            "apiKeys"."rotatedAt" is null
+            or "named"."id" = "apiKeys"."id"
+          )
+        )
+        and (
+          (
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "named"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "named"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
+          )
+        )
+        and ("named"."kind" <> 'session')
+        and (
+          not exists (
+            select
+              1
+            from
+              json_each("named"."scopes")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."scopes")
+              )
+          )
+        )
+        and (
+          (
+            "apiKeys"."expiresAt" is null
+            or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+          )
+        )
+        and "earlier"."id" is null
+        and ("named"."rotatedAt" is null)
+        and (
+          (
+            "named"."expiresAt" is null
+            or "named"."expiresAt" > :now
+          )
+        )
+      )
+  );

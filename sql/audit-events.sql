@@ -28,6 +28,7 @@ select
   "operation",
   "target",
   "apiKeyId",
+  "apiKeyName",
   "userId",
   "requestId"
 from
@@ -37,6 +38,7 @@ from
       "operation",
       "target",
       "apiKeyId",
+      "apiKeyName",
       "userId",
       "requestId"
     from

@@ -429,7 +429,7 @@ where
 
 -- recordLease
 insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId")
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
 select
   "apiKeys"."organizationId" as "organizationId",
   :audit.id as "id",
@@ -472,6 +472,7 @@ select
     ''
   ) as "target",
   "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
   "apiKeys"."userId" as "userId",
   :audit.requestId as "requestId"
 from

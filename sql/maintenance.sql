@@ -1,3 +1,130 @@
+-- src/maintenance/ended-keys.ts
+
+-- endedPage.0
+update "apiKeys"
+set
+  "createdByKeyId" = (
+    select
+      "creator"."createdByKeyId"
+    from
+      "apiKeys" as "creator"
+    where
+      "creator"."organizationId" = "apiKeys"."organizationId"
+      and "creator"."id" = "apiKeys"."createdByKeyId"
+  )
+where
+  "apiKeys"."hash" in (
+    select
+      "child"."hash"
+    from
+      (
+        select
+          "ended"."organizationId",
+          "ended"."id",
+          "ended"."hash"
+        from
+          (
+            values
+              ('key', :keysEndedBy),
+              ('session', :sessionsEndedBy)
+          ) as "kept"
+          cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
+          and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
+        limit
+          1000
+      ) as "ended"
+      cross join "apiKeys" as "child" on (
+        "child"."organizationId" = "ended"."organizationId"
+        and "child"."createdByKeyId" = "ended"."id"
+      )
+    limit
+      1000
+  );
+
+-- endedPage.1
+delete from "skillFeeds"
+where
+  ("skillFeeds"."organizationId", "skillFeeds"."apiKeyId") in (
+    select
+      "ended"."organizationId",
+      "ended"."id"
+    from
+      (
+        select
+          "ended"."organizationId",
+          "ended"."id",
+          "ended"."hash"
+        from
+          (
+            values
+              ('key', :keysEndedBy),
+              ('session', :sessionsEndedBy)
+          ) as "kept"
+          cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
+          and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
+        limit
+          1000
+      ) as "ended"
+  );
+
+-- endedPage.2
+delete from "apiKeys"
+where
+  "apiKeys"."hash" in (
+    select
+      "ended"."hash"
+    from
+      (
+        select
+          "ended"."organizationId",
+          "ended"."id",
+          "ended"."hash"
+        from
+          (
+            values
+              ('key', :keysEndedBy),
+              ('session', :sessionsEndedBy)
+          ) as "kept"
+          cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
+          and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
+        limit
+          1000
+      ) as "ended"
+    where
+      not exists (
+        select
+          1
+        from
+          "apiKeys" as "child"
+        where
+          (
+            "child"."organizationId" = "ended"."organizationId"
+            and "child"."createdByKeyId" = "ended"."id"
+          )
+      )
+  );
+
+-- selectEnded
+select
+  1
+from
+  (
+    select
+      "ended"."organizationId",
+      "ended"."id",
+      "ended"."hash"
+    from
+      (
+        values
+          ('key', :keysEndedBy),
+          ('session', :sessionsEndedBy)
+      ) as "kept"
+      cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
+      and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
+    limit
+      1
+  ) as "ended";
+
 -- src/maintenance/purge.ts
 
 -- deleteExpiredRequests
@@ -138,16 +265,6 @@ where
           "pins"."organizationId" = "pending"."organizationId"
           and "pending"."resourceType" = 'user'
           and "pins"."userId" = "pending"."resourceId"
-      )
-      and not exists (
-        select
-          1
-        from
-          "apiKeys"
-        where
-          "apiKeys"."organizationId" = "pending"."organizationId"
-          and "pending"."resourceType" = 'user'
-          and "apiKeys"."userId" = "pending"."resourceId"
       )
   );
 
@@ -656,32 +773,6 @@ where
       cross join "pins" on "pins"."organizationId" = "pending"."organizationId"
       and "pending"."resourceType" = 'user'
       and "pins"."userId" = "pending"."resourceId"
-    limit
-      1000
-  );
-
--- purgePage.16
-delete from "apiKeys"
-where
-  ("apiKeys"."hash") in (
-    select
-      "apiKeys"."hash"
-    from
-      (
-        select
-          *
-        from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
-        order by
-          "deletions"."deletedAt"
-        limit
-          500
-      ) as "pending"
-      cross join "apiKeys" on "apiKeys"."organizationId" = "pending"."organizationId"
-      and "pending"."resourceType" = 'user'
-      and "apiKeys"."userId" = "pending"."resourceId"
     limit
       1000
   );

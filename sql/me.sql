@@ -8,6 +8,7 @@ select
   "users"."name" as "userName",
   "apiKeys"."id" as "id",
   "apiKeys"."name" as "name",
+  "apiKeys"."kind",
   "apiKeys"."scopes",
   "apiKeys"."projectIds",
   "apiKeys"."expiresAt"

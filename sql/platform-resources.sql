@@ -3248,13 +3248,14 @@ returning
 
 -- statements.deletion.2
 insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId")
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
 select
   "apiKeys"."organizationId" as "organizationId",
   substr(:audit.id, 1, 24) || lower(hex(randomblob(6))) as "id",
   :audit.operation as "operation",
   '/v1/api-keys/' || "userKey"."id" as "target",
   "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
   "apiKeys"."userId" as "userId",
   :audit.requestId as "requestId"
 from

@@ -13,6 +13,7 @@ export const ERROR_STATUSES = {
   api_key_revoked: 401,
 
   api_key_forbidden: 403,
+  api_key_is_session: 403,
   api_key_rotated: 403,
   exceeds_own_key: 403,
   origin_forbidden: 403,

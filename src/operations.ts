@@ -38,6 +38,8 @@ export const operations: readonly Operation[] = [
   ),
 
   route('GET /v1/me', me, (m) => m.retrieveMe),
+  route('POST /v1/me/sessions', apiKeys, (m) => m.createApiKeySession),
+  route('DELETE /v1/me/api-key', apiKeys, (m) => m.deleteOwnApiKey),
 
   route('POST /v1/api-keys', apiKeys, (m) => m.createApiKey),
   route('GET /v1/api-keys', apiKeys, (m) => m.listApiKeys),

@@ -3,6 +3,7 @@ import { instrumented, noUse, type TickEnvironment } from './db/database.ts'
 import { describeFailure } from './db/failures.ts'
 import { checkRuns } from './delivery/check-runs.ts'
 import type { Environment } from './environment.ts'
+import { removeEndedKeys } from './maintenance/ended-keys.ts'
 import { purgeDeletions } from './maintenance/purge.ts'
 import { resealValues } from './maintenance/reseal.ts'
 import { deleteExpired } from './maintenance/retention.ts'
@@ -21,6 +22,7 @@ const TASKS = {
   deleteExpired,
   resealValues,
   purgeDeletions,
+  removeEndedKeys,
   findOrphans,
   deleteOrphanedObjects,
 }

@@ -81,6 +81,7 @@ describe('createApiKey', () => {
       {
         ...json,
         id: expect.stringMatching(UUID),
+        kind: 'key',
         rotatedAt: null,
         lastUsedAt: null,
         createdAt: expect.stringMatching(INSTANT),
@@ -95,6 +96,7 @@ describe('createApiKey', () => {
       apiKey: {
         id: body.id,
         name: 'laptop',
+        kind: 'key',
         scopes: json.scopes,
         projectIds: json.projectIds,
         expiresAt: SOON,
@@ -964,7 +966,7 @@ describe('retrieveMe', () => {
       {
         organization: { id: workspace.organizationId, name: 'Acme' },
         user: userId === null ? null : { id: userId, name: 'Ada' },
-        apiKey: { id, name: 'test', scopes, projectIds, expiresAt },
+        apiKey: { id, name: 'test', kind: 'key', scopes, projectIds, expiresAt },
       },
     ])
   })

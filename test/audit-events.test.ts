@@ -44,6 +44,7 @@ describe.each(recorded)('the audit events of $operationId', ({ operationId, cont
         operation: operationId,
         target: isOne ? `${path}/${made}` : path + (row.recordsAfterPath ?? ''),
         apiKeyId: keyId,
+        apiKeyName: 'test',
         userId: workspace.userId,
         requestId: answer.headers.get('X-Request-Id'),
       },
@@ -101,7 +102,9 @@ describe('audit events', () => {
     const json = { value: 'a secret value' }
     await request('PUT', `/v1/projects/${project}/environment-variables/TOKEN`, { key: token, json })
     const { items } = await eventsOf(workspace)
-    expect(items).toMatchObject([{ apiKeyId: id, userId: null, operation: 'putEnvironmentVariable' }])
+    expect(items).toMatchObject([
+      { apiKeyId: id, apiKeyName: 'test', userId: null, operation: 'putEnvironmentVariable' },
+    ])
     expect(JSON.stringify(items)).not.toContain('secret value')
   })
 
@@ -222,7 +225,7 @@ async function addEvents(
     ...valuesOf(index),
   }))
   await env.DB.prepare(
-    `INSERT INTO "auditEvents" SELECT ?1, value ->> 'id', value ->> 'operation', '/v1/projects/a', value ->> 'apiKeyId',
+    `INSERT INTO "auditEvents" SELECT ?1, value ->> 'id', value ->> 'operation', '/v1/projects/a', value ->> 'apiKeyId', 'ci',
        value ->> 'userId', ?2 FROM json_each(?3)`,
   )
     .bind(organizationId, KEY_ID, JSON.stringify(events))

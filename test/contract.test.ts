@@ -217,7 +217,9 @@ describe('the document', () => {
     expect(names('header')).toEqual(Object.keys(contract.headers?.shape ?? {}))
     const required = parameters.filter((each) => each.required).map(({ name }) => name)
     expect(required).toEqual([...inTemplate, ...(REQUIRED[contract.operationId] ?? [])])
-    const isOptional = ['rotateApiKey', 'rotateRunEndpoint'].includes(contract.operationId)
+    const isOptional = ['createApiKeySession', 'rotateApiKey', 'rotateRunEndpoint'].includes(
+      contract.operationId,
+    )
     expect(requestBody?.required).toBe((contract.body ?? contract.upload) && !isOptional)
   })
 
@@ -545,6 +547,10 @@ const CAUSES: Record<string, (example: Example, key: string) => Promise<void>> =
     const { headers, body, ...rest } = example
     const undeclared = { ...rest, body: new Blob([body as string]).stream() }
     expect((await send('putSessionFile', undeclared, key)).status).toBe(411)
+  },
+  async createApiKeySession(example, key) {
+    const { body } = await send('createApiKeySession', example, key)
+    expect((await send('createApiKeySession', example, body.token)).status).toBe(403)
   },
   async putProfilePicture(example, key) {
     const OBJECTS = new Proxy(env.OBJECTS, {

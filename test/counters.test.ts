@@ -113,12 +113,24 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   // The orphaned object with its index, and the picture.
   deleteProfilePicture: { [AS_IT_IS]: 3, 'an upload has failed': 3 },
   deleteEnvironmentVariable: { [AS_IT_IS]: 2 },
-  // The key with its four indexes, and one more for the Idempotency-Key.
-  createApiKey: { [AS_IT_IS]: 6, 'it has an Idempotency-Key': 7 },
-  // Each descendant has an event of its own.
-  deleteApiKey: { [AS_IT_IS]: 2, 'it includes a descendant': 4 + AUDIT_EVENT_ROWS },
-  // One key is counted more, and one less.
-  rotateApiKey: { [AS_IT_IS]: 8, 'it has an Idempotency-Key': 9, 'it has a feed of skills': 9 },
+  // The key with its six indexes, as it expires, and one more for the Idempotency-Key.
+  createApiKey: { [AS_IT_IS]: 7, 'it has an Idempotency-Key': 8 },
+  // The session with its six indexes. The oldest leaves one of them, and has an event of its own.
+  createApiKeySession: { [AS_IT_IS]: 7, 'the user has the most sessions allowed': 9 + AUDIT_EVENT_ROWS },
+  deleteOwnApiKey: { [AS_IT_IS]: 2, 'the key is a session': 2 },
+  // Each descendant and each session has an event of its own.
+  deleteApiKey: {
+    [AS_IT_IS]: 2,
+    'it includes a descendant': 4 + AUDIT_EVENT_ROWS,
+    'it has a session': 5 + AUDIT_EVENT_ROWS,
+  },
+  // The successor, and the rotated key with the index by end.
+  rotateApiKey: {
+    [AS_IT_IS]: 9,
+    'it has an Idempotency-Key': 10,
+    'it has a session': 12,
+    'it has a feed of skills': 11,
+  },
   putProject: { [AS_IT_IS]: 2, 'it is there': 1 },
   updateProject: { [AS_IT_IS]: 1, 'it is unarchived': 1 },
   // The deletion with its index, and what is deleted.
@@ -175,7 +187,7 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   publishSkillVersion: { [AS_IT_IS]: 2, 'it is the current version': 0 },
   // The archive (2), the version, two contents with their usage, the skill with its usage.
   deleteSkill: { [AS_IT_IS]: 9 },
-  createSkillFeed: { [AS_IT_IS]: 2, 'it names a version': 2 },
+  createSkillFeed: { [AS_IT_IS]: 3, 'it names a version': 3 },
   deleteSkillFeed: { [AS_IT_IS]: 1 },
   // The orphaned object comes and goes, the lease is taken and given back; the picture it replaces is orphaned.
   putProfilePicture: { [AS_IT_IS]: 7, 'there is a picture': 8 },
@@ -376,6 +388,64 @@ describe('the rows that are read', () => {
       expect([operationId, status, use.calls]).toEqual([operationId, 200, 1])
       expect(use.rowsRead, operationId).toBeLessThanOrEqual(limit)
     }
+  })
+})
+
+describe('the rows of API keys that are read', () => {
+  const rowsReadBy = async (operationId: string, path: string, key: string, json?: object) => {
+    const { status, use } = await counted(operationId, { path, ids: [], ...(json && { json }) }, key)
+    expect(status).toBeLessThan(300)
+    return use.rowsRead
+  }
+
+  it.each(['a key of the user', 'a key without a user'])(
+    'are those of the listed keys, not of revoked ones or of the other kind, for %s',
+    async (caller) => {
+      const workspace = await Workspace.create()
+      const key = await used(
+        await workspace.addKey(caller === 'a key without a user' ? { userId: null } : {}),
+      )
+      for (let count = 0; count < 3; count++) {
+        await workspace.addKey()
+        await workspace.addKey({ kind: 'session', expiresAt: '2999-01-01T00:00:00.000Z' })
+      }
+      const keys = await rowsReadBy('listApiKeys', '/v1/api-keys', key)
+      const sessions = await rowsReadBy('listApiKeys', '/v1/api-keys?kind=session', key)
+      for (let count = 0; count < 100; count++) {
+        await workspace.revokeKey((await workspace.addKeyWithId()).id)
+      }
+      expect(await rowsReadBy('listApiKeys', '/v1/api-keys', key)).toBe(keys)
+      for (let count = 0; count < 30; count++) await workspace.addKey()
+      expect(await rowsReadBy('listApiKeys', '/v1/api-keys?kind=session', key)).toBe(sessions)
+      expect(Math.max(keys, sessions)).toBeLessThanOrEqual(4 + 6)
+    },
+  )
+
+  it.each([10, 100])(
+    'are ten for each of %i descendants that are revoked, and a few when nothing is left to revoke',
+    async (count) => {
+      const workspace = await Workspace.create()
+      const key = await used(await workspace.addKey())
+      const { id } = await workspace.addKeyWithId()
+      for (let index = 0, createdByKeyId = id; index < count; index++) {
+        createdByKeyId = (await workspace.addKeyWithId({ createdByKeyId })).id
+      }
+      const path = `/v1/api-keys/${id}?descendants=true`
+      expect(await rowsReadBy('deleteApiKey', path, key)).toBeLessThanOrEqual(10 * count + 25)
+      expect(await rowsReadBy('deleteApiKey', path, key)).toBeLessThanOrEqual(25)
+    },
+  )
+
+  it('are one for each key that counts, when a key is created', async () => {
+    const workspace = await Workspace.create()
+    const key = await used(await workspace.addKey())
+    const json = { name: 'laptop', scopes: [] }
+    const create = () => rowsReadBy('createApiKey', '/v1/api-keys', key, json)
+    const before = await create()
+    for (let index = 0; index < 50; index++) await workspace.addKey({ expiresAt: '2020-01-01T00:00:00.000Z' })
+    expect(await create()).toBeLessThanOrEqual(before + 2)
+    for (let index = 0; index < 50; index++) await workspace.addKey()
+    expect(await create()).toBeLessThanOrEqual(before + 2 * 53)
   })
 })
 

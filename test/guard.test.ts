@@ -9,6 +9,7 @@ import { authorized } from '../src/access/preconditions.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import type { Statement, Value } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/contract.ts'
+import { ownDeletion } from '../src/resources/api-keys/statements.ts'
 import { selectLastExamined } from '../src/resources/audit-events/statements.ts'
 import { allRuns, pendingRuns, runsOfSchedule } from '../src/resources/runs/statements.ts'
 import { selectLastExamined as selectLastExaminedSchedule } from '../src/resources/schedules/statements.ts'
@@ -200,9 +201,11 @@ describe.each(exampleList)('the statements of $operationId', ({ operationId, con
     // Where any live key will do there may be nothing to guard.
     if (contract.scope !== null) expect(acted.size).toBeGreaterThan(0)
     // These act only where an upload outlasts its lease (test/session-files.test.ts), and where a page of audit events
-    // or runs examines as many as it may (test/audit-events.test.ts, test/runs.test.ts).
+    // or runs examines as many as it may (test/audit-events.test.ts, test/runs.test.ts), and where a key that ends itself
+    // has sessions (test/key-sessions.test.ts).
     const rare = [
       addUnrecordedToOrphans,
+      ownDeletion[0],
       selectLastExamined,
       selectLastExaminedSchedule,
       allRuns.selectLastExamined,

@@ -22,7 +22,8 @@ export const audit = withLimit(
     TIME: ({ createdAt }) => createdAt,
     OPERATION: ({ operation }) => operation,
     TARGET: ({ target }) => target,
-    KEY: ({ apiKeyId }) => apiKeyId,
+    KEY: ({ apiKeyName }) => apiKeyName,
+    'KEY ID': ({ apiKeyId }) => apiKeyId,
     USER: ({ userId }) => userId,
   })
 })

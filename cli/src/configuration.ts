@@ -1,5 +1,5 @@
 /** The service and the API key: those of the environment, or else those that `workspace login` stored. */
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../../scripts/command-line.ts'
@@ -27,8 +27,8 @@ export function currentLogin(): Login {
   )
 }
 
-/** @returns undefined if nobody logged in. */
-function readLogin(): Login | undefined {
+/** What `workspace login` stored. @returns undefined if nobody logged in. */
+export function readLogin(): Login | undefined {
   const file = loginFile()
   try {
     const { url, apiKey } = JSON.parse(readFileSync(file, 'utf8'))
@@ -54,6 +54,17 @@ export async function storeLogin(login: Login): Promise<string> {
     throw failure(file, 'written', error)
   }
   await replaceFile(file, `${JSON.stringify(login, null, 2)}\n`, 0o600)
+  return file
+}
+
+/** @returns the file. */
+export function removeLogin(): string {
+  const file = loginFile()
+  try {
+    rmSync(file, { force: true })
+  } catch (error) {
+    throw failure(file, 'removed', error)
+  }
   return file
 }
 

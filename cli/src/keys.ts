@@ -30,9 +30,14 @@ const create = withJson(
 })
 
 const list = withLimit(
-  describe('list', 'Lists the API keys that yours may see.', ['keys list', 'keys list --json']),
-).action(async (options) => {
-  const keys = items(connect(), '/v1/api-keys', { params: { query: { limit: pageSize(options.limit) } } })
+  describe('list', 'Lists the API keys that yours may see.', ['keys list', 'keys list --sessions']).option(
+    '--sessions',
+    'list the sessions of keys instead',
+  ),
+).action(async ({ sessions, ...options }) => {
+  const kind = sessions ? 'session' : 'key'
+  const query = { kind, limit: pageSize(options.limit) } as const
+  const keys = items(connect(), '/v1/api-keys', { params: { query } })
   await printList(options, keys, {
     ID: ({ id }) => id,
     NAME: ({ name }) => name,

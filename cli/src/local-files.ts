@@ -59,7 +59,11 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** @returns a sentence for an error of the operating system; another error as it is. */
-export function failure(file: string, done: 'read' | 'written' | 'started', error: unknown): Error {
+export function failure(
+  file: string,
+  done: 'read' | 'removed' | 'started' | 'written',
+  error: unknown,
+): Error {
   const { syscall, code = '' } = error as NodeJS.ErrnoException
   if (syscall === undefined) return error as Error
   const isMissing = code === 'ENOENT' || (code === 'ENOTDIR' && syscall !== 'scandir')

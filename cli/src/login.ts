@@ -1,4 +1,4 @@
-/** `workspace login` and `workspace whoami`. */
+/** `workspace login`, `workspace logout` and `workspace whoami`. */
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -6,7 +6,7 @@ import { dataOf } from '../../client/src/index.ts'
 import { UsageError } from '../../scripts/command-line.ts'
 import { serviceUrl, validApiKey } from '../../scripts/service.ts'
 import { describe, withJson } from './command.ts'
-import { currentLogin, storeLogin } from './configuration.ts'
+import { currentLogin, readLogin, removeLogin, storeLogin } from './configuration.ts'
 import { print, printProperties } from './output.ts'
 import { connect } from './service.ts'
 
@@ -34,6 +34,28 @@ export const login = withJson(
   for (const name of fromEnvironment ? ['WORKSPACE_API_KEY'] : ['WORKSPACE_URL', 'WORKSPACE_API_KEY']) {
     if (process.env[name]) console.error(`Warning: ${name} is set, and is used instead.`)
   }
+})
+
+const UNAUTHORIZED = 401
+
+export const logout = withJson(
+  describe(
+    'logout',
+    'Removes the stored login from this machine. The API key stays valid, unless you revoke it.',
+    ['logout', 'logout --revoke'],
+  ).option('--revoke', 'also revoke the stored API key and its sessions'),
+).action(async ({ revoke = false, json }) => {
+  const login = readLogin()
+  if (login && revoke) {
+    const result = await connect(login).DELETE('/v1/me/api-key')
+    // A key that ended before is revoked enough.
+    if (result.response.status !== UNAUTHORIZED) dataOf(result)
+  }
+  const file = removeLogin()
+  const done = revoke
+    ? `Revoked the API key, and removed ${file}.`
+    : `Removed ${file}. Its API key stays valid.`
+  print({ json }, { file, wasLoggedIn: login !== undefined }, login ? done : 'There is no stored login.')
 })
 
 export const whoami = withJson(

@@ -8,7 +8,7 @@ import { addCompletion } from './completion.ts'
 import { env } from './env.ts'
 import { files } from './files.ts'
 import { keys } from './keys.ts'
-import { login, whoami } from './login.ts'
+import { login, logout, whoami } from './login.ts'
 import { surviveClosedOutput } from './output.ts'
 import { runs } from './runs.ts'
 import { schedules } from './schedules.ts'
@@ -18,7 +18,7 @@ const program = group(
   'workspace',
   'Works with a Workspace API: skills, environment variables, schedules and their runs, files of sessions, API keys and the audit trail.',
   ['login', 'skills push path/to/skills', 'env run --project website -- npm start'],
-  [login, whoami, skills, env, schedules, runs, files, keys, audit],
+  [login, logout, whoami, skills, env, schedules, runs, files, keys, audit],
 ).version(manifest.version, '-V, --version', 'show the version')
 
 addCompletion(program)

@@ -23,6 +23,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/me/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a session of the API key
+         * @description Creates an API key of the kind `session` with the permissions of yours, for a person who works with it for a while. It ends with your API key, and after 12 hours at most. Each user, or each API key that acts as no user, has at most 20 sessions: one more ends the oldest.
+         *
+         *     Scope: none; any valid API key is accepted.
+         */
+        post: operations["createApiKeySession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/api-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete the API key of the caller
+         * @description Revokes the API key that sends the request and its sessions, with effect from the next request. The keys that were created with it stay valid. A session and a rotated key can end themselves too.
+         *
+         *     Scope: none; any valid API key is accepted.
+         */
+        delete: operations["deleteOwnApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/api-keys": {
         parameters: {
             query?: never;
@@ -32,7 +76,7 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description Lists the API keys of the organization in order of creation. A key that acts as a user lists only the keys of that user. A key that is restricted to projects lists only keys that are restricted to these projects or to some of them. Tokens are never listed.
+         * @description Lists the API keys of the organization in order of creation. A key that acts as a user lists only the keys of that user. A key that is restricted to projects lists only keys that are restricted to these projects or to some of them. Sessions are listed with `kind=session` only. Tokens are never listed.
          *
          *     Scope: `api-keys:read`.
          */
@@ -63,7 +107,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an API key
-         * @description Revokes an API key, with effect from the next request. The keys that were created with it stay valid, unless `descendants` is true.
+         * @description Revokes an API key and its sessions, with effect from the next request. The keys that were created with it stay valid, unless `descendants` is true.
          *
          *     Scope: `api-keys:write`.
          */
@@ -84,7 +128,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate an API key
-         * @description Creates a successor with the same permissions and a new token. The rotated key stays valid for `overlapSeconds`, so that there is time to replace it.
+         * @description Creates a successor with the same permissions and a new token. The rotated key stays valid for `overlapSeconds`, so that there is time to replace it. Its sessions end with it.
          *
          *     Scope: `api-keys:write`.
          */
@@ -1306,6 +1350,18 @@ export interface components {
     schemas: {
         /**
          * @example {
+         *       "name": "console",
+         *       "expiresInSeconds": 3600
+         *     }
+         */
+        NewApiKeySession: {
+            /** @description The display name; by default that of your API key. */
+            name?: string;
+            /** @description How long the session lasts. The default is 12 hours, or the rest of the time of your API key if that is shorter. */
+            expiresInSeconds?: number;
+        };
+        /**
+         * @example {
          *       "name": "laptop",
          *       "scopes": [
          *         "pins:read",
@@ -1944,6 +2000,8 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 name: string;
+                /** @enum {string} */
+                kind: "key" | "session";
                 scopes: string[];
                 /** @description The projects that the key is restricted to; null if it is not restricted. */
                 projectIds: string[] | null;
@@ -1955,6 +2013,11 @@ export interface components {
             /** Format: uuid */
             id: string;
             name: string;
+            /**
+             * @description A session was created by `POST /v1/me/sessions`; any other is a key.
+             * @enum {string}
+             */
+            kind: "key" | "session";
             scopes: string[];
             /** @description The user that the key acts as; null if it acts as none. */
             userId: string | null;
@@ -1971,6 +2034,14 @@ export interface components {
             /** @description The token to send as `Authorization: Bearer`. No other response contains it. */
             token: string;
         };
+        ApiKeyDeletion: {
+            /** @constant */
+            deleted: true;
+            /** Format: uuid */
+            id: string;
+            /** @description How many other keys the request revoked: sessions of the key and, if requested, its descendants. */
+            descendants: number;
+        };
         ApiKeyPage: {
             items: components["schemas"]["ApiKey"][];
             /** @description The `cursor` of the next page; null on the last page. */
@@ -1980,6 +2051,11 @@ export interface components {
             /** Format: uuid */
             id: string;
             name: string;
+            /**
+             * @description A session was created by `POST /v1/me/sessions`; any other is a key.
+             * @enum {string}
+             */
+            kind: "key" | "session";
             scopes: string[];
             /** @description The user that the key acts as; null if it acts as none. */
             userId: string | null;
@@ -1993,14 +2069,6 @@ export interface components {
             lastUsedAt: string | null;
             /** Format: date-time */
             createdAt: string;
-        };
-        ApiKeyDeletion: {
-            /** @constant */
-            deleted: true;
-            /** Format: uuid */
-            id: string;
-            /** @description How many other keys the request revoked; 0 unless `descendants` is true. */
-            descendants: number;
         };
         AuditEventPage: {
             items: components["schemas"]["AuditEvent"][];
@@ -2019,6 +2087,8 @@ export interface components {
              * @description The API key that made the change.
              */
             apiKeyId: string;
+            /** @description The name of the API key at that time. */
+            apiKeyName: string;
             /** @description The user that the API key acts as; null if it acts as none. */
             userId: string | null;
             /**
@@ -3342,6 +3412,7 @@ export interface operations {
                      *       "apiKey": {
                      *         "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
                      *         "name": "laptop",
+                     *         "kind": "key",
                      *         "scopes": [
                      *           "pins:read",
                      *           "pins:write"
@@ -3362,9 +3433,110 @@ export interface operations {
             default: components["responses"]["ServiceError"];
         };
     };
+    createApiKeySession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewApiKeySession"];
+            };
+        };
+        responses: {
+            /** @description The session was created. Only this response contains its token. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description The path of the session. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
+                     *       "name": "console",
+                     *       "kind": "session",
+                     *       "scopes": [
+                     *         "pins:read",
+                     *         "pins:write"
+                     *       ],
+                     *       "userId": "ada",
+                     *       "projectIds": null,
+                     *       "expiresAt": "2026-03-29T13:00:00.000Z",
+                     *       "rotatedAt": null,
+                     *       "lastUsedAt": null,
+                     *       "createdAt": "2026-03-29T01:00:00.000Z",
+                     *       "token": "wsk_…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiKeyWithToken"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            /** @description Your API key is a session, was rotated, or ends before the session would. `Error-Code`: `api_key_is_session`, `api_key_rotated`, `exceeds_own_key`. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    deleteOwnApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The API key is revoked. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
+                     *       "descendants": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiKeyDeletion"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
     listApiKeys: {
         parameters: {
             query?: {
+                /**
+                 * @description Which API keys are listed: keys, or sessions.
+                 * @example session
+                 */
+                kind?: "key" | "session";
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
@@ -3389,6 +3561,7 @@ export interface operations {
                      *         {
                      *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
                      *           "name": "laptop",
+                     *           "kind": "key",
                      *           "scopes": [
                      *             "pins:read",
                      *             "pins:write"
@@ -3444,6 +3617,7 @@ export interface operations {
                      * @example {
                      *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
                      *       "name": "laptop",
+                     *       "kind": "key",
                      *       "scopes": [
                      *         "pins:read",
                      *         "pins:write"
@@ -3604,6 +3778,7 @@ export interface operations {
                      * @example {
                      *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
                      *       "name": "laptop",
+                     *       "kind": "key",
                      *       "scopes": [
                      *         "pins:read",
                      *         "pins:write"
@@ -3622,7 +3797,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidInputOrMissingScope"];
             401: components["responses"]["Unauthorized"];
-            /** @description The API key belongs to another user, or may use projects that yours may not. Or your API key was rotated: it can only delete itself, without its descendants. Or the key to rotate has a scope that yours lacks, or expires later. `Error-Code`: `api_key_forbidden`, `api_key_rotated`, `exceeds_own_key`. */
+            /** @description The API key belongs to another user, or may use projects that yours may not. Or your API key was rotated: it can only delete itself, without its descendants. Or the key to rotate has a scope that yours lacks, expires later, or is a session. `Error-Code`: `api_key_forbidden`, `api_key_is_session`, `api_key_rotated`, `exceeds_own_key`. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3706,6 +3881,7 @@ export interface operations {
                      *           "operation": "deleteEnvironmentVariable",
                      *           "target": "/v1/projects/website/environment-variables/DATABASE_URL",
                      *           "apiKeyId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
+                     *           "apiKeyName": "laptop",
                      *           "userId": "ada",
                      *           "requestId": "3f0e8a9c-52d7-4f7e-8a44-7d1b6c2e9f05",
                      *           "createdAt": "2026-03-27T14:30:01.457Z"

@@ -1,6 +1,7 @@
 /** The audit trail: one row for each change, written right after it in the same batch. */
 
-import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gte, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
 import { insertRow } from '../db/rows.ts'
 import { apiKeys, auditEvents } from '../db/schema.ts'
@@ -45,6 +46,7 @@ const recorded = {
   operation: sql.placeholder('audit.operation'),
   target: sql.placeholder('audit.target'),
   apiKeyId: apiKeys.id,
+  apiKeyName: apiKeys.name,
   userId: apiKeys.userId,
   requestId: sql.placeholder('audit.requestId'),
 }
@@ -83,7 +85,8 @@ export function recordRead({ rows }: Pick<Preconditions, 'rows'>, suffix: SQL) {
  * @param mayRevoke the guard of the revocation.
  */
 export function recordRevocations(
-  revoked: typeof apiKeys,
+  revoked: SQLiteTable | SQL,
+  revokedId: SQLWrapper,
   isRevoked: SQL | undefined,
   mayRevoke: SQL | undefined,
 ) {
@@ -95,7 +98,7 @@ export function recordRevocations(
             ...recorded,
             // A UUID with the same time as the event of the change.
             id: sql`substr(${recorded.id}, 1, 24) || lower(hex(randomblob(6)))`,
-            target: sql`'/v1/api-keys/' || ${revoked.id}`,
+            target: sql`'/v1/api-keys/' || ${revokedId}`,
           }),
         )
         .from(apiKeys)

@@ -1,10 +1,13 @@
 /** The quotas of the caller's organization, as a precondition of operations that add rows. */
-import { eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { apiKeys, organizationUsage } from '../db/schema.ts'
-import type { Values } from '../db/statement.ts'
+import { query, type Values } from '../db/statement.ts'
+import type { StoredQuota } from '../db/usage.ts'
 import type { Limits, Quota, Quotas } from '../environment.ts'
 import { ApiError } from '../errors.ts'
-import { preconditionUnless } from './preconditions.ts'
+import { now } from './guard.ts'
+import { preconditionUnless, uncheckedPrecondition } from './preconditions.ts'
 
 const placeholderOf = (quota: string) => `quota.${quota}`
 
@@ -14,24 +17,55 @@ const placeholderOf = (quota: string) => `quota.${quota}`
  * @param added what the change adds to each quota; it may be negative.
  */
 export function exceededQuota(
-  added: Partial<Readonly<Record<Quota, SQL>>>,
+  added: Partial<Readonly<Record<StoredQuota, SQL>>>,
   organizationId: SQLWrapper = apiKeys.organizationId,
-): SQL<Quota | null> {
-  const cases = (Object.keys(added) as Quota[]).map((quota) => {
+): SQL<StoredQuota | null> {
+  const cases = (Object.keys(added) as StoredQuota[]).map((quota) => {
     const used = organizationUsage[quota]
     const most = sql`max(${used}, ${sql.placeholder(placeholderOf(quota))})`
     return sql`when ${used} + (${added[quota]}) > ${most} then ${sql.raw(`'${quota}'`)}`
   })
-  return sql<Quota | null>`(select case ${sql.join(cases, sql` `)} end from ${organizationUsage}
+  return sql<StoredQuota | null>`(select case ${sql.join(cases, sql` `)} end from ${organizationUsage}
     where ${eq(organizationUsage.organizationId, organizationId)})`
 }
 
 /** The change fits into the quotas of the organization. @param added what it adds to each quota; it may be negative. */
-export function withinQuotas(added: Partial<Readonly<Record<Quota, SQL>>>, organizationId?: SQLWrapper) {
+export function withinQuotas(
+  added: Partial<Readonly<Record<StoredQuota, SQL>>>,
+  organizationId?: SQLWrapper,
+) {
   return preconditionUnless(exceededQuota(added, organizationId), ({ limits }, quota) =>
     quotaExceeded(quota, limits),
   )
 }
+
+const counted = alias(apiKeys, 'counted')
+const apiKeyQuota = sql.placeholder(placeholderOf('apiKeys'))
+/** The keys of the index `apiKeysCounted`. */
+const countedKeys = (isUnexpired: SQL) =>
+  query
+    .select({ one: sql`1` })
+    .from(counted)
+    .where(
+      and(
+        eq(counted.organizationId, apiKeys.organizationId),
+        sql`${counted.kind} = 'key'`,
+        isNull(counted.revokedAt),
+        isNull(counted.rotatedAt),
+        isUnexpired,
+      ),
+    )
+
+/**
+ * One more API key fits. The keys are counted, because no trigger sees a key expire, and only by the statement that adds one,
+ * because that reads up to as many rows as the quota.
+ */
+export const withinApiKeyQuota = uncheckedPrecondition(
+  sql`(select count(*) from (${countedKeys(isNull(counted.expiresAt))
+    .unionAll(countedKeys(gt(counted.expiresAt, now)))
+    .limit(apiKeyQuota)})) < ${apiKeyQuota}`,
+  ({ limits }) => quotaExceeded('apiKeys', limits),
+)
 
 /** The values of statements with `exceededQuota`. */
 export function quotaValues(quotas: Quotas): Values {

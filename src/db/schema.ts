@@ -8,7 +8,7 @@
  *
  * Drizzle cannot declare tables WITHOUT ROWID, nor triggers: the migrations do (`npm run verify:migrations` compares both).
  */
-import { sql } from 'drizzle-orm'
+import { type SQLWrapper, sql } from 'drizzle-orm'
 import {
   index,
   integer,
@@ -24,6 +24,16 @@ import {
 export function keyIdOf(sealed: SQLiteColumn) {
   const rest = sql`substr(${sealed}, 4)`
   return sql<string>`substr(${rest}, 1, instr(${rest}, '.') - 1)`
+}
+
+/** Who has a session: its user, or the key that made it if that acts as no user. */
+export function sessionOwner({ userId, createdByKeyId }: Record<'userId' | 'createdByKeyId', SQLWrapper>) {
+  return sql<string>`coalesce(${userId}, ${createdByKeyId})`
+}
+
+/** When an API key ended or will end; NULL if it never does. */
+export function endOf({ revokedAt, expiresAt }: Record<'revokedAt' | 'expiresAt', SQLWrapper>) {
+  return sql<string | null>`coalesce(${revokedAt}, ${expiresAt})`
 }
 
 const byId = (table: { organizationId: SQLiteColumn; id: SQLiteColumn }) =>
@@ -50,8 +60,8 @@ export const organizations = sqliteTable('organizations', {
 })
 
 /**
- * The usage of each quota of an organization. Triggers keep it up to date (migrations/0000_initial.sql), so no statement
- * writes it; usage.ts counts the same from the rows.
+ * The usage of each quota of an organization, except that of API keys, because no trigger sees a key expire. Triggers keep it
+ * up to date (migrations/0000_initial.sql), so no statement writes it; usage.ts counts the same from the rows.
  */
 export const organizationUsage = sqliteTable('organizationUsage', {
   organizationId: text().primaryKey(),
@@ -64,8 +74,6 @@ export const organizationUsage = sqliteTable('organizationUsage', {
   users: integer().notNull().default(0),
   pullRequests: integer().notNull().default(0),
   schedules: integer().notNull().default(0),
-  /** The number of keys that are neither revoked nor rotated. */
-  apiKeys: integer().notNull().default(0),
   skills: integer().notNull().default(0),
   /** The size of the stored contents of skill files, in UTF-8. */
   skillBytes: integer().notNull().default(0),
@@ -81,6 +89,10 @@ export const apiKeys = sqliteTable(
     organizationId: text().notNull(),
     id: text().notNull(),
     name: text().notNull(),
+    /** A session is made by a key for itself, ends with it, and after 12 hours at most. */
+    kind: text({ enum: ['key', 'session'] })
+      .notNull()
+      .default('key'),
     /** SHA-256 of the token, in lower-case hexadecimal. */
     hash: text().primaryKey(),
     /** JSON array of scopes. */
@@ -97,18 +109,33 @@ export const apiKeys = sqliteTable(
     createdAt: text().notNull(),
     /** The `Idempotency-Key` that it was created under. */
     idempotencyKey: text(),
-    /** The API key of the request that created it, also as the successor of another; null: `npm run bootstrap` did. */
+    /**
+     * The API key of the request that created it, also as the successor of another; null: `npm run bootstrap` did. When that
+     * key is removed, it becomes the key that created that one (maintenance/ended-keys.ts).
+     */
     createdByKeyId: text(),
   },
   (table) => [
     uniqueIndex('apiKeysById').on(table.organizationId, table.id),
-    index('apiKeysByUser').on(table.organizationId, table.userId, table.id),
-    index('apiKeysUnrevoked').on(table.organizationId, table.id).where(sql`"revokedAt" is null`),
+    index('apiKeysUnrevoked').on(table.organizationId, table.kind, table.id).where(sql`"revokedAt" is null`),
+    index('apiKeysByUser')
+      .on(table.organizationId, table.userId, table.kind, table.id)
+      .where(sql`"revokedAt" is null`),
+    index('apiKeysCounted')
+      .on(table.organizationId, table.expiresAt)
+      .where(sql`"kind" = 'key' and "revokedAt" is null and "rotatedAt" is null`),
+    index('apiKeysSessions')
+      .on(table.organizationId, sessionOwner(table), table.expiresAt)
+      .where(sql`"kind" = 'session' and "revokedAt" is null`),
+    index('apiKeysByEnd')
+      .on(table.kind, endOf(table))
+      .where(sql`coalesce("revokedAt", "expiresAt") is not null`),
     uniqueIndex('apiKeysByIdempotencyKey')
       .on(table.organizationId, table.idempotencyKey)
       .where(sql`"idempotencyKey" is not null`),
+    // It has all columns that the search for descendants reads.
     index('apiKeysByCreator')
-      .on(table.organizationId, table.createdByKeyId)
+      .on(table.organizationId, table.createdByKeyId, table.id, table.revokedAt)
       .where(sql`"createdByKeyId" is not null`),
   ],
 )
@@ -328,6 +355,8 @@ export const auditEvents = sqliteTable(
     /** The path of the changed resource. */
     target: text().notNull(),
     apiKeyId: text().notNull(),
+    /** The name of the key at that time: the key itself is removed some time after its end. */
+    apiKeyName: text().notNull(),
     userId: text(),
     /** The `X-Request-Id` of the response. */
     requestId: text().notNull(),
@@ -468,7 +497,10 @@ export const skillFeeds = sqliteTable(
     apiKeyId: text().notNull(),
     createdAt: text().notNull(),
   },
-  (table) => [uniqueIndex('skillFeedsById').on(table.organizationId, table.id)],
+  (table) => [
+    uniqueIndex('skillFeedsById').on(table.organizationId, table.id),
+    index('skillFeedsByKey').on(table.organizationId, table.apiKeyId),
+  ],
 )
 
 /** A user's picture: its object, and the lease of an upload in progress. */

@@ -7,7 +7,6 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { TickEnvironment } from '../db/database.ts'
 import { keyOf } from '../db/rows.ts'
 import {
-  apiKeys,
   deletions,
   environmentVariables,
   missedSpans,
@@ -75,7 +74,6 @@ const leaves: readonly Dependents[] = [
   { table: variableRequests, dependsOn: sql`${isOf('project')} and ${isId(variableRequests.projectId)}` },
   { table: pins, dependsOn: sql`${pins.resourceType} = ${of('resourceType')} and ${isId(pins.resourceId)}` },
   { table: pins, dependsOn: sql`${isOf('user')} and ${isId(pins.userId)}` },
-  { table: apiKeys, dependsOn: sql`${isOf('user')} and ${isId(apiKeys.userId)}` },
 ]
 const allDependents: readonly Dependents[] = [
   sessionsOfProject,

@@ -44,6 +44,42 @@ export const apiKeyRows: Rows = {
     },
   },
 
+  createApiKeySession: {
+    prepare: async () => ({ path: '/v1/me/sessions', json: { expiresInSeconds: 60 }, ids: [] }),
+    namesNothing: true,
+    variations: {
+      'no time at all': {
+        status: 400,
+        apply: async (_, example) => ({ ...example, json: { expiresInSeconds: 0 } }),
+      },
+      'the user has the most sessions allowed': {
+        async apply(workspace, example) {
+          const session = { kind: 'session', expiresAt: '2999-01-01T00:00:00.000Z' } as const
+          for (let count = 0; count < 20; count++) await workspace.addKey(session)
+          return example
+        },
+      },
+    },
+  },
+
+  deleteOwnApiKey: {
+    // A key of its own, because the request ends it.
+    prepare: async () => ({ path: '/v1/me/api-key', ids: [], keyOptions: {} }),
+    namesNothing: true,
+    variations: {
+      'an unknown query parameter': {
+        status: 400,
+        apply: async (_, example) => ({ ...example, path: '/v1/me/api-key?descendants=true' }),
+      },
+      'the key is a session': {
+        apply: async (_, example) => ({
+          ...example,
+          keyOptions: { kind: 'session', expiresAt: '2999-01-01T00:00:00.000Z' },
+        }),
+      },
+    },
+  },
+
   createApiKey: {
     async prepare(workspace) {
       const projectId = await workspace.addProject()
@@ -91,6 +127,16 @@ export const apiKeyRows: Rows = {
           return includingDescendants(example)
         },
       },
+      'it has a session': {
+        async apply(workspace, example) {
+          const {
+            ids: [createdByKeyId = ''],
+            projectIds = [],
+          } = example
+          await workspace.addKey({ ...POWER, projectIds, createdByKeyId, kind: 'session' })
+          return example
+        },
+      },
       'it includes descendants, and the key is revoked': {
         idle: true,
         async apply(workspace, example) {
@@ -109,6 +155,16 @@ export const apiKeyRows: Rows = {
     outOfReach: 403,
     variations: {
       ...creating,
+      'it has a session': {
+        async apply(workspace, example) {
+          const {
+            ids: [createdByKeyId = ''],
+            projectIds = [],
+          } = example
+          await workspace.addKey({ ...POWER, projectIds, createdByKeyId, kind: 'session' })
+          return example
+        },
+      },
       'it has a feed of skills': {
         async apply(workspace, example) {
           await workspace.addSkillFeed(example.ids[0])

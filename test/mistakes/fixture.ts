@@ -53,6 +53,7 @@ const KEYS = {
   'a key until 2999': { expiresAt: '2999-01-01T00:00:00.000Z' },
   'a revoked key': {},
   'a rotated key': {},
+  'a session': { kind: 'session', expiresAt: '2999-01-01T00:00:00.000Z' },
 } as const satisfies Record<string, KeyOptions>
 
 export type KeyName = keyof typeof KEYS
@@ -112,6 +113,7 @@ export async function prepareWorkspace() {
       .replace('{key}', as === 'nobody' ? '' : idOf(as))
       .replace('{rotated}', idOf('a rotated key'))
       .replace('{expired}', idOf('an expired key'))
+      .replace('{session}', idOf('a session'))
     return request(method, filled, { ...options, ...(as !== 'nobody' && { key: tokenOf(as) }) })
   }
 }

@@ -61,6 +61,11 @@ describe('of a statement of a caller', () => {
       `insert into users (organizationId, id, name) select organizationId, :id, :name from apiKeys where ${GUARD}
        on conflict (organizationId, id) do update set name = excluded.name`,
     ],
+    [
+      'the hash of a row of the organization',
+      `update apiKeys set revokedAt = :now where hash in (select other.hash from apiKeys k
+       join apiKeys other on other.organizationId = k.organizationId where k.${GUARD})`,
+    ],
   ])('a table is bound by %s', (_, sql) => {
     expect(unboundIn(sql)).toEqual([])
   })
@@ -71,6 +76,12 @@ describe('of a statement of a caller', () => {
       'IS NOT NULL',
       'sessions',
       `select id from sessions, apiKeys where apiKeys.${GUARD} and sessions.organizationId is not null`,
+    ],
+    [
+      'the hash of a row of any organization',
+      'apiKeys as other',
+      `select :caller.keyHash, :caller.scope from apiKeys k join apiKeys other on other.hash = :hash
+       where k.organizationId = ${ORGANIZATION}`,
     ],
     [
       'another column',

@@ -119,6 +119,7 @@ describe('workspace --help', () => {
       'keys list',
       'keys revoke',
       'login',
+      'logout',
       'runs',
       'runs complete',
       'runs list',

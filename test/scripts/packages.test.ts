@@ -415,6 +415,26 @@ describe('the packed cli', () => {
     ])
   })
 
+  it('removes the stored login, and revokes its key if asked to', async () => {
+    const logIn = async (token: string) =>
+      expect((await workspace(['login', '--url', demo.baseUrl], '', token)).code).toBe(0)
+    await logIn(demo.apiKey)
+    expect(await lines(['logout'])).toEqual([`Removed ${loginFile}. Its API key stays valid.`])
+    expect(existsSync(loginFile)).toBe(false)
+    expect(await lines(['logout'])).toEqual(['There is no stored login.'])
+
+    const [key] = await json(['keys', 'create', 'console', '--scope', 'skills:read'], demo.apiKey)
+    for (let count = 0; count < 2; count++) {
+      // The second time, the key is revoked already.
+      if (count === 0) await logIn(key.token)
+      else writeFileSync(loginFile, JSON.stringify({ url: demo.baseUrl, apiKey: key.token }))
+      expect(await lines(['logout', '--revoke'])).toEqual([`Revoked the API key, and removed ${loginFile}.`])
+      expect(existsSync(loginFile)).toBe(false)
+    }
+    expect((await workspace(['whoami'], key.token)).stderr).toMatch(/^The API key was revoked/)
+    await logIn(demo.apiKey)
+  })
+
   it.runIf(process.platform === 'linux')(
     'asks for the address and the key, and does not show the key',
     async () => {

@@ -129,7 +129,9 @@ function verify(sqlite: DatabaseSync): void {
 const acceptsChanges = (sqlite: DatabaseSync) => {
   try {
     sqlite
-      .prepare(`INSERT INTO "auditEvents" VALUES (?, ?, 'putUser', '/', '', NULL, '') ON CONFLICT DO NOTHING`)
+      .prepare(
+        `INSERT INTO "auditEvents" VALUES (?, ?, 'putUser', '/', '', '', NULL, '') ON CONFLICT DO NOTHING`,
+      )
       .run(ORGANIZATION, crypto.randomUUID())
     return true
   } catch (error) {

@@ -11,8 +11,7 @@ import { parseKeyRing } from '../../src/crypto/key-ring.ts'
 import { seal } from '../../src/crypto/sealed-value.ts'
 import * as tables from '../../src/db/schema.ts'
 import { bind, query, runBatch, type Statement, unguarded, type Values } from '../../src/db/statement.ts'
-import { COUNT_USAGE } from '../../src/db/usage.ts'
-import type { Quota } from '../../src/environment.ts'
+import { COUNT_USAGE, type StoredQuota } from '../../src/db/usage.ts'
 import { mintSecret, SECRET_CONTEXT } from '../../src/resources/run-endpoint/signature.ts'
 import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
 import { archiveOf } from '../../src/resources/skills/archive.ts'
@@ -34,9 +33,10 @@ export interface KeyOptions {
   readonly expiresAt?: string
   /** The key that created it. */
   readonly createdByKeyId?: string
+  readonly kind?: 'session'
 }
 
-export type Usage = { readonly organizationId: string } & Readonly<Record<Quota, number>>
+export type Usage = { readonly organizationId: string } & Readonly<Record<StoredQuota, number>>
 
 export class Workspace {
   readonly organizationId = newUuid()
@@ -69,7 +69,7 @@ export class Workspace {
   }
 
   async addKeyWithId(options: KeyOptions = {}) {
-    const { scopes = SCOPES, userId, projectIds, expiresAt, createdByKeyId = null } = options
+    const { scopes = SCOPES, userId, projectIds, expiresAt, createdByKeyId = null, kind } = options
     const user = userId === undefined ? this.userId : userId
     const { token, row } = provisioning.mintApiKey({
       organizationId: this.organizationId,
@@ -81,6 +81,7 @@ export class Workspace {
       ...(expiresAt && { expiresAt }),
     })
     await runBatch(env.DB, [provisioning.insertApiKey], { ...row, createdByKeyId })
+    if (kind) await this.change(tables.apiKeys, row.id, { kind })
     return { token, id: row.id }
   }
 

@@ -144,6 +144,12 @@ export const initial: SchemaVersion = {
         idempotencyKey: 'create laptop',
       }),
       key(ACME, 27, mintToken(), { idempotencyKey: `rotate ${uuid(26)} laptop`, createdByKeyId: uuid(26) }),
+      key(ACME, 29, mintToken(), {
+        kind: 'session',
+        projectIds: JSON.stringify([MOBILE]),
+        expiresAt: FAR_AHEAD,
+        createdByKeyId: uuid(22),
+      }),
       // Of a deleted user.
       key(ACME, 28, mintToken(), { userId: 'mallory', revokedAt: CHANGED }),
       key(GLOBEX, 21, TOKENS.globex, { userId: 'ada' }),
@@ -291,12 +297,14 @@ export const initial: SchemaVersion = {
         operation: 'deleteEnvironmentVariable',
         target: `/v1/projects/${encodeURIComponent(MOBILE)}/environment-variables/TOKEN`,
         apiKeyId: uuid(21),
+        apiKeyName: 'laptop',
         userId: 'ada',
       }),
       auditEvent(CHANGED, 2, {
         operation: 'createProjectSchedule',
         target: `/v1/projects/${WEBSITE}/schedules/${uuid(404)}`,
         apiKeyId: uuid(26),
+        apiKeyName: 'ci',
       }),
     ],
     runEndpoints: [
@@ -431,6 +439,7 @@ function key(organizationId: string, id: number, token: string, values: object) 
     organizationId,
     id: uuid(id),
     name: 'laptop',
+    kind: 'key',
     hash: hashToken(token),
     scopes: JSON.stringify(scopes),
     createdAt: WRITTEN,

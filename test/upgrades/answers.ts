@@ -107,7 +107,7 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
   }))
   const events = pick(
     all('auditEvents'),
-    ...['id', 'operation', 'target', 'apiKeyId', 'userId', 'requestId'],
+    ...['id', 'operation', 'target', 'apiKeyId', 'apiKeyName', 'userId', 'requestId'],
   ).map((event) => ({ ...event, createdAt: timeOfId(String(event.id)) }))
 
   return Object.fromEntries([
@@ -136,10 +136,13 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
 
 /** What `GET /v1/api-keys` lists to a key that acts for no user. */
 export function apiKeysOf(organizationId: string, { apiKeys = [] }: Rows): Row[] {
-  const live = apiKeys.filter((key) => key.organizationId === organizationId && !key.revokedAt)
+  const live = apiKeys.filter(
+    (key) => key.organizationId === organizationId && key.kind === 'key' && !key.revokedAt,
+  )
   const fields = [
     'id',
     'name',
+    'kind',
     'scopes',
     'userId',
     'projectIds',

@@ -3,15 +3,30 @@ import * as z from 'zod/mini'
 import { SCOPES } from '../../access/scopes.ts'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
-import { docs, externalId, instant, overlapSeconds, rule, text, time, uuid } from '../../http/fields.ts'
+import {
+  docs,
+  externalId,
+  instant,
+  integer,
+  overlapSeconds,
+  rule,
+  text,
+  time,
+  uuid,
+} from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 const MAX_PROJECTS = 100
+export const MAX_SESSION_SECONDS = 12 * 3600
+const KINDS = ['key', 'session'] as const
 
 const fields = {
   id: uuid(),
   name: z.string(),
+  kind: z
+    .enum(KINDS)
+    .register(docs, { description: 'A session was created by `POST /v1/me/sessions`; any other is a key.' }),
   scopes: z.array(z.string()),
   userId: z
     .nullable(z.string())
@@ -42,9 +57,21 @@ const newApiKey = z
   })
   .register(docs, { id: 'ApiKeyWithToken' })
 
+const deletion = z
+  .strictObject({
+    deleted: z.literal(true),
+    id: uuid(),
+    descendants: z.int().check(z.minimum(0)).register(docs, {
+      description:
+        'How many other keys the request revoked: sessions of the key and, if requested, its descendants.',
+    }),
+  })
+  .register(docs, { id: 'ApiKeyDeletion' })
+
 const exampleApiKey = {
   id: EXAMPLE_IDS.apiKeyId,
   name: 'laptop',
+  kind: 'key',
   scopes: ['pins:read', 'pins:write'],
   userId: EXAMPLE_IDS.userId,
   projectIds: null,
@@ -154,10 +181,16 @@ export const listApiKeysContract = {
   summary: 'List API keys',
   description:
     'Lists the API keys of the organization in order of creation. A key that acts as a user lists only the keys of that user. A ' +
-    'key that is restricted to projects lists only keys that are restricted to these projects or to some of them. Tokens are never listed.',
+    'key that is restricted to projects lists only keys that are restricted to these projects or to some of them. Sessions are listed with `kind=session` only. Tokens are never listed.',
   scope: 'api-keys:read',
   params: z.object({}),
-  query: z.object(pageQuery(uuid())),
+  query: z.object({
+    kind: z._default(z.enum(KINDS), 'key').register(docs, {
+      description: 'Which API keys are listed: keys, or sessions.',
+      example: 'session',
+    }),
+    ...pageQuery(uuid()),
+  }),
   success: {
     status: 200,
     description: 'A page of API keys.',
@@ -176,7 +209,7 @@ export const rotateApiKeyContract = {
   summary: 'Rotate an API key',
   description:
     'Creates a successor with the same permissions and a new token. The rotated key stays valid for `overlapSeconds`, so that ' +
-    'there is time to replace it.',
+    'there is time to replace it. Its sessions end with it.',
   scope: 'api-keys:write',
   params,
   headers,
@@ -196,6 +229,7 @@ export const rotateApiKeyContract = {
   },
   errorCodes: [
     'api_key_forbidden',
+    'api_key_is_session',
     'api_key_rotated',
     'exceeds_own_key',
     'api_key_not_found',
@@ -205,7 +239,7 @@ export const rotateApiKeyContract = {
   ],
   errors: {
     ...errors,
-    403: `${OUT_OF_REACH} Or the key to rotate has a scope that yours lacks, or expires later.`,
+    403: `${OUT_OF_REACH} Or the key to rotate has a scope that yours lacks, expires later, or is a session.`,
     404: NO_KEY,
     409: 'The API key has expired or was rotated, or an API key was already created with this `Idempotency-Key`.',
   },
@@ -218,7 +252,7 @@ export const deleteApiKeyContract = {
   tag: 'API keys',
   summary: 'Delete an API key',
   description:
-    'Revokes an API key, with effect from the next request. The keys that were created with it stay valid, unless `descendants` is true.',
+    'Revokes an API key and its sessions, with effect from the next request. The keys that were created with it stay valid, unless `descendants` is true.',
   scope: 'api-keys:write',
   params,
   query: z.object({
@@ -232,15 +266,7 @@ export const deleteApiKeyContract = {
   success: {
     status: 200,
     description: 'The API key is revoked.',
-    schema: z
-      .strictObject({
-        deleted: z.literal(true),
-        id: uuid(),
-        descendants: z.int().check(z.minimum(0)).register(docs, {
-          description: 'How many other keys the request revoked; 0 unless `descendants` is true.',
-        }),
-      })
-      .register(docs, { id: 'ApiKeyDeletion' }),
+    schema: deletion,
     example: { deleted: true, id: exampleApiKey.id, descendants: 2 },
   },
   errorCodes: ['api_key_forbidden', 'api_key_rotated', 'api_key_not_found'],
@@ -249,4 +275,69 @@ export const deleteApiKeyContract = {
     403: OUT_OF_REACH,
     404: 'The organization has no API key with this apiKeyId, or it is revoked and `descendants` is not true.',
   },
+} as const satisfies Contract
+
+export const createApiKeySessionContract = {
+  operationId: 'createApiKeySession',
+  showsSecretOnce: true,
+  method: 'POST',
+  path: '/v1/me/sessions',
+  tag: 'API keys',
+  summary: 'Create a session of the API key',
+  description:
+    'Creates an API key of the kind `session` with the permissions of yours, for a person who works with it for a while. It ends ' +
+    'with your API key, and after 12 hours at most. Each user, or each API key that acts as no user, has at most 20 sessions: one ' +
+    'more ends the oldest.',
+  scope: null,
+  params: z.object({}),
+  body: z
+    .strictObject({
+      name: z
+        .optional(text(1, 255, {}))
+        .register(docs, { description: 'The display name; by default that of your API key.' }),
+      expiresInSeconds: z
+        .optional(integer(1, MAX_SESSION_SECONDS, 'whole seconds', '(12 hours)'))
+        .register(docs, {
+          description:
+            'How long the session lasts. The default is 12 hours, or the rest of the time of your API key if that is shorter.',
+        }),
+    })
+    .register(docs, { id: 'NewApiKeySession', example: { name: 'console', expiresInSeconds: 3600 } }),
+  success: {
+    status: 201,
+    description: 'The session was created. Only this response contains its token.',
+    schema: newApiKey,
+    example: {
+      ...exampleNewApiKey,
+      name: 'console',
+      kind: 'session',
+      expiresAt: '2026-03-29T13:00:00.000Z',
+    },
+    headers: { Location: 'The path of the session.' },
+  },
+  errorCodes: ['api_key_is_session', 'api_key_rotated', 'exceeds_own_key'],
+  errors: {
+    ...errors,
+    403: 'Your API key is a session, was rotated, or ends before the session would.',
+  },
+} as const satisfies Contract
+
+export const deleteOwnApiKeyContract = {
+  operationId: 'deleteOwnApiKey',
+  method: 'DELETE',
+  path: '/v1/me/api-key',
+  tag: 'API keys',
+  summary: 'Delete the API key of the caller',
+  description:
+    'Revokes the API key that sends the request and its sessions, with effect from the next request. The keys that were created ' +
+    'with it stay valid. A session and a rotated key can end themselves too.',
+  scope: null,
+  params: z.object({}),
+  success: {
+    status: 200,
+    description: 'The API key is revoked.',
+    schema: deletion,
+    example: { deleted: true, id: exampleApiKey.id, descendants: 0 },
+  },
+  errors,
 } as const satisfies Contract

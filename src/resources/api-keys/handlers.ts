@@ -5,22 +5,31 @@ import { endpoint } from '../../http/endpoint.ts'
 import { pageOf, pagingOf } from '../../http/paging.ts'
 import {
   createApiKeyContract,
+  createApiKeySessionContract,
   deleteApiKeyContract,
+  deleteOwnApiKeyContract,
   listApiKeysContract,
+  MAX_SESSION_SECONDS,
   rotateApiKeyContract,
 } from './contract.ts'
 import {
   creatable,
   deletable,
+  deletion,
+  endSurplusSessions,
   insertKey,
+  insertSession,
   insertSuccessor,
   listKeys,
   listOwnKeys,
   moveFeeds,
-  recordDescendants,
+  ownDeletable,
+  ownDeletion,
+  recordSurplusSessions,
   retireKey,
-  revokeKeys,
   rotatable,
+  sessionCreatable,
+  shortenSessions,
 } from './statements.ts'
 
 interface Row {
@@ -68,7 +77,10 @@ export const createApiKey = endpoint(createApiKeyContract, async ({ headers, bod
 })
 
 export const listApiKeys = endpoint(listApiKeysContract, async ({ query }, context) => {
-  const [, all, own] = await context.run(authorized, [listKeys, listOwnKeys], pagingOf(query))
+  const [, all, own] = await context.run(authorized, [listKeys, listOwnKeys], {
+    ...pagingOf(query),
+    kind: query.kind,
+  })
   return { body: pageOf([...all, ...own].map(parseLists), query, ({ id }) => id) }
 })
 
@@ -76,13 +88,17 @@ export const rotateApiKey = endpoint(
   rotateApiKeyContract,
   async ({ params, headers, body, path }, context) => {
     const token = mintToken()
-    const [facts, [row]] = await context.run(rotatable, [insertSuccessor, moveFeeds, retireKey], {
-      ...params,
-      id: newUuid(),
-      hash: hashToken(token),
-      overlapEndsAt: new Date(Date.parse(context.now) + body.overlapSeconds * 1000).toISOString(),
-      idempotencyKey: within(`rotate ${params.apiKeyId}`, headers['Idempotency-Key']),
-    })
+    const [facts, [row]] = await context.run(
+      rotatable,
+      [insertSuccessor, moveFeeds, shortenSessions, retireKey],
+      {
+        ...params,
+        id: newUuid(),
+        hash: hashToken(token),
+        overlapEndsAt: new Date(Date.parse(context.now) + body.overlapSeconds * 1000).toISOString(),
+        idempotencyKey: within(`rotate ${params.apiKeyId}`, headers['Idempotency-Key']),
+      },
+    )
     if (!row) throw rotatable.refusal(facts, context)
     const keys = path.slice(0, path.indexOf(`/${params.apiKeyId}/`))
     return { body: { ...parseLists(row), token }, location: `${keys}/${row.id}` }
@@ -91,11 +107,33 @@ export const rotateApiKey = endpoint(
 
 export const deleteApiKey = endpoint(deleteApiKeyContract, async ({ params, query }, context) => {
   const { apiKeyId: id } = params
-  const [facts, , revoked] = await context.run(deletable, [recordDescendants, revokeKeys], {
+  const [facts, , revoked] = await context.run(deletable, deletion, {
     apiKeyId: id,
     descendants: Number(query.descendants === 'true'),
   })
   deletable.requireMet(facts, context)
   const descendants = revoked.filter((key) => key.id !== id).length
   return { body: { deleted: true as const, id, descendants } }
+})
+
+export const createApiKeySession = endpoint(createApiKeySessionContract, async ({ body, path }, context) => {
+  const token = mintToken()
+  const seconds = body.expiresInSeconds ?? MAX_SESSION_SECONDS
+  const steps = [recordSurplusSessions, endSurplusSessions, insertSession] as const
+  const row = await context.runForRow(sessionCreatable, steps, {
+    id: newUuid(),
+    hash: hashToken(token),
+    name: body.name ?? null,
+    expiresAt: new Date(Date.parse(context.now) + seconds * 1000).toISOString(),
+    expiresAtIsGiven: Number(body.expiresInSeconds !== undefined),
+  })
+  return {
+    body: { ...parseLists(row), token },
+    location: `${path.slice(0, -'me/sessions'.length)}api-keys/${row.id}`,
+  }
+})
+
+export const deleteOwnApiKey = endpoint(deleteOwnApiKeyContract, async (_, context) => {
+  const [{ ownId }, , revoked] = await context.run(ownDeletable, ownDeletion, { descendants: 0 })
+  return { body: { deleted: true as const, id: ownId, descendants: revoked.length - 1 } }
 })

@@ -1,5 +1,18 @@
 /** The API keys of an organization, in SQL. No key creates or rotates one that can do more than itself. */
-import { and, asc, eq, gt, isNotNull, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  isNotNull,
+  isNull,
+  ne,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { recordRevocations } from '../../access/audit.ts'
 import { mayAct, now } from '../../access/guard.ts'
@@ -7,26 +20,34 @@ import { actsAs, includesProjects, isKeyInReach, isSubset, isUnrotated } from '.
 import {
   authorized,
   type Join,
+  type Preconditions,
   precondition,
   preconditionUnless,
   requiring,
 } from '../../access/preconditions.ts'
-import { withinQuotas } from '../../access/quotas.ts'
+import { withinApiKeyQuota } from '../../access/quotas.ts'
 import { insertRow } from '../../db/rows.ts'
-import { apiKeys, projects, skillFeeds, users } from '../../db/schema.ts'
+import { apiKeys, projects, sessionOwner, skillFeeds, users } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
+
+/** Of a user, or of a key that acts as none. */
+const MAX_SESSIONS = 20
 
 const id = sql.placeholder('id')
 const apiKeyId = sql.placeholder('apiKeyId')
 const hash = sql.placeholder('hash')
 const name = sql.placeholder('name')
 const scopes = sql.placeholder('scopes')
+const expiresAt = sql.placeholder('expiresAt')
 const idempotencyKey = sql.placeholder('idempotencyKey')
+const kind = sql.placeholder('kind')
 const cursor = sql.placeholder('cursor')
 const rowLimit = sql.placeholder('rowLimit')
 /** 1 if the deletion includes the descendants of the key, else 0. */
 const descendants = sql.placeholder('descendants')
+
+const of = (table: SQL, column: string) => sql`${table}.${sql.identifier(column)}`
 
 /** The value in the request, which may be null; if it is left out, the caller's own. */
 function givenOrOwn(placeholder: string, own: SQLWrapper): SQL<string | null> {
@@ -48,6 +69,7 @@ const hasScopes = (list: SQLWrapper) => isSubset(list, apiKeys.scopes)
 const fieldsOf = (table: typeof apiKeys) => ({
   id: table.id,
   name: table.name,
+  kind: table.kind,
   scopes: table.scopes,
   userId: table.userId,
   projectIds: table.projectIds,
@@ -146,7 +168,7 @@ export const creatable = requiring([earlierKey], {
   ),
   earlierKeyId,
   // A rotation replaces one key by another, so it always fits.
-  exceededQuota: withinQuotas({ apiKeys: sql`1` }),
+  withinQuota: withinApiKeyQuota,
 })
 
 export const insertKey = guardedChange(() =>
@@ -158,6 +180,7 @@ export const insertKey = guardedChange(() =>
           organizationId: apiKeys.organizationId,
           id,
           name,
+          kind: sql`'key'`,
           hash,
           scopes,
           userId: newUserId,
@@ -200,6 +223,7 @@ export const listOwnKeys = listing(eq(named.userId, apiKeys.userId))
 function listing(isListed: SQL) {
   const isListable = and(
     eq(named.organizationId, apiKeys.organizationId),
+    eq(named.kind, kind),
     gt(named.id, cursor),
     isNull(named.revokedAt),
   )
@@ -213,12 +237,104 @@ function listing(isListed: SQL) {
   )
 }
 
+/** A session that has not ended. */
+const session = alias(apiKeys, 'session')
+const isLiveSession = (owner: SQL) =>
+  and(
+    eq(session.organizationId, apiKeys.organizationId),
+    // As in the condition of the index.
+    sql`${session.kind} = 'session'`,
+    isNull(session.revokedAt),
+    gt(session.expiresAt, now),
+    eq(sessionOwner(session), owner),
+  )
+
+/** The sessions of the named key. They act as its user, so they are among those of its owner, which are few. */
+const isSessionOfNamed = and(
+  isLiveSession(sql`coalesce(${named.userId}, ${named.id})`),
+  eq(session.createdByKeyId, named.id),
+)
+
+const keyIsNoSession = (key: typeof named | typeof apiKeys, message: string) =>
+  precondition(sql`${key.kind} <> 'session'`, () => new ApiError('api_key_is_session', message))
+
+export const sessionCreatable = requiring([], {
+  callerIsNoSession: keyIsNoSession(
+    apiKeys,
+    'Your API key is a session, which cannot create sessions. Use the API key that created it.',
+  ),
+  callerIsUnrotated: callerIsUnrotated(),
+  callerLivesAsLong: precondition(
+    or(sql`not ${sql.placeholder('expiresAtIsGiven')}`, livesUntil(expiresAt)),
+    () =>
+      new ApiError(
+        'exceeds_own_key',
+        'expiresInSeconds goes beyond the end of your API key. Leave it out, or use an API key that is valid for longer.',
+      ),
+  ),
+})
+
+/**
+ * The sessions of the caller's user, or of the caller's key if that acts as none, that one more session ends: the oldest that
+ * the caller may manage.
+ */
+const surplus = sql`"surplus"`
+const surplusSessions = sql`(${sessionCreatable
+  .rows({ id: sql`${session.id}`.as('id'), hash: sql`${session.hash}`.as('hash') })
+  .innerJoin(
+    session,
+    and(
+      isLiveSession(sql`coalesce(${apiKeys.userId}, ${apiKeys.id})`),
+      sql`${session.userId} is ${apiKeys.userId}`,
+      isKeyInReach(session),
+    ),
+  )
+  .orderBy(desc(session.id))
+  .limit(MAX_SESSIONS)
+  .offset(MAX_SESSIONS - 1)}) as ${surplus}`
+
+export const recordSurplusSessions = recordRevocations(surplusSessions, of(surplus, 'id'), sql`true`, mayAct)
+
+export const endSurplusSessions = guarded(() =>
+  query
+    .update(apiKeys)
+    .set({ revokedAt: sql`${now}` })
+    .where(sql`${apiKeys.hash} in (select "hash" from ${surplusSessions})`),
+)
+
+export const insertSession = guardedChange(() =>
+  query
+    .insert(apiKeys)
+    .select(
+      sessionCreatable.rows(
+        insertRow(apiKeys, {
+          organizationId: apiKeys.organizationId,
+          id,
+          name: sql`coalesce(${name}, ${apiKeys.name})`,
+          kind: sql`'session'`,
+          hash,
+          scopes: apiKeys.scopes,
+          userId: apiKeys.userId,
+          projectIds: apiKeys.projectIds,
+          expiresAt: sql`min(coalesce(${apiKeys.expiresAt}, ${expiresAt}), ${expiresAt})`,
+          createdAt: now,
+          createdByKeyId: apiKeys.id,
+        }),
+      ),
+    )
+    .returning(fieldsOf(apiKeys)),
+)
+
 export const rotatable = requiring(
   [{ table: named, on: and(isNamed, isNull(named.revokedAt)) }, earlierKey],
   {
     keyExists,
     callerIsUnrotated: callerIsUnrotated(isCallersOwn),
     keyIsInReach,
+    keyIsNoSession: keyIsNoSession(
+      named,
+      'The API key is a session, which cannot be rotated. Create another session.',
+    ),
     callerHasScopes: precondition(
       hasScopes(named.scopes),
       () =>
@@ -256,6 +372,7 @@ export const insertSuccessor = guardedChange(() =>
           organizationId: named.organizationId,
           id,
           name: named.name,
+          kind: named.kind,
           hash,
           scopes: named.scopes,
           userId: named.userId,
@@ -278,9 +395,22 @@ export const moveFeeds = guarded(() =>
     .where(and(eq(skillFeeds.organizationId, rotatable.organizationId), eq(skillFeeds.apiKeyId, apiKeyId))),
 )
 
+const overlapEndsAt = sql.placeholder('overlapEndsAt')
+
+/** No session outlives its key. */
+export const shortenSessions = guarded(() =>
+  query
+    .update(apiKeys)
+    .set({ expiresAt: sql`${overlapEndsAt}` })
+    .where(
+      sql`${apiKeys.hash} in ${rotatable
+        .rows({ hash: session.hash })
+        .innerJoin(session, and(isSessionOfNamed, gt(session.expiresAt, overlapEndsAt)))}`,
+    ),
+)
+
 /** Ends the key that has the successor, after the overlap. */
 export const retireKey = guarded(() => {
-  const overlapEndsAt = sql.placeholder('overlapEndsAt')
   return query
     .update(apiKeys)
     .set({
@@ -301,42 +431,63 @@ export const deletable = requiring(
   },
 )
 
-const child = alias(apiKeys, 'child')
+/** The key of the caller, as the named key. */
+export const ownDeletable = requiring(
+  [{ table: named, on: eq(named.hash, apiKeys.hash) }],
+  {},
+  { ownId: sql<string>`${named.id}` },
+)
+
 const lineage = sql`"lineage"`
-const isChild = and(
-  sql`${child.organizationId} = ${lineage}."organizationId"`,
-  sql`${child.createdByKeyId} = ${lineage}."id"`,
-)
-/** The key of a deletion and, if it includes them, its descendants. A revoked key has descendants too. */
-const deletedKeys = deletable
-  .rows({ organizationId: named.organizationId, id: named.id })
-  .union(
+const ending = sql`"ending"`
+const child = alias(apiKeys, 'child')
+const fieldsOfLineage = (key: typeof child | typeof named | typeof session, isNamed: 0 | 1) => ({
+  organizationId: sql`${key.organizationId}`.as('organizationId'),
+  id: sql`${key.id}`.as('id'),
+  hash: sql`${key.hash}`.as('hash'),
+  revokedAt: sql`${key.revokedAt}`.as('revokedAt'),
+  isNamed: sql`${sql.raw(String(isNamed))}`.as('isNamed'),
+})
+
+/**
+ * The deletion of the named key. It revokes the key's sessions too and, if it includes them, the descendants, also those of
+ * revoked keys. The index `apiKeysByCreator` has all that the search reads of a descendant.
+ */
+function deletionOf({ rows }: Pick<Preconditions, 'rows'>) {
+  const endingKeys = sql`(with recursive ${lineage}("organizationId", "id", "hash", "revokedAt", "isNamed") as ${rows(
+    fieldsOfLineage(named, 1),
+  )
+    .union(rows(fieldsOfLineage(session, 0)).innerJoin(session, isSessionOfNamed))
+    .union(
+      query
+        .select(fieldsOfLineage(child, 0))
+        .from(child)
+        .innerJoin(
+          lineage,
+          and(
+            eq(child.organizationId, of(lineage, 'organizationId')),
+            eq(child.createdByKeyId, of(lineage, 'id')),
+          ),
+        )
+        .where(sql`${descendants}`),
+    )} select * from ${lineage} where "revokedAt" is null) as ${ending}`
+
+  const record = recordRevocations(endingKeys, of(ending, 'id'), sql`not ${of(ending, 'isNamed')}`, mayAct)
+
+  // Descendants that are revoked together with their creators have no live descendants, so they lose their creator: no later
+  // deletion has to search them.
+  const creator = sql`case when ${of(ending, 'isNamed')} or not ${descendants} then ${apiKeys.createdByKeyId} end`
+  const revoke = guardedChange(() =>
     query
-      .select({ organizationId: child.organizationId, id: child.id })
-      .from(child)
-      .innerJoin(lineage, isChild)
-      .where(sql`${descendants}`),
+      .update(apiKeys)
+      .set({ revokedAt: sql`${now}`, createdByKeyId: creator })
+      .from(endingKeys)
+      // The plus sign keeps SQLite from starting at all keys.
+      .where(sql`${apiKeys.hash} = +${of(ending, 'hash')}`)
+      .returning({ id: apiKeys.id }),
   )
+  return [record, revoke] as const
+}
 
-/** True if the deletion revokes the key. */
-const isRevoked = (key: Readonly<Record<'organizationId' | 'id' | 'revokedAt', SQLWrapper>>) =>
-  and(
-    sql`(${key.organizationId}, ${key.id}) in
-      (with recursive ${lineage}("organizationId", "id") as ${deletedKeys} select * from ${lineage})`,
-    isNull(key.revokedAt),
-  )
-
-const descendant = alias(apiKeys, 'descendant')
-export const recordDescendants = recordRevocations(
-  descendant as unknown as typeof apiKeys,
-  and(isRevoked(descendant), ne(descendant.id, apiKeyId)),
-  mayAct,
-)
-
-export const revokeKeys = guardedChange(() =>
-  query
-    .update(apiKeys)
-    .set({ revokedAt: sql`${now}` })
-    .where(isRevoked(apiKeys))
-    .returning({ id: apiKeys.id }),
-)
+export const deletion = deletionOf(deletable)
+export const ownDeletion = deletionOf(ownDeletable)

@@ -14,6 +14,7 @@ const auditEvent = z
       .string()
       .register(docs, { description: 'The path of the changed resource; of a lease, with the names.' }),
     apiKeyId: uuid('The API key that made the change.'),
+    apiKeyName: z.string().register(docs, { description: 'The name of the API key at that time.' }),
     userId: z
       .nullable(z.string())
       .register(docs, { description: 'The user that the API key acts as; null if it acts as none.' }),
@@ -62,6 +63,7 @@ export const listAuditEventsContract = {
           operation: 'deleteEnvironmentVariable',
           target: '/v1/projects/website/environment-variables/DATABASE_URL',
           apiKeyId: EXAMPLE_IDS.apiKeyId,
+          apiKeyName: 'laptop',
           userId: EXAMPLE_IDS.userId,
           requestId: '3f0e8a9c-52d7-4f7e-8a44-7d1b6c2e9f05',
           createdAt: '2026-03-27T14:30:01.457Z',

@@ -27,6 +27,7 @@ export const retrieveMeContract = {
         apiKey: z.strictObject({
           id: uuid(),
           name: z.string(),
+          kind: z.enum(['key', 'session']),
           scopes: z.array(z.string()),
           projectIds: z.nullable(z.array(z.string())).register(docs, {
             description: 'The projects that the key is restricted to; null if it is not restricted.',
@@ -43,6 +44,7 @@ export const retrieveMeContract = {
       apiKey: {
         id: EXAMPLE_IDS.apiKeyId,
         name: 'laptop',
+        kind: 'key',
         scopes: ['pins:read', 'pins:write'],
         projectIds: null,
         expiresAt: null,

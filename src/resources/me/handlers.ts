@@ -6,7 +6,7 @@ import { selectMe } from './statements.ts'
 export const retrieveMe = endpoint(retrieveMeContract, async (_, context) => {
   const [, [me]] = await context.run(authorized, [selectMe], {})
   if (!me) throw new Error('A live key has no organization')
-  const { organizationId, organizationName, userId, userName, id, name, expiresAt } = me
+  const { organizationId, organizationName, userId, userName, id, name, kind, expiresAt } = me
   return {
     body: {
       organization: { id: organizationId, name: organizationName },
@@ -14,6 +14,7 @@ export const retrieveMe = endpoint(retrieveMeContract, async (_, context) => {
       apiKey: {
         id,
         name,
+        kind,
         scopes: JSON.parse(me.scopes),
         projectIds: me.projectIds === null ? null : JSON.parse(me.projectIds),
         expiresAt,

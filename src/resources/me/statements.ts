@@ -13,6 +13,7 @@ export const selectMe = guarded(() =>
       userName: sql<string | null>`${users.name}`.as('userName'),
       id: sql<string>`${apiKeys.id}`.as('id'),
       name: sql<string>`${apiKeys.name}`.as('name'),
+      kind: apiKeys.kind,
       scopes: apiKeys.scopes,
       projectIds: apiKeys.projectIds,
       expiresAt: apiKeys.expiresAt,

@@ -79,7 +79,7 @@ const isUserDeleted = sql`exists ${query
   )}`
 const mayRevokeUserKeys = and(mayAct, isUnrestricted, managesUserKeys, isUserDeleted)
 
-const recordUserKeys = recordRevocations(userKey as unknown as typeof apiKeys, isUserKey, mayRevokeUserKeys)
+const recordUserKeys = recordRevocations(userKey, userKey.id, isUserKey, mayRevokeUserKeys)
 
 /** In the same transaction as the deletion, so that no key outlives its user. */
 const revokeUserKeys = guarded(() =>
