@@ -10,6 +10,7 @@ import type { RunMessage } from '../src/queue.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
 import { type DatabaseUse, watchedDatabase } from './support/bindings.ts'
+import { stopClock } from './support/clock.ts'
 import { ifMatchVariations } from './support/example.ts'
 import {
   deadKeys,
@@ -48,11 +49,15 @@ async function used(key: string): Promise<string> {
 
 /** Sends the request and counts what it asks of the database. */
 async function counted(operationId: string, example: Example, key: string | undefined) {
+  // No two requests have the same time.
+  vi.setSystemTime(Date.now() + 1)
   const use = watchedDatabase()
   const environment = { ...example.environment, DB: use.DB }
   const { status } = await send(operationId, { ...example, environment }, key)
   return { status, use }
 }
+
+stopClock()
 
 /** Does all that a tick has to do, as if two hours had passed, and delivers what it fires. */
 async function tickAndDeliver(DB: D1Database): Promise<void> {

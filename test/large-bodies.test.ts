@@ -77,7 +77,7 @@ describe.each(readers)('$operationId', ({ operationId, contract, row }) => {
     )
   })
 
-  it('reads no large body for a key without the scope', async () => {
+  it.runIf(contract.scope !== null)('reads no large body for a key without the scope', async () => {
     expect(await refused({ scopes: [] })).toEqual(
       all({
         status: 400,

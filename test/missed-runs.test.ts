@@ -10,6 +10,7 @@ import { runIdOf } from '../src/resources/schedules/firing/run-id.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
 import { interruptedDatabase, watchedDatabase } from './support/bindings.ts'
+import { START, stopClock } from './support/clock.ts'
 import { newOutbox } from './support/queue.ts'
 import { Receiver } from './support/receiver.ts'
 import { Workspace } from './support/workspace.ts'
@@ -24,16 +25,15 @@ const INSTANTS_A_TICK = 10_000
 const PURGED_A_TICK = 2000
 const KEPT_DAYS = 90
 
-/** The minute in which the tests began. */
-const START = new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS)
-const at = (minutes: number) => new Date(START.getTime() + minutes * MINUTE_MS)
+const at = (minutes: number) => new Date(START + minutes * MINUTE_MS)
 const iso = (minutes: number) => at(minutes).toISOString()
 
 const EVERY_MINUTE = '* * * * *'
-/** Each hour at the minute of the start. */
-const HOURLY = `${START.getUTCMinutes()} * * * *`
+const HOURLY = '0 * * * *'
 
 const UNKNOWN_ZONE = 'Mars/Olympus_Mons'
+
+stopClock()
 
 afterEach(async () => {
   const all = ['schedules', 'runs', 'missedSpans', 'runEndpoints', 'deletions']
@@ -177,13 +177,13 @@ describe('after time without ticks', () => {
     const long = await addDue(workspace, project, -9 * DAY_MINUTES, { cron: EVERY_MINUTE })
     const short = await addDue(workspace, project, -2, { cron: EVERY_MINUTE })
     const { DB, statements } = watchedDatabase()
-    await tick({ ...environment, DB }, START)
+    await tick({ ...environment, DB }, at(0))
     expect(statements.length).toBeLessThan(MAX_STATEMENTS)
     const recorded = await statusesOf(workspace, long)
     expect(recorded).toHaveLength(INSTANTS_A_TICK + 1)
     expect(recorded.at(-2)).toBe(`${iso(-9 * DAY_MINUTES + INSTANTS_A_TICK - 1)} skipped`)
     expect(await statusesOf(workspace, short)).toEqual([`${iso(0)} pending`])
-    await Promise.all([tick(environment, START), tick(environment, START)])
+    await Promise.all([tick(environment, at(0)), tick(environment, at(0))])
     for (const [id, since] of [
       [long, -9 * DAY_MINUTES],
       [short, -2],
@@ -199,12 +199,12 @@ describe('after time without ticks', () => {
     const id = await addDue(workspace, project, -120, { cron: '*/10 * * * *' })
     const start = nextRun('*/10 * * * *', 'UTC', at(-120)).toISOString()
     await workspace.change(schedules, id, { nextRunAt: start })
-    await fireSchedules(environment, START)
+    await fireSchedules(environment, at(0))
     const json = { cron: '0 0 1 1 *', timezone: 'Asia/Tokyo' }
     expect((await request('PATCH', `/v1/projects/${project}/schedules/${id}`, { key, json })).status).toBe(
       200,
     )
-    await tick(environment, START)
+    await tick(environment, at(0))
     expect(await statusesOf(workspace, id)).toEqual(skippedBut(walk('*/10 * * * *', 'UTC', start, iso(0))))
   })
 
@@ -216,9 +216,9 @@ describe('after time without ticks', () => {
     async ({ first, second }) => {
       const { workspace, project, environment } = await withParents()
       const id = await addDue(workspace, project, first)
-      await fireSchedules(environment, START)
+      await fireSchedules(environment, at(0))
       await workspace.change(schedules, id, { nextRunAt: iso(second) })
-      await tick(environment, START)
+      await tick(environment, at(0))
       expect(await statusesOf(workspace, id)).toEqual(skippedBut(walk(HOURLY, 'UTC', iso(-300), iso(0))))
       expect(await workspace.dump('missedSpans')).toEqual([])
     },
@@ -227,11 +227,11 @@ describe('after time without ticks', () => {
   it('a span that is extended while it is recorded is recorded completely', async () => {
     const { workspace, project, environment } = await withParents()
     const id = await addDue(workspace, project, -120)
-    await fireSchedules(environment, START)
+    await fireSchedules(environment, at(0))
     await workspace.change(schedules, id, { nextRunAt: iso(-300) })
-    const DB = interruptedDatabase(() => fireSchedules(environment, START))
-    await recordMissedRuns({ ...environment, DB }, START)
-    await tick(environment, START)
+    const DB = interruptedDatabase(() => fireSchedules(environment, at(0)))
+    await recordMissedRuns({ ...environment, DB }, at(0))
+    await tick(environment, at(0))
     expect(await statusesOf(workspace, id)).toEqual(skippedBut(walk(HOURLY, 'UTC', iso(-300), iso(0))))
     expect(await workspace.dump('missedSpans')).toEqual([])
   })
@@ -246,7 +246,7 @@ describe('after time without ticks', () => {
       lastError: 'HTTP 500',
     })
     await workspace.addRun(id, { scheduledAt: iso(0), status: 'delivered', attempts: 1 })
-    await tick(environment, START)
+    await tick(environment, at(0))
     expect(await statusesOf(workspace, id)).toEqual(
       ['skipped', 'failed', 'skipped', 'delivered'].map(
         (status, hour) => `${iso(-180 + hour * 60)} ${status}`,
@@ -257,10 +257,10 @@ describe('after time without ticks', () => {
 
   it('of more than 90 days, older instants are not recorded', async () => {
     const { workspace, project, environment } = await withParents()
-    const cron = `${START.getUTCMinutes()} */6 * * *`
+    const cron = '0 */6 * * *'
     const from = nextRun(cron, 'UTC', at(-200 * DAY_MINUTES)).toISOString()
     const id = await addDue(workspace, project, from, { cron })
-    const now = new Date(START.getTime() + 1)
+    const now = new Date(START + 1)
     await fireSchedules(environment, now)
     await recordMissedRuns(environment, now)
     const kept = new Date(now.getTime() - KEPT_DAYS * DAY_MINUTES * MINUTE_MS).toISOString()
@@ -275,7 +275,7 @@ describe('after time without ticks', () => {
     const instant = at(-100 * DAY_MINUTES)
     const cron = `${instant.getUTCMinutes()} ${instant.getUTCHours()} ${instant.getUTCDate()} ${instant.getUTCMonth() + 1} *`
     const id = await addDue(workspace, project, instant.toISOString(), { cron })
-    await tick(environment, START)
+    await tick(environment, at(0))
     await deliver()
     expect(await scheduleOf(workspace, id)).toMatchObject({ lastRunAt: instant.toISOString() })
     const ids = (await receiver.received()).map(({ headers }) => headers['webhook-id'])
@@ -297,7 +297,7 @@ describe.each(PARENTS)('an archived $type', ({ type, path }) => {
       expect(status).toBe(200)
     }
     await archive(true)
-    await tick(environment, START)
+    await tick(environment, at(0))
     expect(await workspace.dump('runs')).toEqual([
       expect.objectContaining({
         scheduledAt: iso(0),
@@ -328,7 +328,7 @@ describe.each(PARENTS)('an archived $type', ({ type, path }) => {
     const { workspace, key, environment, messages, ...parents } = await withParents()
     const id = await addDue(workspace, parents[type], -120, { parentType: type })
     await request('PATCH', `/v1/${path}/${parents[type]}`, { key, json: { archived: true } })
-    await tick(environment, START)
+    await tick(environment, at(0))
     const instants = [iso(-120), iso(-60), iso(0)]
     expect(await statusesOf(workspace, id)).toEqual(skippedBut(instants, 'skipped'))
     expect(messages).toEqual([])
@@ -375,7 +375,7 @@ describe.each(DELETED)('a deleted $what', ({ type, pathOf }) => {
     await elsewhere.addSchedule(type, parentId, { id, cron: HOURLY })
     await elsewhere.change(schedules, id, { nextRunAt: iso(-60) })
     expect((await request('DELETE', pathOf(parentId, id), { key })).status).toBe(200)
-    await fireSchedules(environment, START)
+    await fireSchedules(environment, at(0))
     expect(await workspace.dump('runs')).toEqual([])
     await tickToTheEnd(workspace, environment)
     expect(await rowsOf(workspace, id)).toEqual([])
@@ -388,8 +388,8 @@ describe.each(DELETED)('a deleted $what', ({ type, pathOf }) => {
     const parentId = parents[type]
     const id = await addDue(workspace, parentId, -8 * DAY_MINUTES, { parentType: type, cron: EVERY_MINUTE })
     const other = await addDue(workspace, await workspace.addProject(), -120)
-    if (when === 'after a tick') await tick(environment, START)
-    else await fireSchedules(environment, START)
+    if (when === 'after a tick') await tick(environment, at(0))
+    else await fireSchedules(environment, at(0))
     await addOldRuns(workspace, id, 100, iso(-9 * DAY_MINUTES))
     const before = await rowsOf(workspace, id)
     expect(before).toHaveLength((when === 'after a tick' ? INSTANTS_A_TICK : 0) + 103)
@@ -414,7 +414,7 @@ describe('a schedule whose time zone the runtime does not know', () => {
     const lost = await addDue(workspace, project, -120)
     const others = [await addDue(workspace, project, -180), await addDue(workspace, project, 0)]
     await workspace.change(schedules, lost, { timezone: UNKNOWN_ZONE })
-    await tick(environment, START)
+    await tick(environment, at(0))
     const path = `/v1/projects/${project}/schedules/${lost}`
     const { body } = await request('GET', path, { key })
     expect(body).toMatchObject({ enabledAt: null, nextRunAt: null, lastRunAt: iso(-120) })
@@ -442,11 +442,11 @@ describe('a schedule whose time zone the runtime does not know', () => {
     const { workspace, project, environment } = await withParents()
     const ids = [-240, -180, -120].map((since) => addDue(workspace, project, since))
     const [before, lost, after] = (await Promise.all(ids)) as [string, string, string]
-    await fireSchedules(environment, START)
+    await fireSchedules(environment, at(0))
     await env.DB.prepare('UPDATE "missedSpans" SET "timezone" = ? WHERE "scheduleId" = ?')
       .bind(UNKNOWN_ZONE, lost)
       .run()
-    await recordMissedRuns(environment, START)
+    await recordMissedRuns(environment, at(0))
     expect(await workspace.dump('missedSpans')).toEqual([])
     // Only the first of the missed instants is known.
     expect(await statusesOf(workspace, lost)).toEqual([`${iso(-180)} skipped`, `${iso(0)} pending`])
@@ -459,7 +459,7 @@ describe('a schedule whose time zone the runtime does not know', () => {
 })
 
 describe('runs of more than 90 days ago', () => {
-  const oldest = new Date(START.getTime() - KEPT_DAYS * DAY_MINUTES * MINUTE_MS)
+  const oldest = new Date(START - KEPT_DAYS * DAY_MINUTES * MINUTE_MS)
 
   /** The next tick begins a pass. */
   beforeEach(() => env.DB.prepare('DELETE FROM "passes"').run())
@@ -475,7 +475,7 @@ describe('runs of more than 90 days ago', () => {
       })
       await workspace.addRun(id, { scheduledAt: new Date(oldest.getTime() + index).toISOString(), status })
     }
-    await tick(environment, START)
+    await tick(environment, at(0))
     const kept = statuses.map(
       (status, index) => `${new Date(oldest.getTime() + index).toISOString()} ${status}`,
     )
@@ -488,12 +488,12 @@ describe('runs of more than 90 days ago', () => {
     await addOldRuns(workspace, id, 35_000, new Date(oldest.getTime() - 1000).toISOString())
     await addOldRuns(workspace, newUuid(), 10, iso(-1))
     const { DB, statements } = watchedDatabase()
-    await tick({ ...environment, DB }, START)
+    await tick({ ...environment, DB }, at(0))
     expect(statements.length).toBeLessThan(MAX_STATEMENTS)
     const left = (await workspace.dump('runs')).map(({ scheduledAt }) => String(scheduledAt)).sort()
     expect(left).toHaveLength(5010)
     expect(left[4999]).toBe(new Date(oldest.getTime() - 1000).toISOString())
-    await tick(environment, START)
+    await tick(environment, at(0))
     expect(await workspace.dump('runs')).toHaveLength(10)
   })
 })

@@ -7,6 +7,7 @@ import type { RunMessage } from '../src/queue.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
 import { databaseWith, interruptedDatabase, watchedDatabase } from './support/bindings.ts'
+import { START } from './support/clock.ts'
 import { deliverBatch, newOutbox } from './support/queue.ts'
 import { type Answer, Receiver } from './support/receiver.ts'
 import {
@@ -16,7 +17,6 @@ import {
   MINUTE_MS,
   newWorker,
   refusalOf,
-  START,
   stopClocks,
   tickNow,
   type Worker,

@@ -8,6 +8,7 @@ import { refreshNextRuns } from '../src/resources/schedules/firing/refresh-next-
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
 import { databaseWith, watchedDatabase } from './support/bindings.ts'
+import { START, stopClock } from './support/clock.ts'
 import { Workspace } from './support/workspace.ts'
 
 const MINUTE_MS = 60_000
@@ -16,18 +17,16 @@ const DAY_MINUTES = 1440
 const PAGE = 100
 const SCHEDULES_A_TICK = 700
 
-/** The minute in which the tests began. */
-const START = new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS)
-const at = (minutes: number) => new Date(START.getTime() + minutes * MINUTE_MS)
+const at = (minutes: number) => new Date(START + minutes * MINUTE_MS)
 const iso = (minutes: number) => at(minutes).toISOString()
 
 /** When the tests tick, in minutes: after they created their schedules. */
 const NOW = 10
 const DAILY = '30 9 * * *'
 const BERLIN = 'Europe/Berlin'
-const HOURLY = `${START.getUTCMinutes()} * * * *`
+const HOURLY = '0 * * * *'
 /** Half a year away. */
-const YEARLY = `0 0 1 ${((START.getUTCMonth() + 6) % 12) + 1} *`
+const YEARLY = '0 0 1 12 *'
 const UNKNOWN_ZONE = 'Mars/Olympus_Mons'
 
 /** The next run after a tick. */
@@ -42,6 +41,8 @@ const removeAll = () =>
   )
 
 beforeEach(removeAll)
+stopClock()
+
 afterEach(removeAll)
 
 /** The next tick begins a pass, as after a restore. */

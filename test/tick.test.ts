@@ -12,6 +12,7 @@ import { runIdOf } from '../src/resources/schedules/firing/run-id.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
 import { databaseWith, interruptedDatabase, watchedDatabase } from './support/bindings.ts'
+import { START, stopClock } from './support/clock.ts'
 import { sized } from './support/long-form.ts'
 import { deliverBatch } from './support/queue.ts'
 import { Receiver } from './support/receiver.ts'
@@ -29,18 +30,14 @@ const CLAIMS_A_TICK = 30_000
 /** A page of due schedules. */
 const RUNS_A_CALL = 250
 
-/** The minute in which the tests began. */
-const START = new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS)
-const at = (minutes: number) => new Date(START.getTime() + minutes * MINUTE_MS)
+const at = (minutes: number) => new Date(START + minutes * MINUTE_MS)
 const iso = (minutes: number) => at(minutes).toISOString()
 
-/** The lease of a run begins with the later of its tick and the clock. */
-const stopClock = () => vi.useFakeTimers({ toFake: ['Date'], now: START })
-
-/** Each hour at the minute of the start. */
-const HOURLY = `${START.getUTCMinutes()} * * * *`
+const HOURLY = '0 * * * *'
 /** Half a year from now, so that a due schedule fires just once. */
-const YEARLY = `0 0 1 ${((START.getUTCMonth() + 6) % 12) + 1} *`
+const YEARLY = '0 0 1 12 *'
+
+stopClock()
 
 afterEach(async () => {
   vi.useRealTimers()
@@ -227,7 +224,7 @@ describe('a schedule that is due', () => {
       const parentId = parentType === 'project' ? projectId : await workspace.addAgent()
       const id = await addDue(workspace, parentId, 0, { parentType })
       const outbox = new Outbox()
-      await tick({ ...env, RUNS: outbox.RUNS }, new Date(START.getTime() - 1))
+      await tick({ ...env, RUNS: outbox.RUNS }, new Date(START - 1))
       expect(await stateOf(workspace, id)).toEqual({ nextRunAt: iso(0), lastRunAt: null })
       for (const [minutes, last] of [
         [0, 0],
@@ -262,7 +259,6 @@ describe('a schedule that is due', () => {
   })
 
   it('has the whole first lease if the tick is late', async () => {
-    stopClock()
     const { workspace, projectId } = await withReceiver()
     const id = await addDue(workspace, projectId, -10, { cron: YEARLY })
     const outbox = new Outbox()
@@ -300,7 +296,7 @@ describe('a schedule that is due', () => {
     const RUNS = {
       sendBatch: (messages: { body: RunMessage }[]) => deliverBatch(messages.map(({ body }) => body)),
     } as unknown as Environment['RUNS']
-    await tick({ ...env, RUNS }, START)
+    await tick({ ...env, RUNS }, at(0))
     expect(await workspace.dump('runs')).toEqual([
       expect.objectContaining({ status: 'delivered', attempts: 1, checkAt: null }),
     ])
@@ -315,7 +311,7 @@ describe('a schedule that is due', () => {
     const runId = runIdOf(await addDue(workspace, projectId, 0), iso(0))
     await receiver.answers(500)
     const outbox = new Outbox()
-    await tick({ ...env, RUNS: outbox.RUNS }, START)
+    await tick({ ...env, RUNS: outbox.RUNS }, at(0))
     if (acknowledges) await request('POST', `/v1/runs/${runId}/acknowledge`, { key })
     for (let count = 0; count < 3; count++) await deliverBatch(outbox.messages)
     expect(await receiver.received()).toHaveLength(received)
@@ -359,7 +355,7 @@ describe('a schedule that is due', () => {
       const id = await addDue(workspace, projectId, -120)
       const { body } = await request('PATCH', `/v1/projects/${projectId}/schedules/${id}`, { key, json })
       expect(body).toMatchObject({ nextRunAt: iso(-120), enabledAt: iso(-10_000) })
-      await tick({ ...env, RUNS: new Outbox().RUNS }, START)
+      await tick({ ...env, RUNS: new Outbox().RUNS }, at(0))
       const expected = hourlyRuns([id], -120).map((row) => row.replace('delivered', 'pending'))
       expect((await statusesOf(workspace)).filter((row) => row.startsWith(id))).toEqual(expected)
     }
@@ -391,8 +387,8 @@ describe('a schedule that is due', () => {
     expect(paused.body).toMatchObject({ enabledAt: null, nextRunAt: null })
     await tick({ ...env, RUNS: new Outbox().RUNS }, at(1440))
     const resumed = await request('PATCH', `${path}/${id}`, { key, json: { enabled: true } })
-    expect(Date.parse(resumed.body.nextRunAt)).toBeGreaterThan(START.getTime())
-    await tick({ ...env, RUNS: new Outbox().RUNS }, START)
+    expect(Date.parse(resumed.body.nextRunAt)).toBeGreaterThan(START)
+    await tick({ ...env, RUNS: new Outbox().RUNS }, at(0))
     expect([await workspace.dump('runs'), await workspace.dump('missedSpans')]).toEqual([[], []])
     await tick({ ...env, RUNS: new Outbox().RUNS }, new Date(resumed.body.nextRunAt))
     expect(await statusesOf(workspace)).toEqual([`${id} ${resumed.body.nextRunAt} pending`])
@@ -408,7 +404,7 @@ describe('concurrent ticks', () => {
     await addManyDue(workspace, projectId, dueCount, { minutes: -120, cron: HOURLY })
     const outbox = new Outbox()
     const uses = Array.from({ length: tickCount }, () => watchedDatabase())
-    await Promise.all(uses.map(({ DB }) => tick({ ...env, DB, RUNS: outbox.RUNS }, START)))
+    await Promise.all(uses.map(({ DB }) => tick({ ...env, DB, RUNS: outbox.RUNS }, at(0))))
     for (const { statements } of uses) expect(statements.length).toBeLessThan(MAX_STATEMENTS)
     await outbox.deliver(env, 1)
     const ids = (await workspace.dump('schedules')).map(({ id }) => String(id))
@@ -444,7 +440,7 @@ describe('concurrent ticks', () => {
     {
       what: 'gets another expression',
       json: { cron: YEARLY, timezone: 'UTC' },
-      nextRunAt: nextRun(YEARLY, 'UTC', START).toISOString(),
+      nextRunAt: nextRun(YEARLY, 'UTC', at(0)).toISOString(),
     },
   ]
   it.each(changes)('do not fire a schedule that $what before it is claimed', async ({ json, nextRunAt }) => {
@@ -453,7 +449,7 @@ describe('concurrent ticks', () => {
     const DB = interruptedDatabase(() =>
       request('PATCH', `/v1/projects/${projectId}/schedules/${id}`, { key, json }),
     )
-    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, START)
+    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, at(0))
     expect([await workspace.dump('runs'), await workspace.dump('missedSpans')]).toEqual([[], []])
     expect(await stateOf(workspace, id)).toEqual({ nextRunAt, lastRunAt: null })
   })
@@ -502,7 +498,7 @@ describe('concurrent ticks', () => {
       await tick({ ...env, RUNS: new Outbox().RUNS }, at(120))
       left = await stored()
     })
-    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, START)
+    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, at(0))
     expect(left?.state).toEqual({ nextRunAt: iso(180), lastRunAt: iso(120) })
     expect(await stored()).toEqual(left)
   })
@@ -511,7 +507,7 @@ describe('concurrent ticks', () => {
     const { workspace, projectId } = await withReceiver()
     const id = await addDue(workspace, projectId, -60)
     const DB = interruptedDatabase(() => tick({ ...env, RUNS: new Outbox().RUNS }, at(120)))
-    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, START)
+    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, at(0))
     await tick({ ...env, RUNS: new Outbox().RUNS }, at(120))
     expect(await stateOf(workspace, id)).toEqual({ nextRunAt: iso(180), lastRunAt: iso(120) })
     const pending = hourlyRuns([id], -60, 120).map((row) => row.replace('delivered', 'pending'))
@@ -598,7 +594,7 @@ describe('after a failure', () => {
         const due = await withDue()
         const outbox = new Outbox()
         const { DB, use } = databaseFailingAt(number, when)
-        await tick({ ...env, DB, RUNS: outbox.RUNS }, START)
+        await tick({ ...env, DB, RUNS: outbox.RUNS }, at(0))
         if (use.calls < number) break
         await outbox.deliver()
         await tickAndDeliver(outbox)
@@ -613,10 +609,9 @@ describe('after a failure', () => {
   it.each(['before', 'after'] as const)(
     'of the queue %s it has taken the messages, a later tick sends the runs that may be missing',
     async (when) => {
-      stopClock()
       const due = await withDue()
       const outbox = new Outbox({ number: 1, when })
-      await tick({ ...env, RUNS: outbox.RUNS }, START)
+      await tick({ ...env, RUNS: outbox.RUNS }, at(0))
       // The first call has the runs of the first page.
       expect(outbox.of(due.workspace)).toHaveLength(when === 'before' ? 1 : 4)
       expect((await due.workspace.dump('runs')).filter(({ status }) => status === 'pending')).toHaveLength(4)
@@ -629,10 +624,9 @@ describe('after a failure', () => {
   )
 
   it('of a queue that loses its messages, a later tick sends the runs again, after their lease', async () => {
-    stopClock()
     const due = await withDue()
     const outbox = new Outbox()
-    await tick({ ...env, RUNS: outbox.RUNS }, START)
+    await tick({ ...env, RUNS: outbox.RUNS }, at(0))
     outbox.messages = []
     await tick({ ...env, RUNS: outbox.RUNS }, at(FIRST_LEASE_MINUTES - 1))
     expect(outbox.messages).toEqual([])
@@ -651,11 +645,10 @@ describe('after a failure', () => {
       { number, when: 'after' as const },
     ]),
   )('of the queue $when its call $number, every run is sent eventually', async ({ number, when }) => {
-    stopClock()
     const { workspace, projectId } = await withReceiver()
     await addManyDue(workspace, projectId, 2100)
     const outbox = new Outbox({ number, when })
-    await tick({ ...env, RUNS: outbox.RUNS }, START)
+    await tick({ ...env, RUNS: outbox.RUNS }, at(0))
     const sent = 2100 - (when === 'before' ? RUNS_A_CALL : 0)
     expect(outbox.of(workspace)).toHaveLength(sent)
     await tick({ ...env, RUNS: outbox.RUNS }, at(FIRST_LEASE_MINUTES))
@@ -675,7 +668,7 @@ describe('after a failure', () => {
     async ({ number, when, comes }) => {
       const due = await withDue()
       const outbox = new Outbox()
-      await tick({ ...env, RUNS: outbox.RUNS }, START)
+      await tick({ ...env, RUNS: outbox.RUNS }, at(0))
       const { DB, use } = databaseFailingAt(number, when)
       await outbox.deliver({ ...env, DB }, comes === 'again' ? 2 : 1)
       expect(use.calls).toBeGreaterThanOrEqual(number)
@@ -690,7 +683,7 @@ describe('after a failure', () => {
     const due = await withDue()
     await due.receiver.answers(500, 503, 'break', 302, 200)
     const outbox = new Outbox()
-    await tick({ ...env, RUNS: outbox.RUNS }, START)
+    await tick({ ...env, RUNS: outbox.RUNS }, at(0))
     await outbox.deliver()
     await tickAndDeliver(outbox)
     expect(await expectAllDone(due, 'receiver')).toHaveLength(8)
@@ -703,14 +696,14 @@ describe('many due schedules', () => {
     const workspace = await Workspace.create()
     await addManyDue(workspace, await workspace.addProject(), 10_000, { minutes: -10, stepMs: 50 })
     const { DB, statements } = watchedDatabase()
-    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, START)
+    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, at(0))
     expect(statements.length).toBeLessThan(MAX_STATEMENTS)
     const due = new Set(
       (await workspace.dump('schedules')).map(({ id, lastRunAt }) => `${id} ${lastRunAt} pending`),
     )
     expect(due.size).toBe(10_000)
     expect(new Set(await statusesOf(workspace))).toEqual(due)
-    const next = nextRun(YEARLY, 'UTC', START).toISOString()
+    const next = nextRun(YEARLY, 'UTC', at(0)).toISOString()
     expect((await workspace.dump('schedules')).every(({ nextRunAt }) => nextRunAt === next)).toBe(true)
   })
 
@@ -725,7 +718,7 @@ describe('many due schedules', () => {
     const fired = async () => (await late.dump('runs')).map(({ scheduleId }) => String(scheduleId)).sort()
 
     const { DB, statements } = watchedDatabase()
-    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, START)
+    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, at(0))
     expect(statements.length).toBeLessThan(MAX_STATEMENTS)
     expect(await crowd.dump('runs')).toHaveLength(CLAIMS_A_TICK - 100)
     expect(await fired()).toEqual(order.slice(0, 100).sort())
@@ -750,7 +743,7 @@ describe('without a run endpoint', () => {
     const id = await addDue(workspace, projectId, 0)
     await withReceiver()
     const outbox = new Outbox()
-    await fireSchedules(env, START)
+    await fireSchedules(env, at(0))
     const receiver = new Receiver()
     expect((await request('PUT', '/v1/run-endpoint', { key, json: { url: receiver.url } })).status).toBe(201)
     for (const minutes of [1, LEASE_MINUTES, 59]) await tick({ ...env, RUNS: outbox.RUNS }, at(minutes))
@@ -772,10 +765,11 @@ describe('without a run endpoint', () => {
       const id = await addDue(workspace, projectId, 0)
       const outbox = new Outbox()
       const first = when === 'on its way' ? outbox : new Outbox({ number: 1, when: 'before' })
-      await tick({ ...env, RUNS: first.RUNS }, START)
+      await tick({ ...env, RUNS: first.RUNS }, at(0))
       expect((await request('DELETE', '/v1/run-endpoint', { key })).status).toBe(200)
       await outbox.deliver()
       await tick({ ...env, RUNS: outbox.RUNS }, at(1))
+      vi.setSystemTime(at(1))
       await request('PUT', '/v1/run-endpoint', { key, json: { url: receiver.url } })
       for (const minutes of [2, LEASE_MINUTES, 2 * LEASE_MINUTES])
         await tick({ ...env, RUNS: outbox.RUNS }, at(minutes))
@@ -799,7 +793,7 @@ describe('without a run endpoint', () => {
       await workspace.change(schedules, id, { nextRunAt: iso(workspace === mine ? -120 : 0) })
     }
     const outbox = new Outbox()
-    await tick({ ...env, RUNS: outbox.RUNS }, START)
+    await tick({ ...env, RUNS: outbox.RUNS }, at(0))
     expect([outbox.of(mine), outbox.of(other)]).toEqual([[], [runIdOf(id, iso(0))]])
     await outbox.deliver()
     await tick({ ...env, RUNS: outbox.RUNS }, at(LEASE_MINUTES))

@@ -866,7 +866,7 @@ export interface paths {
         put?: never;
         /**
          * Complete a run
-         * @description Records the outcome of a run, within the `maxRunSeconds` of its schedule. Safe to repeat: the first outcome stands.
+         * @description Records the outcome of a run within its `maxRunSeconds`. Safe to repeat: the first outcome stands.
          *
          *     Scope: `runs:write`.
          */

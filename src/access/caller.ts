@@ -34,8 +34,7 @@ export interface CallerScope {
 const acceptedKeys = new RecentMap<string, { readonly organizationId: string; readonly acceptedAt: number }>()
 
 export class Caller {
-  /** The time of the request, the same for everything that it does. */
-  readonly now = new Date().toISOString()
+  #now = new Date().toISOString()
   /** What the request has asked of the database so far. */
   readonly databaseUse: DatabaseUse = noUse()
   /** The organization of the key, once a trip to the database found the key live. */
@@ -94,6 +93,18 @@ export class Caller {
     }
     const isCounted = isCountedByItsCalls || accepted !== undefined
     return new Caller(request, environment, context, callerScope, keyHash, address, isCounted)
+  }
+
+  /** The time of the request, the same for everything that it does until `takeTime`. */
+  get now(): string {
+    return this.#now
+  }
+
+  /** Takes the time again, after the request waited for the object store. */
+  takeTime(): Date {
+    const now = new Date()
+    this.#now = now.toISOString()
+    return now
   }
 
   /** The state of the database that the request saw, where replicas are used; null for strangers. */

@@ -40,7 +40,7 @@ export class RequestContext {
     this.#request = request
   }
 
-  /** The time of the request, the same for everything that it does. */
+  /** See `Caller.now`. */
   get now(): string {
     return this.caller.now
   }

@@ -1,13 +1,13 @@
 /** Schedules whose runs a worker pulls, through the operations. The clock stands still, and moves when the test says so. */
 import { env } from 'cloudflare:workers'
 import { v4 as newUuid } from 'uuid'
-import { afterEach, beforeEach, expect, vi } from 'vitest'
+import { afterEach, expect, vi } from 'vitest'
 import { tick } from '../../src/scheduled.ts'
 import { request } from './api.ts'
+import { stopClock } from './clock.ts'
 import { newOutbox } from './queue.ts'
 import { type KeyOptions, Workspace } from './workspace.ts'
 
-export const START = Date.parse('2026-06-01T12:00:00.000Z')
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 
@@ -16,11 +16,8 @@ export const NEVER = '0 0 29 2 *'
 
 /** Stops the clock before each test. After it, no schedule and no run is left for the ticks of the next. */
 export function stopClocks(): void {
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['Date'], now: START })
-  })
+  stopClock()
   afterEach(async () => {
-    vi.useRealTimers()
     vi.restoreAllMocks()
     const all = ['schedules', 'runs', 'missedSpans', 'runEndpoints', 'deletions']
     await env.DB.batch(all.map((table) => env.DB.prepare(`DELETE FROM "${table}"`)))

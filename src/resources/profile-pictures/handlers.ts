@@ -65,13 +65,12 @@ export const putProfilePicture = endpoint(
 
     await putObject(context.environment.OBJECTS, upload.objectKey, bytes)
 
-    const stored = new Date()
+    const stored = context.caller.takeTime()
     const steps = [addReplacedToOrphans, putPicture, removeRecordedFromOrphans] as const
     const [after, , [picture]] = await context.run(recordable, steps, {
       userId,
       ...upload,
       contentType,
-      now: stored.toISOString(),
       deleteAfter: deleteAfter(stored),
     })
     if (!picture) throw recordable.refusal(after, context)

@@ -413,7 +413,7 @@ export const completeRunContract = {
   tag: 'Runs',
   summary: 'Complete a run',
   description:
-    'Records the outcome of a run, within the `maxRunSeconds` of its schedule. Safe to repeat: the first outcome stands.',
+    'Records the outcome of a run within its `maxRunSeconds`. Safe to repeat: the first outcome stands.',
   scope: 'runs:write',
   params,
   body: z

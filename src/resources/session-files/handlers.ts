@@ -57,7 +57,7 @@ export const putSessionFile = endpoint(
     const body = request.body ?? new Blob([]).stream()
     const sha256 = await streamObject(context.environment.OBJECTS, upload.objectKey, body, sizeBytes)
 
-    const stored = new Date()
+    const stored = context.caller.takeTime()
     const steps = [addReplacedToOrphans, putFile, removeRecordedFromOrphans, addUnrecordedToOrphans] as const
     const [after, , [recorded]] = await context.run(recordable, steps, {
       ...file,
@@ -65,7 +65,6 @@ export const putSessionFile = endpoint(
       contentType,
       sha256,
       fileId: newUuid(),
-      now: stored.toISOString(),
       deleteAfter: deleteAfter(stored),
       notSweptBefore: deleteAfter(stored),
     })

@@ -123,16 +123,19 @@ function reservation({ now }: RequestContext) {
 }
 
 /** Stores the archive. @returns the values of the statements that record the version. */
-async function storeArchive(files: readonly ReadFile[], objectKey: string, { environment }: RequestContext) {
+async function storeArchive(
+  files: readonly ReadFile[],
+  objectKey: string,
+  { caller, environment }: RequestContext,
+) {
   const { archiveOf } = await import('./archive.ts')
   const archive = await archiveOf(files)
   await putObject(environment.OBJECTS, objectKey, archive.buffer)
-  const stored = new Date()
+  const stored = caller.takeTime()
   return {
     objectKey,
     digest: sha256(archive),
     archiveBytes: archive.byteLength,
-    now: stored.toISOString(),
     deleteAfter: deleteAfter(stored),
     notSweptBefore: deleteAfter(stored),
   }
