@@ -157,7 +157,7 @@ export function createApp(): Hono<HonoEnvironment> {
   })
   app.onError((error, c) => {
     if (error instanceof ApiError) return errorResponse(c, error)
-    const documents503 = 503 in (c.get('contract')?.errors ?? {})
+    const documents503 = c.req.path === '/mcp' || 503 in (c.get('contract')?.errors ?? {})
     return errorResponse(c, documents503 && isUnavailable(error) ? unavailable() : internalError())
   })
   return app

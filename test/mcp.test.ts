@@ -191,6 +191,13 @@ describe('with a live key', () => {
     const response = await postMcp(body, { key, environment, ...(headers && { headers }) })
     expect(codeOf(response)).toEqual([503, 'unavailable', null])
   })
+
+  it('a large body gets 503 while the key cannot be looked up', async () => {
+    const { key } = await newKey()
+    const environment = { DB: failingDatabase(new Error('D1_ERROR: D1 DB is overloaded.')) }
+    const response = await postMcp(call('who_am_i', { text: LONG }), { key, environment })
+    expect(codeOf(response)).toEqual([503, 'unavailable', null])
+  })
 })
 
 describe('a message', () => {

@@ -18,6 +18,8 @@ const SHORTEST_LEASE_SECONDS = 60
 const RENEWALS = 4
 /** How long an outcome is sent after the end of the claim, in case that nobody else has the run yet. */
 const LATE_OUTCOME_MS = 5 * 60_000
+/** No claim lasts longer. Timers of Node take no more than 24 days. */
+const MAX_LEASE_MS = 86_400_000
 /** `Date` has whole seconds, rounded down. */
 const DATE_PRECISION_MS = 1000
 
@@ -111,7 +113,7 @@ async function claim(
 function localTime(time: string, { headers }: Response): number {
   const date = headers.get('Date')
   const respondedAt = date === null ? Date.now() : Date.parse(date) + DATE_PRECISION_MS
-  return Date.now() + Date.parse(time) - respondedAt
+  return Date.now() + Math.min(Date.parse(time) - respondedAt, MAX_LEASE_MS)
 }
 
 /** One claimed run. */
