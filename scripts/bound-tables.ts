@@ -47,7 +47,7 @@ interface TableSource {
   readonly table: string
 }
 
-/** A subquery in a FROM clause, a CTE, or what is no table: a list of columns, each with what is known of its values. */
+/** A subquery in a FROM clause, a CTE, or a table function: a list of columns, each with what is known of its values. */
 interface QuerySource {
   readonly alias: string
   readonly columns: readonly Column[]
@@ -173,16 +173,30 @@ class Analysis {
     this.#bind(scope, conditions)
     this.#visit([root.whereClause, ...conditions.map(({ expr }) => expr)], scope)
     this.#visitResults(root.returning, scope)
-    if (root.type === 'UpdateStmt') this.#sets(root.sets, target.table, scope)
+    if (root.type !== 'UpdateStmt') return
+    this.#refuseReplace(root, target.table)
+    this.#sets(root.sets, target.table, scope)
+  }
+
+  /** OR REPLACE deletes the rows that have the same value under any unique index. */
+  #refuseReplace(root: Extract<Stmt, { type: 'InsertStmt' | 'UpdateStmt' }>, table: string): void {
+    if (root.orConflict === 'Replace' && organizationColumnOf(table) !== undefined)
+      this.#unbound.set(root, `replaced ${table}`)
   }
 
   #sets(sets: readonly SetAssignment[], table: string, scope: Scope): void {
     for (const { colNames, expr } of sets) {
-      const moves = colNames.some(({ text }) => text === organizationColumnOf(table))
-      if (moves && this.#meaningOf(expr, scope) !== 'organization')
-        this.#unbound.set(expr, `${table} in another organization`)
+      const index = colNames.findIndex(({ text }) => text === organizationColumnOf(table))
+      const isOrganization = index < 0 || this.#meaningsOf(expr, scope)[index] === 'organization'
+      if (!isOrganization) this.#unbound.set(expr, `${table} in another organization`)
       this.#visit([expr], scope)
     }
+  }
+
+  /** What is known of each value of a row. */
+  #meaningsOf(expr: Expr, scope: Scope): (Meaning | undefined)[] {
+    if (expr.type !== 'SubqueryExpr') return rowOf(expr).map((value) => this.#meaningOf(value, scope))
+    return this.#tentatively(() => this.#select(expr.select, scope)).map(({ meaning }) => meaning)
   }
 
   #insert(root: Extract<Stmt, { type: 'InsertStmt' }>): void {
@@ -197,6 +211,7 @@ class Analysis {
       inserted[names.indexOf(organizationColumn)]?.meaning === 'organization'
     if (!isBound) this.#unbound.set(root.body, `inserted ${table}`)
 
+    this.#refuseReplace(root, table)
     const target = this.#tableSource(root, root.tblName.alias?.text ?? table, table)
     this.#bound.add(target)
     const excluded = names.map((name, index) => ({
@@ -224,11 +239,17 @@ class Analysis {
           name: columns?.[index]?.colName.text ?? name,
           meaning,
         }))
-      // A recursive CTE reads itself: what follows for its rows from its first part has to follow from all parts again.
-      const first = this.#tentatively(() => this.#core(select.select, { ...scope, ctes }))
-      ctes.set(tblName.text, named(first))
-      const all = this.#tentatively(() => this.#select(select, { ...scope, ctes }))
-      ctes.set(tblName.text, named(all))
+      // A recursive CTE reads itself: what is known of its rows from its first part has to follow from all parts again.
+      let known = named(this.#tentatively(() => this.#core(select.select, { ...scope, ctes })))
+      for (let count = -1; count !== countKnown(known); ) {
+        count = countKnown(known)
+        ctes.set(tblName.text, known)
+        const all = this.#tentatively(() => this.#select(select, { ...scope, ctes }))
+        known = named(all).map(({ name, meaning }, index) => ({
+          name,
+          meaning: meaning === known[index]?.meaning ? meaning : undefined,
+        }))
+      }
       this.#select(select, { ...scope, ctes })
     }
     return ctes
@@ -241,9 +262,11 @@ class Analysis {
       select.select,
       ...(select.compounds ?? []).map((part) => part.select),
     ].map((part) =>
-      this.#core(part, scope, compared, [
+      // LIMIT counts rows before they are compared.
+      this.#core(part, scope, select.limit ? [] : compared, [
         ...(select.orderBy ?? []).map(({ expr }) => expr),
-        ...(select.limit ? [select.limit.expr] : []),
+        select.limit?.expr,
+        select.limit?.offset,
       ]),
     )
     return first.map(({ name, meaning }, index) => ({
@@ -256,7 +279,7 @@ class Analysis {
     core: OneSelect,
     outer: Scope,
     compared: readonly Expr[] = [],
-    further: readonly Expr[] = [],
+    further: readonly (Expr | undefined)[] = [],
   ): Column[] {
     if (core.type === 'SelectValues') {
       const [row] = core.values
@@ -268,15 +291,23 @@ class Analysis {
     }
     const { sources, conditions } = this.#from(core.from, outer)
     const scope: Scope = { sources, outer, ctes: outer.ctes }
+    if (core.windowClause) throw new Error('A named window')
     if (core.whereClause) conditions.push({ expr: core.whereClause })
-    if (core.having) conditions.push({ expr: core.having })
+    // Groups, aggregates and windows read their rows before they are compared.
+    const areRows =
+      !core.groupBy &&
+      core.columns.every(
+        (column) => column.type === 'ExprResultColumn' && columnOf(column.expr) !== undefined,
+      )
     this.#bind(scope, conditions, () => {
-      for (const [index, value] of compared.entries()) {
+      for (const [index, value] of areRows ? compared.entries() : []) {
         const column = core.columns[index]
         if (column?.type === 'ExprResultColumn') this.#mark(column.expr, this.#meaningOf(value, outer), scope)
       }
     })
-    this.#visit([...conditions.map(({ expr }) => expr), ...(core.groupBy ?? []), ...further], scope)
+    // HAVING is a condition of groups, whose rows were read before.
+    const others = [core.having, ...(core.groupBy ?? []), ...further]
+    this.#visit([...conditions.map(({ expr }) => expr), ...others], scope)
     this.#visitResults(core.columns, scope)
     return core.columns.flatMap((column) => this.#resultOf(column, scope))
   }
@@ -336,11 +367,12 @@ class Analysis {
         columns: [{ name: 'key' }, { name: 'value' }],
       }
     }
-    const columns = scope.ctes.get(name)
+    const columns = table.tblName.dbName ? undefined : scope.ctes.get(name)
     return columns ? { alias: alias ?? name, columns } : this.#tableSource(table, alias ?? name, name)
   }
 
   #tableSource(node: AstNode, alias: string, table: string): TableSource {
+    if (!COLUMNS.has(table) && table !== 'd1_migrations') throw new Error(`A table of another name: ${table}`)
     const source = { node, alias, table }
     if (this.#parsed.beginning === node) this.#bound.add(source)
     return source
@@ -382,7 +414,7 @@ class Analysis {
     }
   }
 
-  /** What follows from both. */
+  /** A source is bound by OR if both sides bind it. */
   #either(left: Expr, right: Expr, scope: Scope, only: readonly Source[] | undefined): void {
     const following = [left, right].map((expr) =>
       this.#tentatively(() => {
@@ -404,7 +436,7 @@ class Analysis {
       if (b === undefined) continue
       this.#mark(b, this.#meaningOf(a, scope), scope, only)
       this.#mark(a, this.#meaningOf(b, scope), scope, only)
-      if (this.#isCallersHash(a, b, scope)) this.#markSource(sourceOf(a, scope), only)
+      if (this.#isCallersHash(a, b, scope)) this.#markSource(sourceOf(a, scope), scope, only)
     }
   }
 
@@ -424,13 +456,15 @@ class Analysis {
   /** The column has this value, so if it means the same in the rows of the organization, its row is one of them. */
   #mark(expr: Expr, meaning: Meaning | undefined, scope: Scope, only?: readonly Source[]): void {
     const source = sourceOf(expr, scope)
-    // A condition says nothing of the rows of an outer query.
-    if (!meaning || !source || !scope.sources.includes(source) || !('table' in source)) return
-    if (meaningIn(source.table, columnOf(expr)?.column ?? '') === meaning) this.#markSource(source, only)
+    if (!meaning || !source || !('table' in source)) return
+    if (meaningIn(source.table, columnOf(expr)?.column ?? '') === meaning)
+      this.#markSource(source, scope, only)
   }
 
-  #markSource(source: Source | undefined, only: readonly Source[] | undefined): void {
-    if (source && (only === undefined || only.includes(source))) this.#bound.add(source)
+  #markSource(source: Source | undefined, { sources }: Scope, only: readonly Source[] | undefined): void {
+    // A condition says nothing of the rows of an outer query.
+    if (source && sources.includes(source) && (only === undefined || only.includes(source)))
+      this.#bound.add(source)
   }
 
   #meaningOf(expr: Expr, scope: Scope): Meaning | undefined {
@@ -451,7 +485,7 @@ class Analysis {
     return this.#bound.has(source) ? meaningIn(source.table, column) : undefined
   }
 
-  /** Finds something out, and forgets what else was found on the way. */
+  /** Returns what `find` finds, without other effects on the analysis. */
   #tentatively<Result>(find: () => Result): Result {
     const [bound, unbound] = [[...this.#bound], [...this.#unbound]]
     const result = find()
@@ -489,6 +523,10 @@ class Analysis {
       })
     }
   }
+}
+
+function countKnown(columns: readonly Column[]): number {
+  return columns.filter(({ meaning }) => meaning !== undefined).length
 }
 
 /** `(a, b)` is a row of two; everything else a row of one. */

@@ -19,9 +19,10 @@ import { exportOrganization } from './organization-export.ts'
 import { aligned, organizationLines, readOverviews, usageText } from './overview.ts'
 import { requireStateFolder } from './state-folder.ts'
 
-/** A page and a pause are so short that the service on the same local database can write between two pages. */
-const ROWS_PER_DELETION = 500
-const PAUSE_MS = 50
+const ROWS_PER_DELETION = 5000
+/** Locally, a page and a pause are so short that the service, which has the same file, can write between two pages. */
+const LOCAL_ROWS_PER_DELETION = 500
+const LOCAL_PAUSE_MS = 50
 
 /** The columns that refer to objects. */
 const OBJECT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
@@ -177,12 +178,14 @@ async function deleteOrganization({ id = '', name }: Row, given: string): Promis
   const progress = startProgress('Rows', total)
   // API keys are deleted first, so that the organization can make no more requests. Uploads in progress have
   // recorded their objects.
+  const { remote } = targetOf(script.opts())
+  const rows = remote ? ROWS_PER_DELETION : LOCAL_ROWS_PER_DELETION
   for (; counts.length > 0; counts = await countRows(id)) {
     for (const [table, count] of counts) {
-      for (let left = count; left > 0; left -= ROWS_PER_DELETION) {
-        await deletePage(table, id)
-        progress.add(Math.min(left, ROWS_PER_DELETION))
-        await setTimeout(PAUSE_MS)
+      for (let left = count; left > 0; left -= rows) {
+        await deletePage(table, id, rows)
+        progress.add(Math.min(left, rows))
+        if (!remote) await setTimeout(LOCAL_PAUSE_MS)
       }
     }
   }
@@ -194,10 +197,10 @@ async function deleteOrganization({ id = '', name }: Row, given: string): Promis
  * Deletes some rows and records their objects as orphaned, in one transaction: no object is lost without its
  * record.
  */
-async function deletePage(table: string, id: Value): Promise<void> {
+async function deletePage(table: string, id: Value, rows: number): Promise<void> {
   const key = quoted((await columnsOf(database, table)).key)
   const isOnPage = `(${key}) IN
-    (SELECT ${key} FROM "${table}" WHERE "organizationId" = ? ORDER BY ${key} LIMIT ${ROWS_PER_DELETION})`
+    (SELECT ${key} FROM "${table}" WHERE "organizationId" = ? ORDER BY ${key} LIMIT ${rows})`
   const now = new Date().toISOString()
   const marks = (OBJECT_COLUMNS[table] ?? []).map((column) => ({
     sql: `INSERT INTO "orphanedObjects" ("objectKey", "deleteAfter") SELECT "${column}", ? FROM "${table}"

@@ -9,12 +9,12 @@ import { describeScript, parsed } from './command-line.ts'
 parsed(
   describeScript(
     'verify:tenancy',
-    'Checks in the SQL of every statement that each table is bound to the organization of the caller; or, without a caller, to the one of the row from which the statement begins.',
+    'Checks in the SQL of every statement of src/ that each table is bound to the organization of the caller or, without a caller, to the organization of the first row.',
     [''],
   ),
 )
 
-/** Tables that a statement reads or changes by something else, and why no organization gets what is of another. */
+/** Tables that a statement compares with another value than the organization, and why no row of another organization is returned. */
 const EXCEPTIONS: Readonly<Record<string, { readonly tables: readonly string[]; readonly reason: string }>> =
   {
     'src/objects/find-orphans.ts addUnreferencedToOrphans': {

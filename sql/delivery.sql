@@ -176,7 +176,21 @@ set
     ) then ("results".value ->> 'checkAt')
     else "runs"."checkAt"
   end,
-  "startedAt" = coalesce(("results".value ->> 'startedAt'), "runs"."startedAt"),
+  "startedAt" = case
+    when "runs"."status" = 'delivered'
+    and not (
+      "runs"."status" = 'pending'
+      or (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is null
+        and (
+          ("results".value ->> 'status') = 'succeeded'
+          or ("results".value ->> 'failure') = 'task'
+        )
+      )
+    ) then "runs"."startedAt"
+    else coalesce(("results".value ->> 'startedAt'), "runs"."startedAt")
+  end,
   "finishedAt" = case
     when (
       "runs"."status" = 'pending'

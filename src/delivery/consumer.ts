@@ -108,7 +108,9 @@ export const recordResults = unguarded(() =>
           else ${results.column('lastError')} end`,
       ),
       checkAt: ifTaken(runs.checkAt, results.column('checkAt')),
-      startedAt: sql`coalesce(${results.column('startedAt')}, ${runs.startedAt})`,
+      // An acknowledgement has set when the run started.
+      startedAt: sql`case when ${runs.status} = 'delivered' and not ${takesResult} then ${runs.startedAt}
+        else coalesce(${results.column('startedAt')}, ${runs.startedAt}) end`,
       finishedAt: ifTaken(runs.finishedAt, results.column('finishedAt')),
       message: ifTaken(runs.message, results.column('message')),
       sessionId: ifTaken(runs.sessionId, sessionOf),

@@ -149,8 +149,71 @@ describe('of a statement of a caller', () => {
       'projects',
       `delete from sessions where organizationId = ${ORGANIZATION} returning (select name from projects where id = projectId)`,
     ],
+    [
+      'HAVING, a condition of groups',
+      'sessions',
+      `select projectId, group_concat(name) from sessions group by projectId having organizationId = ${ORGANIZATION}`,
+    ],
+    [
+      'a recursive CTE whose second round leaves the organization',
+      'sessions',
+      `with recursive r(a, b) as (select organizationId, organizationId from apiKeys where ${GUARD} union select b, :other from r)
+       select name from sessions where organizationId in (select a from r)`,
+    ],
+    [
+      'a replacement',
+      'replaced skillFeeds',
+      `insert or replace into skillFeeds (organizationId, id, hash) select organizationId, :id, :hash from apiKeys where ${GUARD}`,
+    ],
+    [
+      'an update of several columns with its organization',
+      'sessions in another organization',
+      `update sessions set (name, organizationId) = (select k.organizationId, :organizationId from apiKeys k where k.${GUARD})
+       where organizationId = ${ORGANIZATION}`,
+    ],
+    [
+      'a comparison of what was counted over all',
+      'sessions',
+      `select k.id from apiKeys k where k.${GUARD} and (k.organizationId, :n) in (select organizationId, max(name) from sessions)`,
+    ],
+    [
+      'a comparison with groups',
+      'sessions',
+      `select k.id from apiKeys k where k.${GUARD} and k.organizationId in (select organizationId from sessions group by projectId)`,
+    ],
+    [
+      'a comparison with a page',
+      'sessions',
+      `select k.id from apiKeys k where k.${GUARD} and k.organizationId in (select organizationId from sessions order by id limit 1)`,
+    ],
+    [
+      'an offset',
+      'sessions',
+      `select name from apiKeys where ${GUARD} limit 1 offset (select count(*) from sessions)`,
+    ],
+    [
+      'a condition of an inner query on the outer one',
+      'apiKeys as a',
+      `select a.name, :caller.scope from apiKeys a left join json_each((select '[1]' where a.hash = :caller.keyHash))`,
+    ],
   ])('a table is not bound by %s', (_, table, sql) => {
     expect(unboundIn(sql)).toContain(table)
+  })
+})
+
+describe('what the check does not know', () => {
+  it.each([
+    `select name, :caller.keyHash, :caller.scope from SESSIONS`,
+    `select name from apiKeys natural join sessions where ${GUARD}`,
+    `select name from apiKeys join sessions using (organizationId) where ${GUARD}`,
+    `select sum(1) over w from apiKeys where ${GUARD} window w as (order by (select count(*) from sessions))`,
+  ])('is refused: %s', (sql) => {
+    expect(() => unboundIn(sql)).toThrow()
+  })
+
+  it('is not hidden by a CTE of the name of a table', () => {
+    const sql = `with sessions as (select organizationId, name from apiKeys where ${GUARD}) select * from main.sessions`
+    expect(unboundIn(sql)).toEqual(['sessions'])
   })
 })
 
