@@ -31,7 +31,7 @@ CREATE UNIQUE INDEX `apiKeysById` ON `apiKeys` (`organizationId`,`id`);--> state
 CREATE INDEX `apiKeysUnrevoked` ON `apiKeys` (`organizationId`,`kind`,`id`) WHERE "revokedAt" is null;--> statement-breakpoint
 CREATE INDEX `apiKeysByUser` ON `apiKeys` (`organizationId`,`userId`,`kind`,`id`) WHERE "revokedAt" is null;--> statement-breakpoint
 CREATE INDEX `apiKeysCounted` ON `apiKeys` (`organizationId`,`expiresAt`) WHERE "kind" = 'key' and "revokedAt" is null and "rotatedAt" is null;--> statement-breakpoint
-CREATE INDEX `apiKeysSessions` ON `apiKeys` (organizationId,coalesce("userId", "createdByKeyId"),expiresAt) WHERE "kind" = 'session' and "revokedAt" is null;--> statement-breakpoint
+CREATE INDEX `apiKeysSessions` ON `apiKeys` (`organizationId`,`createdByKeyId`,`expiresAt`) WHERE "kind" = 'session' and "revokedAt" is null;--> statement-breakpoint
 CREATE INDEX `apiKeysByEnd` ON `apiKeys` (kind,coalesce("revokedAt", "expiresAt")) WHERE coalesce("revokedAt", "expiresAt") is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `apiKeysByIdempotencyKey` ON `apiKeys` (`organizationId`,`idempotencyKey`) WHERE "idempotencyKey" is not null;--> statement-breakpoint
 CREATE INDEX `apiKeysByCreator` ON `apiKeys` (`organizationId`,`createdByKeyId`,`id`,`revokedAt`) WHERE "createdByKeyId" is not null;--> statement-breakpoint

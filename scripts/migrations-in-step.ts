@@ -25,7 +25,6 @@ const ROWID_TABLES = [
 /** Drizzle-kit quotes each part of an expression between two commas as the name of a column. */
 const EXPRESSION_INDEXES = [
   'apiKeysByEnd',
-  'apiKeysSessions',
   'environmentVariablesByKeyId',
   'runEndpointsByKeyId',
   'runEndpointsByPreviousKeyId',

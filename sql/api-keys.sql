@@ -300,14 +300,11 @@ from
             )
           )
           inner join "apiKeys" "session" on (
-            (
-              "session"."organizationId" = "apiKeys"."organizationId"
-              and "session"."kind" = 'session'
-              and "session"."revokedAt" is null
-              and "session"."expiresAt" > :now
-              and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
-            )
+            "session"."organizationId" = "apiKeys"."organizationId"
             and "session"."createdByKeyId" = "named"."id"
+            and "session"."kind" = 'session'
+            and "session"."revokedAt" is null
+            and "session"."expiresAt" > :now
           )
         where
           (
@@ -497,14 +494,11 @@ from
             )
           )
           inner join "apiKeys" "session" on (
-            (
-              "session"."organizationId" = "apiKeys"."organizationId"
-              and "session"."kind" = 'session'
-              and "session"."revokedAt" is null
-              and "session"."expiresAt" > :now
-              and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
-            )
+            "session"."organizationId" = "apiKeys"."organizationId"
             and "session"."createdByKeyId" = "named"."id"
+            and "session"."kind" = 'session'
+            and "session"."revokedAt" is null
+            and "session"."expiresAt" > :now
           )
         where
           (
@@ -602,39 +596,11 @@ where
           from
             "apiKeys"
             inner join "apiKeys" "session" on (
-              (
-                "session"."organizationId" = "apiKeys"."organizationId"
-                and "session"."kind" = 'session'
-                and "session"."revokedAt" is null
-                and "session"."expiresAt" > :now
-                and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("apiKeys"."userId", "apiKeys"."id")
-              )
-              and "session"."userId" is "apiKeys"."userId"
-              and (
-                (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "session"."userId"
-                )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "session"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("session"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
-                    )
-                  )
-                )
-              )
+              "session"."organizationId" = "apiKeys"."organizationId"
+              and "session"."createdByKeyId" = "apiKeys"."id"
+              and "session"."kind" = 'session'
+              and "session"."revokedAt" is null
+              and "session"."expiresAt" > :now
             )
           where
             (
@@ -1414,14 +1380,11 @@ from
           "apiKeys"
           left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
           inner join "apiKeys" "session" on (
-            (
-              "session"."organizationId" = "apiKeys"."organizationId"
-              and "session"."kind" = 'session'
-              and "session"."revokedAt" is null
-              and "session"."expiresAt" > :now
-              and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
-            )
+            "session"."organizationId" = "apiKeys"."organizationId"
             and "session"."createdByKeyId" = "named"."id"
+            and "session"."kind" = 'session'
+            and "session"."revokedAt" is null
+            and "session"."expiresAt" > :now
           )
         where
           (
@@ -1515,14 +1478,11 @@ from
           "apiKeys"
           left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
           inner join "apiKeys" "session" on (
-            (
-              "session"."organizationId" = "apiKeys"."organizationId"
-              and "session"."kind" = 'session'
-              and "session"."revokedAt" is null
-              and "session"."expiresAt" > :now
-              and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
-            )
+            "session"."organizationId" = "apiKeys"."organizationId"
             and "session"."createdByKeyId" = "named"."id"
+            and "session"."kind" = 'session'
+            and "session"."revokedAt" is null
+            and "session"."expiresAt" > :now
           )
         where
           (
@@ -1564,6 +1524,142 @@ where
 returning
   "id";
 
+-- recordEndedSessions
+insert into
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
+select
+  "apiKeys"."organizationId" as "organizationId",
+  substr(:audit.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  :audit.operation as "operation",
+  '/v1/api-keys/' || "shortened"."id" as "target",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :audit.requestId as "requestId"
+from
+  "apiKeys"
+  inner join (
+    (
+      select
+        "session"."id" as "id",
+        "session"."hash" as "hash"
+      from
+        "apiKeys"
+        left join "apiKeys" "named" on (
+          (
+            "named"."organizationId" = "apiKeys"."organizationId"
+            and "named"."id" = :apiKeyId
+          )
+          and "named"."revokedAt" is null
+        )
+        left join "apiKeys" "earlier" on (
+          "earlier"."organizationId" = "apiKeys"."organizationId"
+          and "earlier"."idempotencyKey" = :idempotencyKey
+          and "earlier"."id" <> :id
+        )
+        inner join "apiKeys" "session" on (
+          (
+            "session"."organizationId" = "apiKeys"."organizationId"
+            and "session"."createdByKeyId" = "named"."id"
+            and "session"."kind" = 'session'
+            and "session"."revokedAt" is null
+            and "session"."expiresAt" > :now
+          )
+          and "session"."expiresAt" > :overlapEndsAt
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and ("named"."id" is not null)
+          and (
+            (
+              "apiKeys"."rotatedAt" is null
+              or "named"."id" = "apiKeys"."id"
+            )
+          )
+          and (
+            (
+              (
+                "apiKeys"."userId" is null
+                or "apiKeys"."userId" is "named"."userId"
+              )
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "named"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("named"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
+                )
+              )
+            )
+          )
+          and ("named"."kind" <> 'session')
+          and (
+            not exists (
+              select
+                1
+              from
+                json_each("named"."scopes")
+              where
+                value not in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."scopes")
+                )
+            )
+          )
+          and (
+            (
+              "apiKeys"."expiresAt" is null
+              or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+            )
+          )
+          and "earlier"."id" is null
+          and ("named"."rotatedAt" is null)
+          and (
+            (
+              "named"."expiresAt" is null
+              or "named"."expiresAt" > :now
+            )
+          )
+        )
+    )
+  ) as "shortened" on :overlapEndsAt <= :now
+where
+  (
+    "apiKeys"."hash" = :caller.keyHash
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
+    and (
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+    )
+  );
+
 -- recordSurplusSessions
 insert into
   "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
@@ -1586,39 +1682,11 @@ from
       from
         "apiKeys"
         inner join "apiKeys" "session" on (
-          (
-            "session"."organizationId" = "apiKeys"."organizationId"
-            and "session"."kind" = 'session'
-            and "session"."revokedAt" is null
-            and "session"."expiresAt" > :now
-            and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("apiKeys"."userId", "apiKeys"."id")
-          )
-          and "session"."userId" is "apiKeys"."userId"
-          and (
-            (
-              "apiKeys"."userId" is null
-              or "apiKeys"."userId" is "session"."userId"
-            )
-            and (
-              "apiKeys"."projectIds" is null
-              or (
-                "session"."projectIds" is not null
-                and not exists (
-                  select
-                    1
-                  from
-                    json_each("session"."projectIds")
-                  where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."projectIds")
-                    )
-                )
-              )
-            )
-          )
+          "session"."organizationId" = "apiKeys"."organizationId"
+          and "session"."createdByKeyId" = "apiKeys"."id"
+          and "session"."kind" = 'session'
+          and "session"."revokedAt" is null
+          and "session"."expiresAt" > :now
         )
       where
         (
@@ -1896,110 +1964,115 @@ set
 where
   "apiKeys"."hash" in (
     select
-      "session"."hash"
+      "hash"
     from
-      "apiKeys"
-      left join "apiKeys" "named" on (
-        (
-          "named"."organizationId" = "apiKeys"."organizationId"
-          and "named"."id" = :apiKeyId
-        )
-        and "named"."revokedAt" is null
-      )
-      left join "apiKeys" "earlier" on (
-        "earlier"."organizationId" = "apiKeys"."organizationId"
-        and "earlier"."idempotencyKey" = :idempotencyKey
-        and "earlier"."id" <> :id
-      )
-      inner join "apiKeys" "session" on (
-        (
-          (
-            "session"."organizationId" = "apiKeys"."organizationId"
-            and "session"."kind" = 'session'
-            and "session"."revokedAt" is null
-            and "session"."expiresAt" > :now
-            and coalesce("session"."userId", "session"."createdByKeyId") = coalesce("named"."userId", "named"."id")
-          )
-          and "session"."createdByKeyId" = "named"."id"
-        )
-        and "session"."expiresAt" > :overlapEndsAt
-      )
-    where
       (
         (
-          "apiKeys"."hash" = :caller.keyHash
-          and case
-            when "apiKeys"."revokedAt" is not null then 'revoked'
-            when "apiKeys"."expiresAt" <= :now then 'expired'
-          end is null
-          and (
-            :caller.scope is null
-            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-          )
-        )
-        and ("named"."id" is not null)
-        and (
-          (
-            "apiKeys"."rotatedAt" is null
-            or "named"."id" = "apiKeys"."id"
-          )
-        )
-        and (
-          (
-            (
-              "apiKeys"."userId" is null
-              or "apiKeys"."userId" is "named"."userId"
+          select
+            "session"."id" as "id",
+            "session"."hash" as "hash"
+          from
+            "apiKeys"
+            left join "apiKeys" "named" on (
+              (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :apiKeyId
+              )
+              and "named"."revokedAt" is null
             )
-            and (
-              "apiKeys"."projectIds" is null
-              or (
-                "named"."projectIds" is not null
-                and not exists (
+            left join "apiKeys" "earlier" on (
+              "earlier"."organizationId" = "apiKeys"."organizationId"
+              and "earlier"."idempotencyKey" = :idempotencyKey
+              and "earlier"."id" <> :id
+            )
+            inner join "apiKeys" "session" on (
+              (
+                "session"."organizationId" = "apiKeys"."organizationId"
+                and "session"."createdByKeyId" = "named"."id"
+                and "session"."kind" = 'session'
+                and "session"."revokedAt" is null
+                and "session"."expiresAt" > :now
+              )
+              and "session"."expiresAt" > :overlapEndsAt
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("named"."id" is not null)
+              and (
+                (
+                  "apiKeys"."rotatedAt" is null
+                  or "named"."id" = "apiKeys"."id"
+                )
+              )
+              and (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+              )
+              and ("named"."kind" <> 'session')
+              and (
+                not exists (
                   select
                     1
                   from
-                    json_each("named"."projectIds")
+                    json_each("named"."scopes")
                   where
                     value not in (
                       select
                         value
                       from
-                        json_each("apiKeys"."projectIds")
+                        json_each("apiKeys"."scopes")
                     )
                 )
               )
-            )
-          )
-        )
-        and ("named"."kind" <> 'session')
-        and (
-          not exists (
-            select
-              1
-            from
-              json_each("named"."scopes")
-            where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."scopes")
+              and (
+                (
+                  "apiKeys"."expiresAt" is null
+                  or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+                )
               )
-          )
+              and "earlier"."id" is null
+              and ("named"."rotatedAt" is null)
+              and (
+                (
+                  "named"."expiresAt" is null
+                  or "named"."expiresAt" > :now
+                )
+              )
+            )
         )
-        and (
-          (
-            "apiKeys"."expiresAt" is null
-            or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
-          )
-        )
-        and "earlier"."id" is null
-        and ("named"."rotatedAt" is null)
-        and (
-          (
-            "named"."expiresAt" is null
-            or "named"."expiresAt" > :now
-          )
-        )
-      )
+      ) as "shortened"
   );

@@ -200,6 +200,19 @@ describe('a session', () => {
     expect((await me(short.token)).body.apiKey.expiresAt).toBe(secondsLater(30))
   })
 
+  it.each([0, 60])(
+    'has an audit event of its own if a rotation ends it at once, with an overlap of %j s',
+    async (overlapSeconds) => {
+      const workspace = await Workspace.create()
+      const { id, token } = await workspace.addKeyWithId()
+      const sessions = await sessionsOf(token, 2)
+      const path = `/v1/api-keys/${id}/rotate`
+      const { body } = await request('POST', path, { key: token, json: { overlapSeconds } })
+      const ended = overlapSeconds === 0 ? sessions.map((session) => `/v1/api-keys/${session.id}`) : []
+      expect(await eventsOf(workspace, 'rotateApiKey')).toEqual([`${path}/${body.id}`, ...ended].sort())
+    },
+  )
+
   it('has an audit event of its own when its key is deleted, and counts in the response', async () => {
     const workspace = await Workspace.create()
     const admin = await workspace.addKey()
@@ -220,49 +233,26 @@ describe('a session', () => {
 })
 
 describe('the twenty sessions', () => {
-  it('of a user are those of all of its keys; one more ends the oldest, with an audit event', async () => {
+  it('are those of one key; one more ends the oldest, with an audit event', async () => {
     const workspace = await Workspace.create()
-    const [first, second] = [await workspace.addKey(), await workspace.addKey()]
-    const other = (await start(await workspace.addKey({ userId: await workspace.addUser() }))).body
-    const sessions = [...(await sessionsOf(first, 15)), ...(await sessionsOf(second, 5))]
-    expect(await areLive(sessions)).toEqual(Array(20).fill(true))
-    sessions.push(...(await sessionsOf(second, 2)))
+    const sessions = await sessionsOf(await workspace.addKey(), 22)
     expect(await areLive(sessions)).toEqual([false, false, ...Array(20).fill(true)])
-    expect(await isLive(other.token)).toBe(true)
     const targets = await eventsOf(workspace, 'createApiKeySession')
     expect(targets.filter((target) => String(target).startsWith('/v1/api-keys/'))).toEqual(
       sessions.slice(0, 2).map(({ id }) => `/v1/api-keys/${id}`),
     )
   })
 
-  it('of keys that act as no user are separate for each key', async () => {
+  it.each<[string, KeyOptions]>([
+    ['the same permissions', {}],
+    ['no scope', { scopes: [] }],
+    ['no project', { projectIds: [] }],
+    ['no user', { userId: null }],
+  ])('of a key with %s end none of another', async (_, options) => {
     const workspace = await Workspace.create()
-    const [first, second] = [
-      await workspace.addKey({ userId: null }),
-      await workspace.addKey({ userId: null }),
-    ]
-    const [oldest] = await sessionsOf(first, 1)
-    await sessionsOf(second, 20)
-    await sessionsOf(first, 19)
-    expect(await isLive(oldest?.token ?? '')).toBe(true)
-    await sessionsOf(first, 1)
-    expect(codeOf(await me(oldest?.token ?? ''))).toBe('api_key_revoked')
-  })
-
-  it('of a user are not those of a key with the same ID', async () => {
-    const workspace = await Workspace.create()
-    const maker = await workspace.addKeyWithId({ userId: null })
-    const [session] = await sessionsOf(maker.token, 1)
-    await workspace.addUser(maker.id)
-    await sessionsOf(await workspace.addKey({ userId: maker.id }), 20)
-    expect(await isLive(session?.token ?? '')).toBe(true)
-  })
-
-  it('of a key that is restricted to projects are not those that may do more', async () => {
-    const workspace = await Workspace.create()
-    const [session] = await sessionsOf(await workspace.addKey(), 1)
-    await sessionsOf(await workspace.addKey({ projectIds: [] }), 21)
-    expect(await isLive(session?.token ?? '')).toBe(true)
+    const sessions = await sessionsOf(await workspace.addKey(), 20)
+    const others = await sessionsOf(await workspace.addKey(options), 20)
+    expect(await areLive([...sessions, ...others])).toEqual(Array(40).fill(true))
   })
 
   it('do not include expired ones', async () => {
@@ -287,7 +277,7 @@ describe('the twenty sessions', () => {
 
   it('are found without reading those that ended', async () => {
     const workspace = await Workspace.create()
-    const key = await workspace.addKey()
+    const { id, token: key } = await workspace.addKeyWithId()
     await sessionsOf(key, 20)
     const rowsRead = async () => {
       const use = watchedDatabase()
@@ -298,7 +288,11 @@ describe('the twenty sessions', () => {
     }
     const before = await rowsRead()
     for (let count = 0; count < 100; count++) {
-      await workspace.addKey({ kind: 'session', expiresAt: '2020-01-01T00:00:00.000Z' })
+      await workspace.addKey({
+        kind: 'session',
+        createdByKeyId: id,
+        expiresAt: '2020-01-01T00:00:00.000Z',
+      })
     }
     expect(await rowsRead()).toBe(before)
   })

@@ -34,7 +34,7 @@ export interface paths {
         put?: never;
         /**
          * Create a session of the API key
-         * @description Creates an API key of the kind `session` with the permissions of yours, for a person who works with it for a while. It ends with your API key, and after 12 hours at most. Each user, or each API key that acts as no user, has at most 20 sessions: one more ends the oldest.
+         * @description Creates an API key of the kind `session` with the permissions of yours, for a person who works with it for a while. It ends with your API key, and after 12 hours at most. Each API key has at most 20 sessions: one more ends the oldest.
          *
          *     Scope: none; any valid API key is accepted.
          */

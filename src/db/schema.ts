@@ -26,11 +26,6 @@ export function keyIdOf(sealed: SQLiteColumn) {
   return sql<string>`substr(${rest}, 1, instr(${rest}, '.') - 1)`
 }
 
-/** Who has a session: its user, or the key that made it if that acts as no user. */
-export function sessionOwner({ userId, createdByKeyId }: Record<'userId' | 'createdByKeyId', SQLWrapper>) {
-  return sql<string>`coalesce(${userId}, ${createdByKeyId})`
-}
-
 /** When an API key ended or will end; NULL if it never does. */
 export function endOf({ revokedAt, expiresAt }: Record<'revokedAt' | 'expiresAt', SQLWrapper>) {
   return sql<string | null>`coalesce(${revokedAt}, ${expiresAt})`
@@ -125,7 +120,7 @@ export const apiKeys = sqliteTable(
       .on(table.organizationId, table.expiresAt)
       .where(sql`"kind" = 'key' and "revokedAt" is null and "rotatedAt" is null`),
     index('apiKeysSessions')
-      .on(table.organizationId, sessionOwner(table), table.expiresAt)
+      .on(table.organizationId, table.createdByKeyId, table.expiresAt)
       .where(sql`"kind" = 'session' and "revokedAt" is null`),
     index('apiKeysByEnd')
       .on(table.kind, endOf(table))

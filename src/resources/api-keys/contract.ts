@@ -286,8 +286,7 @@ export const createApiKeySessionContract = {
   summary: 'Create a session of the API key',
   description:
     'Creates an API key of the kind `session` with the permissions of yours, for a person who works with it for a while. It ends ' +
-    'with your API key, and after 12 hours at most. Each user, or each API key that acts as no user, has at most 20 sessions: one ' +
-    'more ends the oldest.',
+    'with your API key, and after 12 hours at most. Each API key has at most 20 sessions: one more ends the oldest.',
   scope: null,
   params: z.object({}),
   body: z

@@ -25,6 +25,7 @@ import {
   moveFeeds,
   ownDeletable,
   ownDeletion,
+  recordEndedSessions,
   recordSurplusSessions,
   retireKey,
   rotatable,
@@ -90,7 +91,7 @@ export const rotateApiKey = endpoint(
     const token = mintToken()
     const [facts, [row]] = await context.run(
       rotatable,
-      [insertSuccessor, moveFeeds, shortenSessions, retireKey],
+      [insertSuccessor, moveFeeds, recordEndedSessions, shortenSessions, retireKey],
       {
         ...params,
         id: newUuid(),

@@ -27,11 +27,11 @@ import {
 } from '../../access/preconditions.ts'
 import { withinApiKeyQuota } from '../../access/quotas.ts'
 import { insertRow } from '../../db/rows.ts'
-import { apiKeys, projects, sessionOwner, skillFeeds, users } from '../../db/schema.ts'
+import { apiKeys, projects, skillFeeds, users } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 
-/** Of a user, or of a key that acts as none. */
+/** Of an API key. */
 const MAX_SESSIONS = 20
 
 const id = sql.placeholder('id')
@@ -237,23 +237,17 @@ function listing(isListed: SQL) {
   )
 }
 
-/** A session that has not ended. */
 const session = alias(apiKeys, 'session')
-const isLiveSession = (owner: SQL) =>
+/** A session of the key that has not ended. */
+const isLiveSessionOf = (key: typeof named | typeof apiKeys) =>
   and(
     eq(session.organizationId, apiKeys.organizationId),
+    eq(session.createdByKeyId, key.id),
     // As in the condition of the index.
     sql`${session.kind} = 'session'`,
     isNull(session.revokedAt),
     gt(session.expiresAt, now),
-    eq(sessionOwner(session), owner),
   )
-
-/** The sessions of the named key. They act as its user, so they are among those of its owner, which are few. */
-const isSessionOfNamed = and(
-  isLiveSession(sql`coalesce(${named.userId}, ${named.id})`),
-  eq(session.createdByKeyId, named.id),
-)
 
 const keyIsNoSession = (key: typeof named | typeof apiKeys, message: string) =>
   precondition(sql`${key.kind} <> 'session'`, () => new ApiError('api_key_is_session', message))
@@ -274,21 +268,11 @@ export const sessionCreatable = requiring([], {
   ),
 })
 
-/**
- * The sessions of the caller's user, or of the caller's key if that acts as none, that one more session ends: the oldest that
- * the caller may manage.
- */
+/** The sessions of the caller's key that one more session ends: the oldest. */
 const surplus = sql`"surplus"`
 const surplusSessions = sql`(${sessionCreatable
   .rows({ id: sql`${session.id}`.as('id'), hash: sql`${session.hash}`.as('hash') })
-  .innerJoin(
-    session,
-    and(
-      isLiveSession(sql`coalesce(${apiKeys.userId}, ${apiKeys.id})`),
-      sql`${session.userId} is ${apiKeys.userId}`,
-      isKeyInReach(session),
-    ),
-  )
+  .innerJoin(session, isLiveSessionOf(apiKeys))
   .orderBy(desc(session.id))
   .limit(MAX_SESSIONS)
   .offset(MAX_SESSIONS - 1)}) as ${surplus}`
@@ -397,16 +381,25 @@ export const moveFeeds = guarded(() =>
 
 const overlapEndsAt = sql.placeholder('overlapEndsAt')
 
-/** No session outlives its key. */
+/** The sessions that would outlive the rotated key. */
+const shortened = sql`"shortened"`
+const shortenedSessions = sql`(${rotatable
+  .rows({ id: sql`${session.id}`.as('id'), hash: sql`${session.hash}`.as('hash') })
+  .innerJoin(session, and(isLiveSessionOf(named), gt(session.expiresAt, overlapEndsAt)))}) as ${shortened}`
+
+/** Without an overlap, the rotation ends the sessions. */
+export const recordEndedSessions = recordRevocations(
+  shortenedSessions,
+  of(shortened, 'id'),
+  sql`${overlapEndsAt} <= ${now}`,
+  mayAct,
+)
+
 export const shortenSessions = guarded(() =>
   query
     .update(apiKeys)
     .set({ expiresAt: sql`${overlapEndsAt}` })
-    .where(
-      sql`${apiKeys.hash} in ${rotatable
-        .rows({ hash: session.hash })
-        .innerJoin(session, and(isSessionOfNamed, gt(session.expiresAt, overlapEndsAt)))}`,
-    ),
+    .where(sql`${apiKeys.hash} in (select "hash" from ${shortenedSessions})`),
 )
 
 /** Ends the key that has the successor, after the overlap. */
@@ -457,7 +450,7 @@ function deletionOf({ rows }: Pick<Preconditions, 'rows'>) {
   const endingKeys = sql`(with recursive ${lineage}("organizationId", "id", "hash", "revokedAt", "isNamed") as ${rows(
     fieldsOfLineage(named, 1),
   )
-    .union(rows(fieldsOfLineage(session, 0)).innerJoin(session, isSessionOfNamed))
+    .union(rows(fieldsOfLineage(session, 0)).innerJoin(session, isLiveSessionOf(named)))
     .union(
       query
         .select(fieldsOfLineage(child, 0))
