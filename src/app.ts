@@ -12,7 +12,7 @@ import { isUnavailable } from './db/failures.ts'
 import type { Environment } from './environment.ts'
 import { ApiError, errorResponse, internalError, unavailable } from './errors.ts'
 import { health } from './health.ts'
-import { readBytes, requireLengthWithin } from './http/body.ts'
+import { needsLookUp, readBytes, requireLengthWithin } from './http/body.ts'
 import { closestPath } from './http/closest.ts'
 import type { HonoEnvironment } from './http/context.ts'
 import { mount } from './http/mount.ts'
@@ -29,8 +29,11 @@ const HEADERS_LIMIT_BYTES = 16 * 1024
 /** Of a request for `/mcp`: a tool stores a session file. */
 const MCP_BODY_LIMIT_BYTES = 4 * 2 ** 20
 
-/** Each request for `/mcp` makes at least one request to the API, which looks up and counts its key. */
+/** Each forwarded request for `/mcp` makes at least one request to the API, which looks up and counts its key. */
 const MCP_CALLER: CallerScope = { scope: null, isCountedByItsCalls: true }
+
+/** Of a request for `/mcp` with a large body: the look-up of its key and the reading of the body are counted too. */
+const MCP_LARGE_CALLER: CallerScope = { scope: null }
 
 /** Responses are data: a browser never runs, frames or sniffs them. */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
@@ -180,7 +183,8 @@ async function forwardToMcp(c: Context<HonoEnvironment>): Promise<Response> {
     throw new ApiError('origin_forbidden', describeProblem('Origin', problem))
   }
   requireLengthWithin(MCP_BODY_LIMIT_BYTES, c.req.raw)
-  const caller = await Caller.open(c.req.raw, c.env, c.executionCtx, MCP_CALLER)
+  const callerScope = needsLookUp(c.req.raw) ? MCP_LARGE_CALLER : MCP_CALLER
+  const caller = await Caller.open(c.req.raw, c.env, c.executionCtx, callerScope)
   c.set('caller', caller)
   const body = await readBytes(c.req.raw, MCP_BODY_LIMIT_BYTES, caller)
   const response = await MCP.fetch(new Request(c.req.raw, { body }))

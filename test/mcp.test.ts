@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { hashToken, mintToken } from '../src/access/api-key.ts'
 import type { Environment } from '../src/environment.ts'
+import { request } from './support/api.ts'
 import { failingDatabase, watchedDatabase } from './support/bindings.ts'
 import { message, newMessage, postMcp } from './support/mcp.ts'
 import { Workspace } from './support/workspace.ts'
@@ -132,6 +133,28 @@ describe('without a live key', () => {
     expect(use.isRead).toBe(true)
   })
 
+  it.each([
+    [404, 'path_not_found', '/v1/nothing', 'GET'],
+    [405, 'method_not_allowed', '/v1/me', 'POST'],
+  ])('a tool whose call gets %i %s gets 401', async (status, code, path, method) => {
+    const calls: unknown[] = []
+    const { key } = await newKey()
+    const send = (token: string) =>
+      postMcp(call('list_skills'), {
+        key: token,
+        async around(called, answer) {
+          if (called !== 'GET /v1/skills') return answer()
+          const { headers, body } = await request(method, path, { key: token })
+          calls.push([headers.get('Error-Code')])
+          return Response.json(body, { status, headers: { 'Error-Code': code } })
+        },
+      })
+    expect(codeOf(await send(mintToken()))).toEqual([401, 'api_key_invalid', 'Bearer error="invalid_token"'])
+    const { status: answered, body } = await send(key)
+    expect([answered, body.result.isError]).toEqual([200, true])
+    expect(calls).toEqual([[code], [code]])
+  })
+
   it('an address is blocked after 60 requests, and then nothing is forwarded', async () => {
     const headers = { 'CF-Connecting-IP': '192.0.2.77' }
     const use = watchedDatabase()
@@ -167,14 +190,37 @@ describe('with a live key', () => {
     }
   })
 
-  it('a large body costs a round trip more, and is counted once', async () => {
+  it('a large body costs a round trip more, and is counted twice', async () => {
     const { key } = await newKey()
     await postMcp(message('ping'), { key })
     const { counted, environment } = counting('KEY_RATE_LIMIT')
     const use = watchedDatabase()
     const body = JSON.stringify(call('list_skills')).padEnd(64 * KIBIBYTE + 1)
     const { status } = await postMcp(body, { key, environment: { ...environment, DB: use.DB } })
-    expect([status, counted.length, use.calls]).toEqual([200, 1, 2])
+    expect([status, counted.length, use.calls]).toEqual([200, 2, 2])
+  })
+
+  it('a body of undeclared length that is too large is counted', async () => {
+    const { workspace, key } = await newKey()
+    for (const limit of ['KEY_RATE_LIMIT', 'ORGANIZATION_RATE_LIMIT'] as const) {
+      const { counted, environment } = counting(limit)
+      const { body } = streamed('x'.repeat(4 * KIBIBYTE ** 2 + 1))
+      expect((await postMcp(body, { key, environment })).status).toBe(413)
+      expect(counted).toEqual([limit === 'KEY_RATE_LIMIT' ? hashToken(key) : workspace.organizationId])
+    }
+  })
+
+  it('a large body, or one of undeclared length, gets 429 without a look-up and is not read', async () => {
+    const { key } = await newKey()
+    const { environment } = counting('KEY_RATE_LIMIT', false)
+    const content = JSON.stringify(message('ping')).padEnd(64 * KIBIBYTE + 1)
+    for (const headers of [{}, { 'Content-Length': String(content.length) }]) {
+      const database = watchedDatabase()
+      const { use, body } = streamed(content)
+      const sent = { key, headers, environment: { ...environment, DB: database.DB } }
+      expect(codeOf(await postMcp(body, sent))).toEqual([429, 'rate_limited', null])
+      expect([database.calls, use.isRead]).toEqual([0, false])
+    }
   })
 
   it.each(requests)('%s gets 429 if it is one too many', async (_, { body, headers }) => {
@@ -319,6 +365,57 @@ describe('a batch', () => {
       },
     })
     expect([response.status, calls.length]).toEqual([401, 2])
+  })
+
+  const invalid: [string, unknown, string][] = [
+    [
+      'no message',
+      42,
+      'Message 2 of the batch is not valid; got 42; allowed: requests, notifications and responses of JSON-RPC 2.0.',
+    ],
+    [
+      '"initialize"',
+      REQUESTS.initialize?.body,
+      'The batch has "initialize" and other messages; got 2 messages; allowed: "initialize" alone.',
+    ],
+  ]
+
+  it.each(invalid)('that has %s is refused before the first message acts', async (_, second, sentence) => {
+    const { key } = await newKey()
+    const calls: string[] = []
+    const { status, body } = await postMcp([call('list_skills'), second], {
+      key,
+      around(called, answer) {
+        calls.push(called)
+        return answer()
+      },
+    })
+    expect([status, body]).toEqual([
+      400,
+      { jsonrpc: '2.0', id: null, error: { code: -32600, message: sentence } },
+    ])
+    // Only the look-up of the key.
+    expect(calls).toEqual(['GET /v1/me'])
+  })
+
+  it.each([429, 503])('keeps the other answers where a call gets %i', async (status) => {
+    const { key } = await newKey()
+    let calls = 0
+    const response = await postMcp(batch, {
+      key,
+      around: async (_, answer) =>
+        ++calls === 2 ? Response.json({ error: 'Retry.' }, { status }) : answer(),
+    })
+    const answers = response.body.map(({ id, result }: { id: number; result: { isError?: boolean } }) => [
+      id,
+      result.isError ?? false,
+    ])
+    expect([response.status, calls]).toEqual([200, 3])
+    expect(answers).toEqual([
+      [0, false],
+      [1, true],
+      [2, false],
+    ])
   })
 
   it('of notifications has no answer', async () => {

@@ -57,15 +57,16 @@ export async function storeLogin(login: Login): Promise<string> {
   return file
 }
 
-/** @returns the file. */
-export function removeLogin(): string {
+/** Removes the file, also if it is damaged. */
+export function removeLogin(): { file: string; wasLoggedIn: boolean } {
   const file = loginFile()
   try {
-    rmSync(file, { force: true })
+    rmSync(file)
+    return { file, wasLoggedIn: true }
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { file, wasLoggedIn: false }
     throw failure(file, 'removed', error)
   }
-  return file
 }
 
 function loginFile(): string {

@@ -6,7 +6,7 @@ import { dataOf } from '../../client/src/index.ts'
 import { UsageError } from '../../scripts/command-line.ts'
 import { serviceUrl, validApiKey } from '../../scripts/service.ts'
 import { describe, withJson } from './command.ts'
-import { currentLogin, readLogin, removeLogin, storeLogin } from './configuration.ts'
+import { currentLogin, type Login, readLogin, removeLogin, storeLogin } from './configuration.ts'
 import { print, printProperties } from './output.ts'
 import { connect } from './service.ts'
 
@@ -36,7 +36,7 @@ export const login = withJson(
   }
 })
 
-const UNAUTHORIZED = 401
+const ENDED = ['api_key_revoked', 'api_key_expired', 'api_key_invalid']
 
 export const logout = withJson(
   describe(
@@ -45,18 +45,23 @@ export const logout = withJson(
     ['logout', 'logout --revoke'],
   ).option('--revoke', 'also revoke the stored API key and its sessions'),
 ).action(async ({ revoke = false, json }) => {
-  const login = readLogin()
-  if (login && revoke) {
-    const result = await connect(login).DELETE('/v1/me/api-key')
-    // A key that ended before is revoked enough.
-    if (result.response.status !== UNAUTHORIZED) dataOf(result)
-  }
-  const file = removeLogin()
+  const login = revoke ? readLogin() : undefined
+  const isRevoked = login !== undefined && (await revokeKey(login))
+  const { file, wasLoggedIn } = removeLogin()
   const done = revoke
-    ? `Revoked the API key, and removed ${file}.`
+    ? `${isRevoked ? 'Revoked the API key' : 'The API key was no longer valid'}. Removed ${file}.`
     : `Removed ${file}. Its API key stays valid.`
-  print({ json }, { file, wasLoggedIn: login !== undefined }, login ? done : 'There is no stored login.')
+  print({ json }, { file, wasLoggedIn }, wasLoggedIn ? done : 'There is no stored login.')
 })
+
+/** @returns false if the key was no longer valid. @throws if the service did not revoke it for another reason. */
+async function revokeKey(login: Login): Promise<boolean> {
+  const result = await connect(login).DELETE('/v1/me/api-key')
+  // A proxy returns 401 too, and says nothing about the key.
+  if (ENDED.includes(result.response.headers.get('Error-Code') ?? '')) return false
+  dataOf(result)
+  return true
+}
 
 export const whoami = withJson(
   describe('whoami', 'Shows the organization, the user and the permissions of the API key.', [

@@ -6,6 +6,8 @@ const PASSED_ON = ['Authorization', 'CF-Connecting-IP']
 const UNAUTHORIZED = 401
 /** The statuses of checks that come before the look-up of the key. */
 const BEFORE_LOOK_UP = [411, 413, 429, 431]
+/** The codes of paths and methods that no operation has, which say nothing about the key. */
+const NOT_ROUTED = ['path_not_found', 'method_not_allowed']
 const SERVER_ERROR = 500
 
 /** True if the API looked up the key. */
@@ -61,10 +63,14 @@ export class Api {
     // Where the API reads from replicas. Calls of tools share no bookmark, and a model expects to see its own changes.
     all.set('X-Bookmark', 'latest')
     const response = await this.#binding.fetch(`${this.#origin}${path}`, { ...request, headers: all })
-    this.#isKeyAccepted = response.status !== UNAUTHORIZED && (this.#isKeyAccepted || isVerdict(response))
-    if (!this.#isKeyAccepted) this.#refused = response.clone()
+    if (!NOT_ROUTED.includes(response.headers.get('Error-Code') ?? '')) this.#judge(response)
     if (response.ok) return response
     throw await ApiFailure.of(response)
+  }
+
+  #judge(response: Response): void {
+    this.#isKeyAccepted = response.status !== UNAUTHORIZED && (this.#isKeyAccepted || isVerdict(response))
+    if (!this.#isKeyAccepted) this.#refused = response.clone()
   }
 
   /** True if the API did not accept the key of a call. */

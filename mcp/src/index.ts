@@ -4,7 +4,9 @@
  */
 import {
   createMcpHandler,
+  isInitializeRequest,
   isLegacyRequest,
+  isSpecType,
   McpServer,
   ProtocolError,
   ProtocolErrorCode,
@@ -71,13 +73,27 @@ function refused(code: ProtocolErrorCode, message: string): Response {
   return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status: 400 })
 }
 
-/** @returns what is wrong with the number of the messages, or with the size of one. */
+/** @returns what is wrong with the size of a message, or with a batch. */
 function wrongMessages(value: unknown): Wrong | undefined {
-  const messages = Array.isArray(value) ? value : [value]
-  if (messages.length > MAX_BATCH) {
-    return `The batch has too many messages; got ${messages.length}; allowed: up to ${MAX_BATCH}.`
+  if (!Array.isArray(value)) return wrongMessage(value)
+  if (value.length > MAX_BATCH) {
+    return `The batch has too many messages; got ${value.length}; allowed: up to ${MAX_BATCH}.`
   }
-  return messages.map(wrongMessage).find((wrong) => wrong !== undefined)
+  return value.map(wrongMessage).find((wrong) => wrong !== undefined) ?? wrongBatch(value)
+}
+
+/** Checked before the first message acts, because its answer would be lost. */
+function wrongBatch(messages: readonly unknown[]): Wrong | undefined {
+  const invalid = messages.findIndex((message) => !isSpecType.JSONRPCMessage(message))
+  if (invalid !== -1) {
+    const allowed = 'requests, notifications and responses of JSON-RPC 2.0'
+    const sent = describeSent(messages[invalid])
+    return describeProblem(`Message ${invalid + 1} of the batch`, { wrong: 'is not valid', sent, allowed })
+  }
+  if (messages.length > 1 && messages.some(isInitializeRequest)) {
+    return `The batch has "initialize" and other messages; got ${messages.length} messages; allowed: "initialize" alone.`
+  }
+  return undefined
 }
 
 function wrongMessage(message: unknown): Wrong | undefined {
@@ -105,7 +121,8 @@ async function serveBatch(request: Request, messages: readonly unknown[], api: A
   const answers: string[] = []
   for (const message of messages) {
     const response = await serveLegacy(request, message, api)
-    if (!response.ok || api.isRefused) return response
+    // A wrong header is found with the first message.
+    if (api.isRefused || (!response.ok && message === messages[0])) return response
     if (response.status !== ACCEPTED) answers.push(await response.text())
   }
   if (answers.length === 0) return new Response(null, { status: ACCEPTED })

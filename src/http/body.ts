@@ -136,14 +136,19 @@ export function parseBody(buffer: ArrayBuffer): { value?: unknown; problem?: Pro
   return parseJson(text)
 }
 
+/** The bytes of the body by `Content-Length`; NaN without one. */
+const declaredBytesOf = ({ headers }: Request): number => Number(headers.get('Content-Length') ?? Number.NaN)
+
+/** True if the body is read only after its key was looked up. */
+export const needsLookUp = (request: Request): boolean => !(declaredBytesOf(request) <= BODY_LIMIT_BYTES)
+
 /**
  * Reads a body into memory. A body over 64 KiB, or without `Content-Length`, is read only for a key that may act.
  * @throws {ApiError} 413 if the body is over the limit.
  */
 export async function readBytes(request: Request, limitBytes: number, caller: Caller): Promise<ArrayBuffer> {
-  const declaredBytes = Number(request.headers.get('Content-Length') ?? Number.NaN)
-  const isDeclared = !Number.isNaN(declaredBytes)
-  if (!isDeclared || declaredBytes > BODY_LIMIT_BYTES) await caller.requireAuthorized()
+  if (needsLookUp(request)) await caller.requireAuthorized()
+  const isDeclared = !Number.isNaN(declaredBytesOf(request))
   // The runtime ends a body at its `Content-Length`.
   const bytes = await (isDeclared ? request.arrayBuffer() : readUpTo(limitBytes, request.body))
   if (bytes && bytes.byteLength <= limitBytes) return bytes

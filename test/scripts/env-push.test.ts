@@ -186,6 +186,16 @@ describe('workspace env push', () => {
       'LD_PRELOAD',
       'GIT_SSH_COMMAND',
       'BASH_ENV',
+      'MAKEFILES',
+      'GNUMAKEFLAGS',
+      'RUSTC_WORKSPACE_WRAPPER',
+      'CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER',
+      'CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER',
+      'CARGO_ENCODED_RUSTFLAGS',
+      'LESSCLOSE',
+      'MANPAGER',
+      'PIP_INDEX_URL',
+      'YARN_YARN_PATH',
     ]
     const content = [...loaders.map((name) => `${name}=secret`), 'PATH_PREFIX=1', 'NODE_ENV=test'].join('\n')
     expect((await push(content, project)).status).toBe(0)

@@ -1,10 +1,11 @@
 /** The command `workspace` with a server, an address and a key that it cannot trust. */
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createWorkspaceClient } from '../../client/src/index.ts'
 import { Service } from '../../scripts/service.ts'
 import { runWorkspace, startWorkspace } from '../support/commands.ts'
 import { newFolder } from '../support/dev-server.ts'
@@ -227,6 +228,70 @@ describe('a secret that cannot be sent', () => {
       )
     }
   }, 60_000)
+})
+
+it('the client refuses an address that it cannot send to and that may have a secret', () => {
+  for (const address of [
+    'https://ada:topsecret@api.example.com:port',
+    '_ada:topsecret@api',
+    'https:a:topsecret@b',
+  ]) {
+    const create = () => createWorkspaceClient(address, 'wsk_x')
+    expect(create).toThrow(/^baseUrl (has credentials|is not an http or https address; got text with "@")/)
+    expect(create).not.toThrow(/topsecret/)
+  }
+  for (const address of ['/api/public-api', 'https://api.example.com/@ada'])
+    expect(() => createWorkspaceClient(address, 'wsk_x')).not.toThrow()
+})
+
+describe('logout', () => {
+  const NOBODY = { url: '', apiKey: '' }
+  const variables = { XDG_CONFIG_HOME: join(folder, 'logout') }
+  const file = join(folder, 'logout', 'workspace', 'login.json')
+  const store = (content: string) => writeFiles(folder, { 'logout/workspace/login.json': content })
+  const logout = (...options: string[]) => runWorkspace(['logout', ...options], NOBODY, variables)
+
+  it('removes a damaged file', async () => {
+    for (const content of [
+      '{',
+      'null',
+      '{"url":"x","apiKey":"wsk_x"}',
+      '{"url":"https://x.example","apiKey":"é"}',
+    ]) {
+      store(content)
+      expect(await logout()).toMatchObject({
+        status: 0,
+        printed: `Removed ${file}. Its API key stays valid.\n`,
+      })
+      expect(existsSync(file)).toBe(false)
+    }
+    expect((await logout()).printed).toBe('There is no stored login.\n')
+  })
+
+  it('--revoke removes the file only if the service says that the key is not valid', async () => {
+    const answers: (readonly [
+      status: number,
+      code: string | undefined,
+      printed: string,
+      isRemoved: boolean,
+    ])[] = [
+      [204, undefined, `Revoked the API key. Removed ${file}.\n`, true],
+      ...['api_key_invalid', 'api_key_expired', 'api_key_revoked'].map(
+        (code) => [401, code, `The API key was no longer valid. Removed ${file}.\n`, true] as const,
+      ),
+      [401, undefined, 'The response has the status 401 and no error message.\n', false],
+      [401, 'api_key_missing', 'The response has the status 401 and no error message.\n', false],
+    ]
+    for (const [status, code, printed, isRemoved] of answers) {
+      const url = await serve((_, response) => {
+        response.writeHead(status, code === undefined ? {} : { 'Error-Code': code }).end()
+      })
+      store(JSON.stringify({ url, apiKey: 'wsk_x' }))
+      const ended = await logout('--revoke')
+      expect([status, code, ended.status, ended.printed]).toEqual([status, code, isRemoved ? 0 : 1, printed])
+      expect(existsSync(file)).toBe(!isRemoved)
+    }
+  })
 })
 
 describe('a file of a schedule', () => {

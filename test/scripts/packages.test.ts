@@ -428,7 +428,8 @@ describe('the packed cli', () => {
       // The second time, the key is revoked already.
       if (count === 0) await logIn(key.token)
       else writeFileSync(loginFile, JSON.stringify({ url: demo.baseUrl, apiKey: key.token }))
-      expect(await lines(['logout', '--revoke'])).toEqual([`Revoked the API key, and removed ${loginFile}.`])
+      const outcome = count === 0 ? 'Revoked the API key' : 'The API key was no longer valid'
+      expect(await lines(['logout', '--revoke'])).toEqual([`${outcome}. Removed ${loginFile}.`])
       expect(existsSync(loginFile)).toBe(false)
     }
     expect((await workspace(['whoami'], key.token)).stderr).toMatch(/^The API key was revoked/)
