@@ -91,7 +91,7 @@ export function emptyFile({ code }: ApiFailure, input: Input): Data | undefined 
 
 function readOn(end: number, totalBytes: number): Data {
   if (end >= totalBytes) return { nextOffset: null }
-  return { nextOffset: end, note: `The file goes on: to read on, call again with offset ${end}.` }
+  return { nextOffset: end, note: `The file continues: call again with offset ${end}.` }
 }
 
 /** @returns the text, without a character that the end of the part splits; base64 of bytes that are not UTF-8. */

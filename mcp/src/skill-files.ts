@@ -65,7 +65,7 @@ export async function loadSkill(response: Response, input: Input): Promise<Data 
       content,
       nextOffset: isWhole ? null : end,
       ...(!isWhole && {
-        note: `The file goes on: to read on, call again with this filename and offset ${end}.`,
+        note: `The file continues: call again with this filename and offset ${end}.`,
       }),
     }
   })

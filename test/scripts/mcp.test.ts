@@ -583,7 +583,7 @@ describe('results', () => {
       expect(part.note).toBe(
         part.nextOffset === null
           ? undefined
-          : `The file goes on: to read on, call again with offset ${part.nextOffset}.`,
+          : `The file continues: call again with offset ${part.nextOffset}.`,
       )
       offset = part.nextOffset
     }
