@@ -121,7 +121,7 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   // The key with its six indexes, as it expires, and one more for the Idempotency-Key.
   createApiKey: { [AS_IT_IS]: 7, 'it has an Idempotency-Key': 8 },
   // The session with its six indexes. The oldest leaves one of them, and has an event of its own.
-  createApiKeySession: { [AS_IT_IS]: 7, 'the user has the most sessions allowed': 9 + AUDIT_EVENT_ROWS },
+  createApiKeySession: { [AS_IT_IS]: 7, 'the key has the most sessions allowed': 10 + AUDIT_EVENT_ROWS },
   deleteOwnApiKey: { [AS_IT_IS]: 2, 'the key is a session': 2 },
   // Each descendant and each session has an event of its own.
   deleteApiKey: {
@@ -134,6 +134,7 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
     [AS_IT_IS]: 9,
     'it has an Idempotency-Key': 10,
     'it has a session': 12,
+    'it has a session, which ends at once': 12 + AUDIT_EVENT_ROWS,
     'it has a feed of skills': 11,
   },
   putProject: { [AS_IT_IS]: 2, 'it is there': 1 },

@@ -16,6 +16,15 @@ function includingDescendants(example: Example): Example {
   return { ...example, path: `/v1/api-keys/${example.ids[0]}?descendants=true` }
 }
 
+async function withSession(workspace: Workspace, example: Example): Promise<Example> {
+  const {
+    ids: [createdByKeyId = ''],
+    projectIds = [],
+  } = example
+  await workspace.addKey({ ...POWER, projectIds, createdByKeyId, kind: 'session' })
+  return example
+}
+
 /** The variations of a creation or rotation. */
 const creating: Row['variations'] = {
   'it has an Idempotency-Key': {
@@ -52,12 +61,8 @@ export const apiKeyRows: Rows = {
         status: 400,
         apply: async (_, example) => ({ ...example, json: { expiresInSeconds: 0 } }),
       },
-      'the user has the most sessions allowed': {
-        async apply(workspace, example) {
-          const session = { kind: 'session', expiresAt: '2999-01-01T00:00:00.000Z' } as const
-          for (let count = 0; count < 20; count++) await workspace.addKey(session)
-          return example
-        },
+      'the key has the most sessions allowed': {
+        apply: async (_, example) => ({ ...example, keyOptions: { ...example.keyOptions, sessions: 20 } }),
       },
     },
   },
@@ -127,16 +132,7 @@ export const apiKeyRows: Rows = {
           return includingDescendants(example)
         },
       },
-      'it has a session': {
-        async apply(workspace, example) {
-          const {
-            ids: [createdByKeyId = ''],
-            projectIds = [],
-          } = example
-          await workspace.addKey({ ...POWER, projectIds, createdByKeyId, kind: 'session' })
-          return example
-        },
-      },
+      'it has a session': { apply: withSession },
       'it includes descendants, and the key is revoked': {
         idle: true,
         async apply(workspace, example) {
@@ -155,15 +151,12 @@ export const apiKeyRows: Rows = {
     outOfReach: 403,
     variations: {
       ...creating,
-      'it has a session': {
-        async apply(workspace, example) {
-          const {
-            ids: [createdByKeyId = ''],
-            projectIds = [],
-          } = example
-          await workspace.addKey({ ...POWER, projectIds, createdByKeyId, kind: 'session' })
-          return example
-        },
+      'it has a session': { apply: withSession },
+      'it has a session, which ends at once': {
+        apply: async (workspace, example) => ({
+          ...(await withSession(workspace, example)),
+          json: { overlapSeconds: 0 },
+        }),
       },
       'it has a feed of skills': {
         async apply(workspace, example) {

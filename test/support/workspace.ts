@@ -34,6 +34,8 @@ export interface KeyOptions {
   /** The key that created it. */
   readonly createdByKeyId?: string
   readonly kind?: 'session'
+  /** The number of its live sessions. */
+  readonly sessions?: number
 }
 
 export type Usage = { readonly organizationId: string } & Readonly<Record<StoredQuota, number>>
@@ -69,7 +71,15 @@ export class Workspace {
   }
 
   async addKeyWithId(options: KeyOptions = {}) {
-    const { scopes = SCOPES, userId, projectIds, expiresAt, createdByKeyId = null, kind } = options
+    const {
+      scopes = SCOPES,
+      userId,
+      projectIds,
+      expiresAt,
+      createdByKeyId = null,
+      kind,
+      sessions = 0,
+    } = options
     const user = userId === undefined ? this.userId : userId
     const { token, row } = provisioning.mintApiKey({
       organizationId: this.organizationId,
@@ -82,6 +92,13 @@ export class Workspace {
     })
     await runBatch(env.DB, [provisioning.insertApiKey], { ...row, createdByKeyId })
     if (kind) await this.change(tables.apiKeys, row.id, { kind })
+    const session = {
+      kind: 'session',
+      expiresAt: '2999-01-01T00:00:00.000Z',
+      createdByKeyId: row.id,
+    } as const
+    for (let count = 0; count < sessions; count++)
+      await this.addKeyWithId({ ...options, ...session, sessions: 0 })
     return { token, id: row.id }
   }
 
