@@ -2,7 +2,8 @@
 
 import { type Database, type DatabaseUse, instrumented, noUse } from '../db/database.ts'
 import { describeFailure, isTransient } from '../db/failures.ts'
-import { type Rows, runBatch, type Statement, type Step, type Values } from '../db/statement.ts'
+import type { Values } from '../db/parameters.ts'
+import { type Rows, runBatch, type Statement, type Steps } from '../db/statement.ts'
 import type { Environment } from '../environment.ts'
 import { ApiError, type ErrorCode, unauthorized } from '../errors.ts'
 import { hashToken, isToken } from './api-key.ts'
@@ -113,21 +114,21 @@ export class Caller {
   }
 
   /**
-   * The one trip: runs a checking statement, whose row says what the key is, and other statements in one transaction.
-   * @param isRepeatable true if the statements may run twice; then a transient failure is retried.
-   * @returns the rows of each step.
+   * The one round trip: runs a checking statement, whose row says what the key is, and other steps in one transaction.
+   * @param isRepeatable true if the steps may run twice; then a transient failure is retried.
    * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope; then nothing has acted, because each statement
    *   carries the guard.
    */
-  async run<const Steps extends readonly [Statement<CallerFacts>, ...Step[]]>(
+  async runChecked<Result extends CallerFacts>(
+    check: Statement<Result>,
     steps: Steps,
     values: Values,
     isRepeatable: boolean,
-  ): Promise<Rows<Steps>> {
-    const rows = await this.#batch(steps, values, isRepeatable)
-    const [[facts]] = rows as unknown as [[CallerFacts | undefined]]
-    this.#requireScope(await this.#requireLive(facts))
-    return rows
+  ): Promise<{ readonly result: Result; readonly rows: Rows<Steps> }> {
+    const { check: [row] = [], ...rows } = await this.#runBatch({ check, ...steps }, values, isRepeatable)
+    const result = await this.#requireLive(row as Result | undefined)
+    this.#requireScope(result)
+    return { result, rows }
   }
 
   /** The error for invalid input. A key that is not live is told that first, which costs a look-up of the key. */
@@ -176,18 +177,15 @@ export class Caller {
   }
 
   async #lookUp(): Promise<CallerFacts> {
-    const [[facts]] = await this.#batch([authorized.check], {}, true)
-    return this.#requireLive(facts)
+    const { check: [row] = [] } = await this.#runBatch({ check: authorized.check }, {}, true)
+    return this.#requireLive(row as CallerFacts | undefined)
   }
 
-  async #batch<const Steps extends readonly Step[]>(
-    steps: Steps,
-    values: Values,
-    isRepeatable: boolean,
-  ): Promise<Rows<Steps>> {
+  async #runBatch(steps: Steps, values: Values, isRepeatable: boolean): Promise<Rows<Steps>> {
+    const bound = { ...values, ...this.#guardValues() }
     for (let attempt = 1; ; attempt++) {
       try {
-        return await runBatch(this.#database, steps, { ...values, ...this.#guardValues() })
+        return await runBatch(this.#database, steps, bound)
       } catch (error) {
         if (!isRepeatable || attempt === MAX_ATTEMPTS || !isTransient(error)) throw error
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * attempt * (1 + Math.random())))
@@ -195,7 +193,7 @@ export class Caller {
     }
   }
 
-  #guardValues(): Values {
+  #guardValues() {
     return {
       'caller.keyHash': this.#keyHash,
       'caller.scope': this.#callerScope.scope,
@@ -204,7 +202,7 @@ export class Caller {
     }
   }
 
-  async #requireLive(facts: CallerFacts | undefined): Promise<CallerFacts> {
+  async #requireLive<Result extends CallerFacts>(facts: Result | undefined): Promise<Result> {
     if (!facts || facts.keyEnd) {
       acceptedKeys.delete(this.#keyHash)
       await countRefusedKey(this.#address, this.#environment)
@@ -219,7 +217,7 @@ export class Caller {
     }
     this.#isCounted = true
     if (facts.isLastUsedStale) {
-      this.waitUntil(runBatch(this.#environment.DB, [recordUse], this.#guardValues()))
+      this.waitUntil(runBatch(this.#environment.DB, { recordUse }, this.#guardValues()))
     }
     return facts
   }

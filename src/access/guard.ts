@@ -3,16 +3,17 @@
  * and each of those carries the guard in its own WHERE. The database enforces the guard; the Worker explains a refusal.
  */
 import { and, eq, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { now, text, textOrNull } from '../db/parameters.ts'
 import { apiKeys } from '../db/schema.ts'
 import { query, unguarded } from '../db/statement.ts'
 
 /**
- * Bound for every statement (caller.ts): the hash of the key, the scope of the operation, the time of the request. No field of a
- * contract can have these names (http/endpoint.ts).
+ * Bound for every statement (caller.ts): the hash of the key, the scope of the operation, and an hour before the request. No field
+ * of a contract can have these names (http/endpoint.ts).
  */
-const keyHash = sql.placeholder('caller.keyHash')
-const scope = sql.placeholder('caller.scope')
-export const now = sql.placeholder('now')
+const keyHash = text('caller.keyHash')
+const scope = textOrNull('caller.scope')
+const hourAgo = text('caller.hourAgo')
 
 export const isCallersKey = eq(apiKeys.hash, keyHash)
 /** NULL if the key is live. */
@@ -64,7 +65,7 @@ export const callerFields = {
 }
 
 /** Updates `lastUsedAt`, at most once an hour. It runs after the response. */
-export const recordUse = unguarded(() =>
+export const recordUse = unguarded([keyHash, hourAgo, now], () =>
   query
     .update(apiKeys)
     .set({ lastUsedAt: sql`${now}` })
@@ -72,6 +73,5 @@ export const recordUse = unguarded(() =>
 )
 
 function isStale(): SQL {
-  const hourAgo = sql.placeholder('caller.hourAgo')
   return sql`(${apiKeys.lastUsedAt} is null or ${apiKeys.lastUsedAt} <= ${hourAgo})`
 }

@@ -1,9 +1,10 @@
 /** The platform resource that a request names (a project, agent, user, session or pull request), and what operations require of it. */
 import { and, eq, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { AnySQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { text } from '../db/parameters.ts'
 import { apiKeys, deletions, projects } from '../db/schema.ts'
 import { ApiError } from '../errors.ts'
-import { type Join, precondition } from './preconditions.ts'
+import { precondition } from './preconditions.ts'
 import { withinReach } from './project.ts'
 
 type TextColumn = AnySQLiteColumn<{ data: string; notNull: true }>
@@ -13,30 +14,35 @@ export type ResourceTable = SQLiteTable &
 /** The table of sessions, or of pull requests: they belong to a project. */
 export type ProjectResourceTable = ResourceTable & Record<'projectId', TextColumn>
 
-export interface ResourceKind<Table extends ResourceTable = ResourceTable> {
+export interface ResourceKind<Table extends ResourceTable = ResourceTable, IdName extends string = string> {
   readonly type: 'project' | 'agent' | 'user' | 'session' | 'pull_request'
   /** In sentences. */
   readonly noun: string
-  /** The path parameter, which statements are bound to. */
-  readonly idName: string
+  /** The path parameter. Statements have a parameter of this name. */
+  readonly idName: IdName
   readonly table: Table
 }
 
 /** @param isThere true if there is a row, and nothing that it depends on was deleted. */
-export function namedResource(kind: ResourceKind, isThere: SQL = isNotNull(kind.table.id)) {
+export function namedResource<const IdName extends string>(
+  kind: ResourceKind<ResourceTable, IdName>,
+  isThere: SQL = isNotNull(kind.table.id),
+) {
   const { type, noun, idName, table } = kind
-  const id = sql.placeholder(idName)
-  const row: Join = {
+  const id = text(idName)
+  const row = {
     table,
     on: and(eq(table.organizationId, apiKeys.organizationId), eq(table.id, id)),
+    takes: [id],
   }
-  const deletion: Join = {
+  const deletion = {
     table: deletions,
     on: and(
       eq(deletions.organizationId, apiKeys.organizationId),
       eq(deletions.resourceType, type),
       eq(deletions.resourceId, id),
     ),
+    takes: [id],
   }
   return {
     joins: [row, deletion],
@@ -67,11 +73,14 @@ export function hasProject({
 }
 
 /** A session or a pull request, which is deleted with its project. */
-export function namedProjectResource(kind: ResourceKind<ProjectResourceTable>) {
+export function namedProjectResource<const IdName extends string>(
+  kind: ResourceKind<ProjectResourceTable, IdName>,
+) {
   const { table } = kind
-  const itsProject: Join = {
+  const itsProject = {
     table: projects,
     on: and(eq(projects.organizationId, table.organizationId), eq(projects.id, table.projectId)),
+    takes: [],
   }
   return {
     ...namedResource(kind, hasProject(table)),

@@ -1,14 +1,16 @@
 /** The project that a request names, what operations require of it, and what organization-wide resources require of the API key. */
-import { and, eq, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, type SQL, type SQLWrapper } from 'drizzle-orm'
+import { text } from '../db/parameters.ts'
 import { apiKeys, projects } from '../db/schema.ts'
 import { ApiError } from '../errors.ts'
 import { isInReach, isUnrestricted } from './guard.ts'
-import { type Join, precondition } from './preconditions.ts'
+import { precondition } from './preconditions.ts'
 
-/** Bound as `projectId`. */
-export const namedProject: Join = {
+const projectId = text('projectId')
+export const namedProject = {
   table: projects,
-  on: and(eq(projects.organizationId, apiKeys.organizationId), eq(projects.id, sql.placeholder('projectId'))),
+  on: and(eq(projects.organizationId, apiKeys.organizationId), eq(projects.id, projectId)),
+  takes: [projectId],
 }
 
 export const projectExists = precondition(

@@ -42,7 +42,7 @@ export const END = '~'
  * No index serves the filters of some lists, because it would add a row to every change. So a page examines at most this many
  * rows. Finding the last of them reads as many entries of an index.
  */
-export const MOST_EXAMINED = 2500
+export const MAX_EXAMINED = 2500
 /** As a limit of SQLite, for a page without filters. */
 const UNLIMITED = -1
 
@@ -51,7 +51,7 @@ export function filtersOf<Filters extends Readonly<Record<string, string | numbe
   filters: Filters,
 ) {
   const isFiltered = Object.values(filters).some((filter) => filter !== null)
-  return { isFiltered, values: { ...filters, mostExamined: isFiltered ? MOST_EXAMINED : UNLIMITED } }
+  return { isFiltered, values: { ...filters, maxExamined: isFiltered ? MAX_EXAMINED : UNLIMITED } }
 }
 
 export interface PageRequest {

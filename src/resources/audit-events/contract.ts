@@ -6,7 +6,7 @@ import { docs, externalId, instant, text, time, uuid } from '../../http/fields.t
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
-const auditEvent = z
+export const auditEvent = z
   .strictObject({
     id: uuid(),
     operation: z.string().register(docs, { description: 'The `operationId` of the change or lease.' }),
