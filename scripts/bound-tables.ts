@@ -98,7 +98,7 @@ type Beginning = 'caller' | 'given' | AstNode
 const GUARD = ['caller.keyHash', 'caller.scope']
 
 /** Of a statement that begins from a table: the table that leaves the fewest others unbound. */
-export function parseStatement({ sql, parameters }: Statement): ParsedStatement {
+export function parseStatement({ sql, params }: Pick<Statement, 'sql' | 'params'>): ParsedStatement {
   const { root } = parseStmtOrThrow(sql)
   const offsets: number[] = []
   const tables: AstNode[] = [root]
@@ -108,7 +108,7 @@ export function parseStatement({ sql, parameters }: Statement): ParsedStatement 
       TableSelectTable: (node) => void tables.push(node),
     },
   })
-  const names = parameters.map((parameter) => (is(parameter, Placeholder) ? parameter.name : ''))
+  const names = params.map((param) => (is(param, Placeholder) ? param.name : ''))
   const placeholders = new Map(
     offsets.sort((a, b) => a - b).map((offset, index) => [offset, names[index] ?? '']),
   )

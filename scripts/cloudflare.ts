@@ -1,6 +1,6 @@
 /** Cloudflare's API for one account, called with wrangler's credentials. */
 import { setTimeout } from 'node:timers/promises'
-import type { Value } from '../src/db/statement.ts'
+import type { Value } from '../src/db/parameters.ts'
 import { configurationOf, type Deployment, runWrangler } from './wrangler.ts'
 
 const API_URL = 'https://api.cloudflare.com/client/v4'

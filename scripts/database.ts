@@ -7,7 +7,8 @@ import { createHash, createHmac } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { parametersOf, type Statement, type Values } from '../src/db/statement.ts'
+import type { Values } from '../src/db/parameters.ts'
+import { boundValues, type Statement } from '../src/db/statement.ts'
 import { Account, type AccountDatabase, type Query, type Row } from './cloudflare.ts'
 import { configFileOf, configurationOf, stateFolder, type Target } from './wrangler.ts'
 
@@ -75,7 +76,7 @@ export async function execute(
     return await database.batch(
       statements.map(({ statement, values }) => ({
         sql: statement.sql,
-        parameters: parametersOf(statement, values),
+        parameters: boundValues(statement, values),
       })),
     )
   } finally {

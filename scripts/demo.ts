@@ -244,7 +244,7 @@ function exampleRows(organizationId: string) {
       ...times,
     }),
   ]
-  return inserts.map((insert) => ({ statement: unguarded(() => insert), values: {} }))
+  return inserts.map((insert) => ({ statement: unguarded([], () => insert), values: {} }))
 }
 
 function now(): string {

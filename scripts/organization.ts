@@ -1,7 +1,7 @@
 /** Lists, shows, exports and deletes organizations (docs/operate.md, docs/restore.md). */
 import './private-files.ts'
 import { setTimeout } from 'node:timers/promises'
-import type { Value } from '../src/db/statement.ts'
+import type { Value } from '../src/db/parameters.ts'
 import { isUuid } from '../src/http/fields.ts'
 import type { Row } from './cloudflare.ts'
 import {

@@ -2,68 +2,70 @@
  * How an operator creates an organization, its first user and its first API key. Everything else is created through
  * HTTP. These statements have no guard; no operation runs them.
  */
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, Placeholder } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
 import { hashToken, mintToken } from '../src/access/api-key.ts'
 import type { Scope } from '../src/access/scopes.ts'
+import { text, type Value } from '../src/db/parameters.ts'
 import { apiKeys, deletions, organizations, users } from '../src/db/schema.ts'
-import { query, unguarded, type Values } from '../src/db/statement.ts'
+import { query, unguarded } from '../src/db/statement.ts'
 
-/** Inserts a row. Bound with a value for every column, as `insertApiKey` and `insertUserIfMissing` are. */
-export const insertOrganization = unguarded(() =>
-  query.insert(organizations).values(placeholders(organizations)),
-)
-export const insertApiKey = unguarded(() => query.insert(apiKeys).values(placeholders(apiKeys)))
+/** Inserts a row: takes a value for every column, as `insertApiKey` and `insertUserIfMissing` do. */
+export const insertOrganization = unguarded(columnsOf(organizations), () => insertInto(organizations))
+export const insertApiKey = unguarded(columnsOf(apiKeys), () => insertInto(apiKeys))
 
 /** An existing user stays as it is. */
-export const insertUserIfMissing = unguarded(() =>
-  query.insert(users).values(placeholders(users)).onConflictDoNothing(),
-)
+export const insertUserIfMissing = unguarded(columnsOf(users), () => insertInto(users).onConflictDoNothing())
 
-/** A placeholder for each column without a default, with the name of the column. */
-function placeholders<Table extends SQLiteTable>(table: Table) {
-  const columns = Object.entries(getTableColumns(table)).flatMap(([name, { hasDefault }]) =>
-    hasDefault ? [] : [name],
-  )
-  return Object.fromEntries(
-    columns.map((column) => [column, sql.placeholder(column)]),
-  ) as Table['$inferInsert']
+function insertInto<Table extends SQLiteTable>(table: Table) {
+  const row = columnsOf(table).map((parameter) => [parameter.name, parameter])
+  return query.insert(table).values(Object.fromEntries(row) as Table['$inferInsert'])
 }
 
-/** Bound with `id`. */
-export const selectOrganization = unguarded(() =>
+/** A parameter for each column without a default, with the name of the column. */
+function columnsOf<Table extends SQLiteTable>(table: Table) {
+  type Columns = Table['_']['columns']
+  type Name = { [Each in keyof Columns]: Columns[Each]['_']['hasDefault'] extends true ? never : Each & string }[keyof Columns]
+  const columns = Object.entries(getTableColumns(table)).filter(([, { hasDefault }]) => !hasDefault)
+  return columns.map(([name]) => new Placeholder<Name, Value>(name as Name))
+}
+
+const id = text('id')
+const name = text('name')
+const organizationId = text('organizationId')
+
+export const selectOrganization = unguarded([id], () =>
   query
     .select({ id: organizations.id })
     .from(organizations)
-    .where(eq(organizations.id, sql.placeholder('id'))),
+    .where(eq(organizations.id, id)),
 )
 
-/** Bound with `name`. */
-export const selectOrganizationsByName = unguarded(() =>
+export const selectOrganizationsByName = unguarded([name], () =>
   query
     .select({ id: organizations.id })
     .from(organizations)
-    .where(eq(organizations.name, sql.placeholder('name')))
+    .where(eq(organizations.name, name))
     .orderBy(organizations.id),
 )
 
-/** Returns a row if the user was deleted: its id is never used again. Bound with `organizationId` and `id`. */
-export const selectDeletedUser = unguarded(() =>
+/** Returns a row if the user was deleted: its id is never used again. */
+export const selectDeletedUser = unguarded([organizationId, id], () =>
   query
     .select({ id: deletions.resourceId })
     .from(deletions)
     .where(
       and(
-        eq(deletions.organizationId, sql.placeholder('organizationId')),
+        eq(deletions.organizationId, organizationId),
         eq(deletions.resourceType, 'user'),
-        eq(deletions.resourceId, sql.placeholder('id')),
+        eq(deletions.resourceId, id),
       ),
     ),
 )
 
 /** Returns a row if the database has any organization. */
-export const selectAnyOrganization = unguarded(() =>
+export const selectAnyOrganization = unguarded([], () =>
   query.select({ id: organizations.id }).from(organizations).limit(1),
 )
 
@@ -79,7 +81,7 @@ export interface NewApiKey {
 }
 
 /** Creates a key. @returns the token, to be shown once, and the row for `insertApiKey`, which has only its hash. */
-export function mintApiKey(key: NewApiKey): { token: string; row: Values & { id: string } } {
+export function mintApiKey(key: NewApiKey) {
   const token = mintToken()
   const row = {
     organizationId: key.organizationId,

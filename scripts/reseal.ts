@@ -40,7 +40,7 @@ const counts = [
   { table: runEndpoints, column: runEndpoints.sealedSecret },
   { table: runEndpoints, column: runEndpoints.previousSealedSecret },
 ].map(({ table, column }) =>
-  unguarded(() =>
+  unguarded([], () =>
     query
       .select({ keyId: keyIdOf(column).as('keyId'), count: sql<number>`count(*)`.as('count') })
       .from(table)

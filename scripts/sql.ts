@@ -36,8 +36,8 @@ function fileOf(path: string): string {
   return (folders[0] === 'resources' ? folders[1] : folders[0]) ?? basename(path, '.ts')
 }
 
-function formatted({ sql, parameters }: Statement): string {
-  const bound = [...parameters]
+function formatted({ sql, params }: Statement): string {
+  const bound = [...params]
   const named = sql.replace(TOKEN, (token) => (token === '?' ? parameter(bound.shift()) : token))
   return `${format(named, { language: 'sqlite', expressionWidth: 100, paramTypes: { custom: [{ regex: ':[\\w.]+' }] } })};`
 }

@@ -1,5 +1,5 @@
 /** Shows what is inside a database: organizations, runs, schedules, size, schema and the last tick (docs/operate.md). */
-import type { Value } from '../src/db/statement.ts'
+import type { Value } from '../src/db/parameters.ts'
 import { migrationNames } from './backups/backup-file.ts'
 import { describeScript, numberText, parsed, targetOf, withTarget } from './command-line.ts'
 import { type CommandDatabase, databaseConfiguration, openDatabase } from './database.ts'

@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { orphanedObjects } from '../src/db/schema.ts'
+import { text } from '../src/db/parameters.ts'
 import { bind, query, unguarded } from '../src/db/statement.ts'
 import type { Environment } from '../src/environment.ts'
 import worker from '../src/index.ts'
@@ -746,7 +747,7 @@ describe('an upload while a store is unavailable', () => {
   })
 })
 
-const insertOrphaned = unguarded(() =>
+const insertOrphaned = unguarded([text('objectKey'), text('deleteAfter')], () =>
   query.insert(orphanedObjects).values({
     objectKey: sql.placeholder('objectKey'),
     deleteAfter: sql.placeholder('deleteAfter'),

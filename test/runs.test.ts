@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Values } from '../src/db/statement.ts'
+import type { Values } from '../src/db/parameters.ts'
 import type { Environment } from '../src/environment.ts'
 import { FIRST_LEASE_MS, type RunMessage, type RunReference } from '../src/queue.ts'
 import { tick } from '../src/scheduled.ts'

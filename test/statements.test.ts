@@ -1,6 +1,7 @@
-import { is, Placeholder } from 'drizzle-orm'
+import { is, Placeholder, sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { namedStatements } from '../scripts/named-statements.ts'
+import type { Preconditions } from '../src/access/preconditions.ts'
 import type { Statement } from '../src/db/statement.ts'
 
 declare global {
@@ -25,8 +26,14 @@ const found = Object.entries(modules).flatMap(([path, module]) => {
   return namedStatements(module).map(([name, statement]) => ({ name: `${file} ${name}`, file, statement }))
 })
 
-function placeholdersOf({ parameters }: Statement): string[] {
-  return parameters.flatMap((parameter) => (is(parameter, Placeholder) ? [parameter.name] : []))
+const placeholdersIn = (params: readonly unknown[]): string[] =>
+  params.flatMap((param) => (is(param, Placeholder) ? [param.name] : []))
+const placeholdersOf = ({ params }: Statement): string[] => placeholdersIn(params)
+
+/** The values of the guard, of audit events, of quotas and of chunks of rows. */
+function isBoundByTheService(name: string, statement: Statement): boolean {
+  const isGuarded = placeholdersOf(statement).includes('caller.scope')
+  return name.includes('.') || (name === 'now' && isGuarded)
 }
 
 /** `npm run sql` fails if a statement is not exported, so these are all. */
@@ -45,13 +52,19 @@ describe('every statement', () => {
     expect(found.filter(({ statement }) => /limit [?]/i.test(statement.sql))).toEqual([])
   })
 
+  it.each(found)('takes the parameters that its SQL has: $name', ({ statement }) => {
+    const used = placeholdersOf(statement).filter((name) => !isBoundByTheService(name, statement))
+    const takes = statement.takes.map(({ name }) => name)
+    expect(used.filter((name) => !takes.includes(name))).toEqual([])
+    expect(statement.own.map(({ name }) => name).filter((name) => !used.includes(name))).toEqual([])
+  })
+
   it.each(guarded)('of an operation carries the guard: $name', ({ statement }) => {
-    const { sql } = statement
     expect(placeholdersOf(statement)).toEqual(
       expect.arrayContaining(['caller.keyHash', 'caller.scope', 'now']),
     )
     for (const column of ['hash', 'revokedAt', 'expiresAt', 'scopes'])
-      expect(sql).toContain(`"apiKeys"."${column}"`)
+      expect(statement.sql).toContain(`"apiKeys"."${column}"`)
   })
 
   it.each(found.filter(({ name }) => OF_FEEDS.test(name)))(
@@ -60,8 +73,34 @@ describe('every statement', () => {
       const { sql } = statement
       expect(placeholdersOf(statement)).toEqual(expect.arrayContaining(['hash', 'now']))
       for (const column of ['skillFeeds"."expiresAt', 'apiKeys"."revokedAt', 'apiKeys"."expiresAt'])
-        expect(sql).toContain(`"${column}"`)
-      expect(sql).toContain('"apiKeys"."id" = "skillFeeds"."apiKeyId"')
+        expect(statement.sql).toContain(`"${column}"`)
+      expect(statement.sql).toContain('"apiKeys"."id" = "skillFeeds"."apiKeyId"')
     },
   )
 })
+
+describe('the preconditions of an operation', () => {
+  const preconditions = Object.entries(modules).flatMap(([path, module]) =>
+    preconditionsIn(module).map(([name, each]) => ({ name: `${path.replace('../', '')} ${name}`, each })),
+  )
+  it('are found', () => {
+    expect(preconditions.length).toBeGreaterThan(40)
+  })
+
+  it.each(preconditions)('take the parameters that their SQL has: $name', ({ each: { takes, check, rows } }) => {
+    const guard = placeholdersIn(rows({ one: sql`1` }).toSQL().params)
+    const used = new Set([...placeholdersOf(check), ...guard])
+    const names = takes.map(({ name }) => name)
+    expect([...used].filter((name) => !names.includes(name) && !name.includes('.') && name !== 'now')).toEqual([])
+    expect(names.filter((name) => !used.has(name))).toEqual([])
+  })
+})
+
+function preconditionsIn(exported: unknown, name = ''): [string, Preconditions][] {
+  if (typeof exported !== 'object' || exported === null || Array.isArray(exported)) return []
+  if ('check' in exported && 'rows' in exported) return [[name, exported as Preconditions]]
+  if (![null, Object.prototype].includes(Object.getPrototypeOf(exported))) return []
+  return Object.entries(exported).flatMap(([key, value]) =>
+    preconditionsIn(value, name ? `${name}.${key}` : key),
+  )
+}

@@ -124,7 +124,7 @@ async function addKey(organizationId: string, userId?: string): Promise<string> 
     createdAt: new Date().toISOString(),
     ...(userId !== undefined && { userId }),
   })
-  await runBatch(env.DB, [insertApiKey], row)
+  await runBatch(env.DB, { insertApiKey }, row)
   return token
 }
 

@@ -1,6 +1,6 @@
 /** Copies a consistent snapshot of a database into a SQLite file. */
 import { DatabaseSync } from 'node:sqlite'
-import type { Value } from '../../src/db/statement.ts'
+import type { Value } from '../../src/db/parameters.ts'
 import { Account, type Row } from '../cloudflare.ts'
 import { existingDatabaseFile, openLocalFile, requireDeployedDatabase } from '../database.ts'
 import type { Target } from '../wrangler.ts'

@@ -1,6 +1,6 @@
 /** Converts the rows of a table to INSERT statements with bound parameters, within D1's limits. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Value } from '../../src/db/statement.ts'
+import type { Value } from '../../src/db/parameters.ts'
 import type { Query } from '../cloudflare.ts'
 import { columnNames, keyNames } from './backup-file.ts'
 

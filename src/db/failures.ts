@@ -36,6 +36,11 @@ export function isTransient(error: unknown): boolean {
   return hasMessage(error, TRANSIENT) && !hasMessage(error, OVERLOADED)
 }
 
+/** True before the first migration. */
+export function isMissingTable(error: unknown): boolean {
+  return hasMessage(error, ['no such table'])
+}
+
 function hasMessage(error: unknown, messages: readonly string[]): boolean {
   return error instanceof Error && messages.some((message) => error.message.includes(message))
 }

@@ -20,6 +20,8 @@ export interface Statement<Row = unknown, P extends Parameter = Parameter> {
   readonly params: readonly unknown[]
   /** The parameters that need a value, without those that the service binds to every statement. */
   readonly takes: readonly P[]
+  /** Those that it takes beside its preconditions. */
+  readonly own: readonly Parameter[]
   /** True if it is the change of its operation, which the audit trail records (access/audit.ts). */
   readonly isChange: boolean
   /** Only for the type checker; it never has a value. */
@@ -85,8 +87,7 @@ export function guarded<Result, P extends Parameter, const Own extends readonly 
   parameters: Own,
   build: () => Compilable<Result>,
 ): Statement<ResultRow<Result>, P | Own[number]> {
-  const takes = [...preconditions.takes, ...parameters]
-  return compiledOnFirstUse(takes, () => requireGuard(build().toSQL()))
+  return compiledOnFirstUse(preconditions.takes, parameters, () => requireGuard(build().toSQL()))
 }
 
 /** A guarded statement that is the change of its operation. */
@@ -95,8 +96,7 @@ export function guardedChange<Result, P extends Parameter, const Own extends rea
   parameters: Own,
   build: () => Compilable<Result>,
 ): Statement<ResultRow<Result>, P | Own[number]> {
-  const takes = [...preconditions.takes, ...parameters]
-  return compiledOnFirstUse(takes, () => requireGuard(build().toSQL()), true)
+  return compiledOnFirstUse(preconditions.takes, parameters, () => requireGuard(build().toSQL()), true)
 }
 
 /**
@@ -107,7 +107,7 @@ export function unguarded<Result, const Own extends readonly Parameter[]>(
   parameters: Own,
   build: () => Compilable<Result>,
 ): Statement<ResultRow<Result>, Own[number]> {
-  return compiledOnFirstUse(parameters, () => build().toSQL())
+  return compiledOnFirstUse([], parameters, () => build().toSQL())
 }
 
 function requireGuard(compiled: Compiled): Compiled {
@@ -128,7 +128,8 @@ function withLimitAsExpression({ sql, params }: Compiled): Compiled {
 export const statements: Statement[] = []
 
 function compiledOnFirstUse<Row, P extends Parameter>(
-  takes: readonly P[],
+  ofPreconditions: readonly P[],
+  own: readonly P[],
   compile: () => Compiled,
   isChange = false,
 ): Statement<Row, P> {
@@ -144,7 +145,8 @@ function compiledOnFirstUse<Row, P extends Parameter>(
     get params() {
       return once().params
     },
-    takes,
+    takes: [...ofPreconditions, ...own],
+    own,
     isChange,
   }
   statements.push(statement)

@@ -4,12 +4,12 @@ import { organizationComparisons, parseStatement, unboundTables } from '../../sc
 
 /** A statement with named placeholders: `:name`. */
 function statementOf(named: string) {
-  const parameters: unknown[] = []
+  const params: unknown[] = []
   const sql = named.replaceAll(/:([\w.]+)/g, (_, name) => {
-    parameters.push(drizzleSql.placeholder(name))
+    params.push(drizzleSql.placeholder(name))
     return '?'
   })
-  return { sql, parameters, isChange: false }
+  return { sql, params }
 }
 
 const unboundIn = (named: string) => unboundTables(parseStatement(statementOf(named)))

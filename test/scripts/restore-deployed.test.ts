@@ -6,7 +6,7 @@ import { stripCopy, verifyBackup } from '../../scripts/backups/backup-file.ts'
 import { insertApiKey, insertOrganization, mintApiKey } from '../../scripts/provisioning.ts'
 import { configurationOf } from '../../scripts/wrangler.ts'
 import { NEXT_RUNS_PASS } from '../../src/db/pass.ts'
-import { parametersOf } from '../../src/db/statement.ts'
+import { boundValues } from '../../src/db/statement.ts'
 import { startScript } from '../support/commands.ts'
 import { newFolder } from '../support/dev-server.ts'
 import { endProjects, newAccount, newProject, run, TOML } from '../support/project.ts'
@@ -63,8 +63,8 @@ async function newDeployment() {
   }
   const first = current()
   const { sqlite } = first
-  const insert = (statement: typeof insertApiKey, values: Parameters<typeof parametersOf>[1]) =>
-    sqlite.prepare(statement.sql).run(...parametersOf(statement, values))
+  const insert = (statement: typeof insertApiKey, values: Parameters<typeof boundValues>[1]) =>
+    sqlite.prepare(statement.sql).run(...boundValues(statement, values))
   insert(insertOrganization, { id: ORGANIZATION, name: 'COMMIT;', createdAt })
   for (const { row } of keys) insert(insertApiKey, row)
   sqlite

@@ -10,7 +10,8 @@ import { sha256 } from '../../src/crypto/digest.ts'
 import { parseKeyRing } from '../../src/crypto/key-ring.ts'
 import { seal } from '../../src/crypto/sealed-value.ts'
 import * as tables from '../../src/db/schema.ts'
-import { bind, query, runBatch, type Statement, unguarded, type Values } from '../../src/db/statement.ts'
+import type { Values } from '../../src/db/parameters.ts'
+import { bind, query, runBatch, type Statement, unguarded } from '../../src/db/statement.ts'
 import { COUNT_USAGE, type StoredQuota } from '../../src/db/usage.ts'
 import { mintSecret, SECRET_CONTEXT } from '../../src/resources/run-endpoint/signature.ts'
 import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
@@ -90,7 +91,7 @@ export class Workspace {
       ...(projectIds && { projectIds }),
       ...(expiresAt && { expiresAt }),
     })
-    await runBatch(env.DB, [provisioning.insertApiKey], { ...row, createdByKeyId })
+    await runBatch(env.DB, { insertApiKey: provisioning.insertApiKey }, { ...row, createdByKeyId })
     if (kind) await this.change(tables.apiKeys, row.id, { kind })
     const session = {
       kind: 'session',
@@ -449,7 +450,7 @@ export class Workspace {
 
   /** Inserts a row of the organization: null where no value is given, but a time and a revision where they are due. */
   async #insert(table: SQLiteTable, row: Values): Promise<void> {
-    await runBatch(env.DB, [inserting(table)], this.#rowOf(table, row))
+    await runBatch(env.DB, { insert: inserting(table) }, this.#rowOf(table, row))
   }
 
   /** @returns the IDs of the rows, in order. */
@@ -489,7 +490,7 @@ function inserting(table: SQLiteTable): Statement {
   const columns = Object.keys(getTableColumns(table))
   const placeholders = columns.map((column) => [column, sql.placeholder(column)])
   const statement =
-    insertions.get(table) ?? unguarded(() => query.insert(table).values(Object.fromEntries(placeholders)))
+    insertions.get(table) ?? unguarded([], () => query.insert(table).values(Object.fromEntries(placeholders)))
   insertions.set(table, statement)
   return statement
 }
@@ -502,7 +503,7 @@ export function now(): string {
   return new Date().toISOString()
 }
 
-async function run(statement: ReturnType<Parameters<typeof unguarded>[0]>): Promise<unknown[]> {
-  const [rows] = await runBatch(env.DB, [unguarded(() => statement)], {})
+async function run(statement: ReturnType<Parameters<typeof unguarded>[1]>): Promise<unknown[]> {
+  const { rows } = await runBatch(env.DB, { rows: unguarded([], () => statement) }, {})
   return rows
 }
