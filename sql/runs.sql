@@ -1,4 +1,4 @@
--- src/resources/runs/statements.ts
+-- src/resources/schedules/runs/statements.ts
 
 -- accessible.check
 select
@@ -225,41 +225,6 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- agentScheduleRuns.readable.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "agents"."id" is not null as "parentExists",
-  "schedules"."id" is not null as "scheduleExists"
-from
-  "apiKeys"
-  left join "agents" on (
-    "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
-
 -- agentScheduleRuns.list
 select
   "id",
@@ -326,42 +291,6 @@ order by
   "runs"."scheduledAt" desc
 limit
   + :rowLimit;
-
--- agentScheduleRuns.changeable.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "agents"."id" is not null as "parentExists",
-  "schedules"."id" is not null as "scheduleExists",
-  "agents"."archivedAt" is null as "parentIsActive"
-from
-  "apiKeys"
-  left join "agents" on (
-    "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
 
 -- agentScheduleRuns.insert
 insert into
@@ -2149,50 +2078,6 @@ limit
 offset
   2499;
 
--- projectScheduleRuns.readable.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "parentExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "projectIsInReach",
-  "schedules"."id" is not null as "scheduleExists"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
-
 -- projectScheduleRuns.list
 select
   "id",
@@ -2270,51 +2155,6 @@ order by
   "runs"."scheduledAt" desc
 limit
   + :rowLimit;
-
--- projectScheduleRuns.changeable.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "parentExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "projectIsInReach",
-  "schedules"."id" is not null as "scheduleExists",
-  "projects"."archivedAt" is null as "parentIsActive"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
 
 -- projectScheduleRuns.insert
 insert into

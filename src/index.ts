@@ -17,7 +17,7 @@ export default {
     await tick(environment, new Date(controller.scheduledTime))
   },
   async queue(batch, environment, context) {
-    const { deliverRuns } = await import('./delivery/consumer.ts')
+    const { deliverRuns } = await import('./resources/schedules/delivery/consumer.ts')
     await deliverRuns(batch, environment, context)
   },
 } satisfies ExportedHandler<Environment, RunMessage>

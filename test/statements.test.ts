@@ -11,7 +11,7 @@ declare global {
 
 /** No HTTP operation reaches these: the tick, deliveries, the health check, and a service binding. */
 const OF_THE_SERVICE = [
-  /^src\/(?:delivery|maintenance|objects|resources\/schedules\/firing)\//,
+  /^src\/(?:maintenance|objects|resources\/schedules\/(?:firing|delivery))\//,
   /^src\/(?:health|db\/pass|resources\/environment-variables\/project-environments)\.ts$/,
 ]
 /** They begin from the token of a feed. */

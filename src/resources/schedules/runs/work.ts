@@ -1,8 +1,8 @@
 /** What a run endpoint receives, and a worker that claims a run: the run with the work of its schedule. */
 import { sql } from 'drizzle-orm'
 import type * as z from 'zod/mini'
-import { runs, schedules } from '../../db/schema.ts'
-import { parentIdOf } from '../schedules/joins.ts'
+import { runs, schedules } from '../../../db/schema.ts'
+import { parentIdOf } from '../joins.ts'
 import type { work } from './contract.ts'
 
 /** How many earlier runs are examined for one that was not skipped. */

@@ -3,25 +3,19 @@
  * docs/design.md, "Deliveries", explains why there are two queues.
  */
 import { and, eq, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
-import { open } from '../crypto/sealed-value.ts'
-import { describeFailure } from '../db/failures.ts'
-import { jsonRows } from '../db/rows.ts'
-import { agents, projects, runEndpoints, runs, schedules, sessions } from '../db/schema.ts'
-import { query, runBatch, unguarded } from '../db/statement.ts'
-import { type Environment, isOn } from '../environment.ts'
-import { enqueueRuns, type RunMessage } from '../queue.ts'
-import { SECRET_CONTEXT } from '../resources/run-endpoint/signature.ts'
-import { problemOfReceiver } from '../resources/run-endpoint/url.ts'
-import { workFields, workOf } from '../resources/runs/work.ts'
-import { failuresOf, pauseFailing } from '../resources/schedules/firing/pause-failing.ts'
-import {
-  hasParent,
-  isAgentOf,
-  isProjectOf,
-  isRunEndpointOf,
-  isScheduleOf,
-} from '../resources/schedules/joins.ts'
+import { type KeyRing, parseKeyRing } from '../../../crypto/key-ring.ts'
+import { open } from '../../../crypto/sealed-value.ts'
+import { describeFailure } from '../../../db/failures.ts'
+import { jsonRows } from '../../../db/rows.ts'
+import { agents, projects, runEndpoints, runs, schedules, sessions } from '../../../db/schema.ts'
+import { query, runBatch, unguarded } from '../../../db/statement.ts'
+import { type Environment, isOn } from '../../../environment.ts'
+import { enqueueRuns, type RunMessage } from '../../../queue.ts'
+import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
+import { hasParent, isAgentOf, isProjectOf, isRunEndpointOf, isScheduleOf } from '../joins.ts'
+import { SECRET_CONTEXT } from '../run-endpoint/signature.ts'
+import { problemOfReceiver } from '../run-endpoint/url.ts'
+import { workFields, workOf } from '../runs/work.ts'
 import { attempt, type Result } from './attempt.ts'
 import { nextAttempt } from './retries.ts'
 

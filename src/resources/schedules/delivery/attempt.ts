@@ -1,10 +1,10 @@
 /** One attempt to send a run to a run endpoint. */
 import type * as z from 'zod/mini'
-import { readUpTo } from '../http/body.ts'
-import { describeProblems } from '../http/problems.ts'
-import { signedHeaders } from '../resources/run-endpoint/signature.ts'
-import { reportedOutcome } from '../resources/runs/contract.ts'
-import type { Work } from '../resources/runs/work.ts'
+import { readUpTo } from '../../../http/body.ts'
+import { describeProblems } from '../../../http/problems.ts'
+import { signedHeaders } from '../run-endpoint/signature.ts'
+import { reportedOutcome } from '../runs/contract.ts'
+import type { Work } from '../runs/work.ts'
 
 /** How long a receiver may take to respond. */
 const TIMEOUT_SECONDS = 15

@@ -3,14 +3,14 @@
  * run has failed if its deadline has come or a newer run replaces it; otherwise its claim has ended, so it is pending again.
  */
 import { and, asc, eq, isNotNull, lte, sql } from 'drizzle-orm'
-import type { TickEnvironment } from '../db/database.ts'
-import { jsonRows } from '../db/rows.ts'
-import { runEndpoints, runs, schedules } from '../db/schema.ts'
-import { query, runBatch, unguarded } from '../db/statement.ts'
-import { enqueueByEndpoint } from '../queue.ts'
-import { deadlineOf, isSuperseded } from '../resources/schedules/firing/new-run.ts'
-import { failuresOf, pauseFailing } from '../resources/schedules/firing/pause-failing.ts'
-import { isRunEndpointOf, isScheduleOf } from '../resources/schedules/joins.ts'
+import type { TickEnvironment } from '../../../db/database.ts'
+import { jsonRows } from '../../../db/rows.ts'
+import { runEndpoints, runs, schedules } from '../../../db/schema.ts'
+import { query, runBatch, unguarded } from '../../../db/statement.ts'
+import { enqueueByEndpoint } from '../../../queue.ts'
+import { deadlineOf, isSuperseded } from '../firing/new-run.ts'
+import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
+import { isRunEndpointOf, isScheduleOf } from '../joins.ts'
 
 const PAGE_SIZE = 1000
 const PAGES_A_TICK = 30
