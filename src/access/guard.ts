@@ -4,7 +4,7 @@
  */
 import { and, eq, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys } from '../db/schema.ts'
-import { query, unguarded } from '../db/statement.ts'
+import { now, query, unguarded } from '../db/statement.ts'
 
 /**
  * Bound for every statement (caller.ts): the hash of the key, the scope of the operation, the time of the request. No field of a
@@ -12,7 +12,8 @@ import { query, unguarded } from '../db/statement.ts'
  */
 const keyHash = sql.placeholder('caller.keyHash')
 const scope = sql.placeholder('caller.scope')
-export const now = sql.placeholder('now')
+
+export { now }
 
 export const isCallersKey = eq(apiKeys.hash, keyHash)
 /** NULL if the key is live. */

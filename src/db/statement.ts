@@ -1,5 +1,5 @@
 /** Statements: SQL that is written with Drizzle, compiled on first use, and bound for each request. */
-import { fillPlaceholders, is, Placeholder } from 'drizzle-orm'
+import { fillPlaceholders, is, Placeholder, sql } from 'drizzle-orm'
 import {
   type BaseSQLiteDatabase,
   type SelectedFields,
@@ -47,6 +47,9 @@ interface Compilable<Result> extends PromiseLike<Result> {
 }
 
 type RowOf<Result> = Result extends readonly (infer Row)[] ? Row : never
+
+/** The time of the request or of the tick. */
+export const now = sql.placeholder('now')
 
 /** The placeholders of the guard. */
 const GUARD = ['caller.keyHash', 'caller.scope', 'now']

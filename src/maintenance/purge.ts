@@ -20,7 +20,7 @@ import {
   sessions,
   variableRequests,
 } from '../db/schema.ts'
-import { query, runBatch, type Statement, unguarded } from '../db/statement.ts'
+import { now, query, runBatch, type Statement, unguarded } from '../db/statement.ts'
 
 /** How many deletions are processed at a time, and how many rows of each table are deleted for them. */
 const DELETIONS_A_PAGE = 500
@@ -28,8 +28,6 @@ const ROWS_A_PAGE = 1000
 const PAGES_A_TICK = 2
 
 const DAY_MS = 86_400_000
-
-const now = sql.placeholder('now')
 
 /** The oldest deletions that may still have dependents. */
 const pending = sql`(select * from ${deletions} where ${deletions.purgedAt} is null

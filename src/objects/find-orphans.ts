@@ -3,7 +3,7 @@ import { asc, eq, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'
 import { insertRow } from '../db/rows.ts'
 import { objectSearches, orphanedObjects } from '../db/schema.ts'
-import { query, runBatch, unguarded } from '../db/statement.ts'
+import { now, query, runBatch, unguarded } from '../db/statement.ts'
 import { isReferenced } from './references.ts'
 
 /** The most objects that R2 lists at once. */
@@ -19,7 +19,7 @@ export const selectSearch = unguarded(() =>
   query
     .select()
     .from(objectSearches)
-    .where(lte(objectSearches.startedAt, sql.placeholder('now')))
+    .where(lte(objectSearches.startedAt, now))
     .orderBy(asc(objectSearches.startedAt))
     .limit(1),
 )

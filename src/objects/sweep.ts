@@ -5,7 +5,7 @@
 import { asc, inArray, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'
 import { orphanedObjects } from '../db/schema.ts'
-import { query, runBatch, unguarded } from '../db/statement.ts'
+import { now, query, runBatch, unguarded } from '../db/statement.ts'
 import { isReferenced } from './references.ts'
 
 /** The most objects that R2 deletes in one call. */
@@ -19,7 +19,7 @@ export const selectDue = unguarded(() =>
       isReferenced: isReferenced(orphanedObjects.objectKey).as('isReferenced'),
     })
     .from(orphanedObjects)
-    .where(lte(orphanedObjects.deleteAfter, sql.placeholder('now')))
+    .where(lte(orphanedObjects.deleteAfter, now))
     .orderBy(asc(orphanedObjects.deleteAfter))
     .limit(PAGE_SIZE),
 )

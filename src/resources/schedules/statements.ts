@@ -1,13 +1,12 @@
 /** The schedules of projects and agents, in SQL, written once for both types of parent. */
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { now } from '../../access/guard.ts'
 import { requiring } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
 import { newRevision } from '../../access/revision.ts'
 import { asSql, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { agents, apiKeys, deletions, projects, runs, schedules } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { guarded, guardedChange, now, query } from '../../db/statement.ts'
 import { MOST_EXAMINED } from '../../http/paging.ts'
 import { hasParent, isAgentOf, isProjectOf, parentIdOf } from './joins.ts'
 import {

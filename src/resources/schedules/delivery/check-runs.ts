@@ -6,7 +6,7 @@ import { and, asc, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { runEndpoints, runs, schedules } from '../../../db/schema.ts'
-import { query, runBatch, unguarded } from '../../../db/statement.ts'
+import { now, query, runBatch, unguarded } from '../../../db/statement.ts'
 import { enqueueByEndpoint } from '../../../queue.ts'
 import { deadlineOf, isSuperseded } from '../firing/new-run.ts'
 import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
@@ -17,8 +17,6 @@ const PAGES_A_TICK = 30
 
 /** How long the queue has to deliver a run before the run is put into it again. */
 const LEASE_MS = 15 * 60_000
-
-const now = sql.placeholder('now')
 
 export const selectToCheck = unguarded(() =>
   query

@@ -8,7 +8,7 @@ import { open } from '../../../crypto/sealed-value.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { agents, projects, runEndpoints, runs, schedules, sessions } from '../../../db/schema.ts'
-import { query, runBatch, unguarded } from '../../../db/statement.ts'
+import { now, query, runBatch, unguarded } from '../../../db/statement.ts'
 import { type Environment, isOn } from '../../../environment.ts'
 import { enqueueRuns, type RunMessage } from '../../../queue.ts'
 import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
@@ -24,8 +24,6 @@ const SLOW_MS = 2000
 
 /** How long the run endpoint counts as slow after that. */
 const SLOW_FOR_MS = 5 * 60_000
-
-const now = sql.placeholder('now')
 
 const references = jsonRows('references', 'organizationId', 'id', 'attempts')
 

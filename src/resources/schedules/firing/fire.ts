@@ -15,7 +15,7 @@ import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { excluded, insertRow, type JsonRows, jsonRows } from '../../../db/rows.ts'
 import { agents, lastTick, missedSpans, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
-import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
+import { now, query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
 import { enqueueByEndpoint, FIRST_LEASE_MS } from '../../../queue.ts'
 import { hasParent, isAgentOf, isProjectOf, parentArchivedAt } from '../joins.ts'
 import { nextTime } from '../timing.ts'
@@ -28,8 +28,6 @@ const PAGE_SIZE = 250
 const PAGES_A_TICK = 120
 
 const TICK_MS = 60_000
-
-const now = sql.placeholder('now')
 
 /** A schedule with what its next run is computed from. An update requires that this is unchanged. */
 export const scheduleFields = {

@@ -3,10 +3,8 @@ import { and, eq, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { insertRow } from '../../../db/rows.ts'
 import { runs, schedules } from '../../../db/schema.ts'
-import { query } from '../../../db/statement.ts'
+import { now, query } from '../../../db/statement.ts'
 import { hasRunEndpoint, runCreatedAt } from '../joins.ts'
-
-const now = sql.placeholder('now')
 
 /** The deadline of a run that was taken at this time; NULL if its schedule has no `maxRunSeconds`. */
 export function deadlineOf(startedAt: SQLWrapper): SQL<string | null> {

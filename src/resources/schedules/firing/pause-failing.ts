@@ -2,14 +2,12 @@
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { jsonRows } from '../../../db/rows.ts'
 import { runs, schedules } from '../../../db/schema.ts'
-import { query, unguarded } from '../../../db/statement.ts'
+import { now, query, unguarded } from '../../../db/statement.ts'
 import { MOST_FAILURES } from '../contract.ts'
 
 const DEFAULT_FAILURES = 20
 /** How many of the latest runs are read, of which many may have been skipped. */
 const MOST_READ = 1000
-
-const now = sql.placeholder('now')
 
 const mostFailures = sql`coalesce(${schedules.pauseAfterFailures}, ${sql.raw(String(DEFAULT_FAILURES))})`
 

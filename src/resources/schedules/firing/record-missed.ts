@@ -8,7 +8,7 @@ import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { insertRow, jsonRows } from '../../../db/rows.ts'
 import { missedSpans, runs, schedules } from '../../../db/schema.ts'
-import { query, runBatch, unguarded } from '../../../db/statement.ts'
+import { now, query, runBatch, unguarded } from '../../../db/statement.ts'
 import { isScheduleOf } from '../joins.ts'
 import { runIdOf } from './run-id.ts'
 
@@ -23,8 +23,6 @@ const SPANS_A_PAGE = 50
 const INSTANTS_A_PAGE = 500
 /** A page takes four statements. */
 const PAGES_A_TICK = 20
-
-const now = sql.placeholder('now')
 
 export const selectSpans = unguarded(() =>
   query
