@@ -1322,9 +1322,10 @@ select
   ) as "hasNoOtherOutcome",
   not (
     "runs"."status" = 'delivered'
+    and "runs"."checkAt" is not null
     and coalesce(
       max(
-        "runs"."checkAt",
+        coalesce("runs"."checkAt", ''),
         strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
       ) <= :now,
       false
@@ -1495,9 +1496,10 @@ where
           and (
             not (
               "runs"."status" = 'delivered'
+              and "runs"."checkAt" is not null
               and coalesce(
                 max(
-                  "runs"."checkAt",
+                  coalesce("runs"."checkAt", ''),
                   strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                 ) <= :now,
                 false
@@ -1680,9 +1682,10 @@ where
           and (
             not (
               "runs"."status" = 'delivered'
+              and "runs"."checkAt" is not null
               and coalesce(
                 max(
-                  "runs"."checkAt",
+                  coalesce("runs"."checkAt", ''),
                   strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                 ) <= :now,
                 false
@@ -1811,9 +1814,10 @@ where
             and (
               not (
                 "runs"."status" = 'delivered'
+                and "runs"."checkAt" is not null
                 and coalesce(
                   max(
-                    "runs"."checkAt",
+                    coalesce("runs"."checkAt", ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                   ) <= :now,
                   false
@@ -3101,9 +3105,10 @@ where
     and (
       not (
         "runs"."status" = 'delivered'
+        and "runs"."checkAt" is not null
         and coalesce(
           max(
-            "runs"."checkAt",
+            coalesce("runs"."checkAt", ''),
             strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
           ) <= :now,
           false

@@ -6,6 +6,10 @@ import type { Statement } from '../src/db/statement.ts'
 declare global {
   interface ImportMeta {
     glob(pattern: string[], options: { eager: true }): Record<string, Record<string, unknown>>
+    glob(
+      pattern: string[],
+      options: { eager: true; query: '?raw'; import: 'default' },
+    ): Record<string, string>
   }
 }
 
@@ -64,4 +68,23 @@ describe('every statement', () => {
       expect(sql).toContain('"apiKeys"."id" = "skillFeeds"."apiKeyId"')
     },
   )
+})
+
+describe('the status of runs', () => {
+  const HOME = '../src/resources/schedules/run-transitions.ts'
+  const sources = import.meta.glob(['../src/**/*.ts'], { eager: true, query: '?raw', import: 'default' })
+
+  it('is written by one file', () => {
+    const writers = Object.entries(sources).filter(([, text]) =>
+      /\b(?:insert|update)\(\s*runs\b|\b(?:into|update) \$\{runs\}/.test(text),
+    )
+    expect(writers.map(([path]) => path)).toEqual([HOME])
+  })
+
+  it('is written by no statement of a file that does not import from it', () => {
+    const writing = found.filter(({ statement }) => /^(?:insert into|update) "runs"/.test(statement.sql))
+    const elsewhere = writing.filter(({ file }) => !/run-transitions\.ts'/.test(sources[`../${file}`] ?? ''))
+    expect(writing.length).toBeGreaterThan(8)
+    expect(elsewhere).toEqual([])
+  })
 })

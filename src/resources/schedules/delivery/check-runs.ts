@@ -1,16 +1,12 @@
-/**
- * Checks the runs whose `checkAt` has come. A pending run is put into a queue: a retry, or a run that the queue lost. An active
- * run has failed if its deadline has come or a newer run replaces it; otherwise its claim has ended, so it is pending again.
- */
-import { and, asc, eq, isNotNull, lte, sql } from 'drizzle-orm'
+/** Checks the runs whose `checkAt` has come: `afterCheck` in run-transitions.ts says what becomes of them. */
+import { asc, isNotNull, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../../../db/database.ts'
-import { jsonRows } from '../../../db/rows.ts'
 import { runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { now, query, runBatch, unguarded } from '../../../db/statement.ts'
 import { enqueueByEndpoint } from '../../../queue.ts'
-import { deadlineOf, isSuperseded } from '../firing/new-run.ts'
 import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
 import { isRunEndpointOf, isScheduleOf } from '../joins.ts'
+import { afterCheck, checked, deadlineOf, isSuperseded, writeChecks } from '../run-transitions.ts'
 
 const PAGE_SIZE = 1000
 const PAGES_A_TICK = 30
@@ -42,43 +38,7 @@ export const selectToCheck = unguarded(() =>
     .limit(PAGE_SIZE),
 )
 
-type RunToCheck = NonNullable<(typeof selectToCheck)['row']>
-
-const checked = jsonRows(
-  'checked',
-  'organizationId',
-  'id',
-  'checkAt',
-  'status',
-  'newStatus',
-  'failure',
-  'lastError',
-  'newCheckAt',
-)
-const isEnding = sql`${checked.column('status')} = 'delivered'`
-const isReleased = sql`${isEnding} and ${checked.column('newStatus')} = 'pending'`
-
-/** Skips runs that changed since they were read. */
-export const storeChecked = unguarded(() =>
-  query
-    .update(runs)
-    .set({
-      status: sql`${checked.column('newStatus')}`,
-      failure: sql`${checked.column('failure')}`,
-      lastError: sql`coalesce(${checked.column('lastError')}, ${runs.lastError})`,
-      startedAt: sql`case when not (${isReleased}) then ${runs.startedAt} end`,
-      finishedAt: sql`case when ${checked.column('newStatus')} = 'failed' then ${now} end`,
-      checkAt: sql`${checked.column('newCheckAt')}`,
-      updatedAt: sql`case when ${isEnding} then ${now} else ${runs.updatedAt} end`,
-    })
-    .from(checked.table)
-    .where(
-      and(
-        checked.matches(runs, 'organizationId', 'id', 'status'),
-        eq(runs.checkAt, checked.column('checkAt')),
-      ),
-    ),
-)
+export const storeChecked = unguarded(writeChecks)
 
 /**
  * Checks some pages, or one if the queue fails. If a lease is not stored after the queue took the runs, they are sent twice
@@ -97,7 +57,7 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
     )
     // If the queue fails, the other runs of the page are checked nevertheless.
     const checkable = failure ? toCheck.filter((run) => !sendable.includes(run)) : toCheck
-    const found = checkable.map((run) => ({ ...run, ...checkedOf(run, values.now, leaseExpiresAt) }))
+    const found = checkable.map((run) => ({ ...run, ...afterCheck(run, values.now, leaseExpiresAt) }))
     const failed = found.filter(({ failure }) => failure !== null)
     ;[, , toCheck] = await runBatch(DB, [storeChecked, pauseFailing, selectToCheck], {
       ...values,
@@ -106,26 +66,4 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
     })
     if (failure) throw failure.error
   }
-}
-
-/** What becomes of the run. */
-function checkedOf(
-  { status, hasEndpoint, claimId, deadline, maxRunSeconds, isSuperseded }: RunToCheck,
-  now: string,
-  lease: string,
-) {
-  const unchanged = { newStatus: status as string, failure: null, lastError: null, newCheckAt: null }
-  // Without a run endpoint, a run waits to be pulled.
-  if (status === 'pending') return { ...unchanged, newCheckAt: hasEndpoint ? lease : null }
-  if (deadline !== null && deadline <= now) {
-    const lastError = `The run had no outcome within ${maxRunSeconds} seconds.`
-    return { ...unchanged, newStatus: 'failed', failure: 'timeout', lastError }
-  }
-  if (isSuperseded) {
-    const lastError = 'A newer run was created before this one had an outcome.'
-    return { ...unchanged, newStatus: 'failed', failure: 'timeout', lastError }
-  }
-  if (claimId !== null) return { ...unchanged, newStatus: 'pending' }
-  // `maxRunSeconds` has changed since the run was taken.
-  return { ...unchanged, newCheckAt: deadline }
 }

@@ -6,11 +6,12 @@ import { asc, gte, lte, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
-import { insertRow, jsonRows } from '../../../db/rows.ts'
-import { missedSpans, runs, schedules } from '../../../db/schema.ts'
+import { jsonRows } from '../../../db/rows.ts'
+import { missedSpans, schedules } from '../../../db/schema.ts'
 import { now, query, runBatch, unguarded } from '../../../db/statement.ts'
 import { isScheduleOf } from '../joins.ts'
-import { runIdOf } from './run-id.ts'
+import { runIdOf } from '../run-id.ts'
+import { missedRun, writeNewRuns } from '../run-transitions.ts'
 
 const RUNS_KEPT_MS = 90 * 86_400_000
 
@@ -39,31 +40,14 @@ const missed = jsonRows('missed', 'organizationId', 'scheduleId', 'missedUntil',
 
 /** Inserts nothing for a deleted schedule: the purge deletes its runs, and later ones would remain. */
 export const insertSkipped = unguarded(() =>
-  query
-    .insert(runs)
-    .select(
-      query
-        .select(
-          insertRow(runs, {
-            organizationId: schedules.organizationId,
-            scheduleId: schedules.id,
-            scheduledAt: missed.column('scheduledAt'),
-            id: missed.column('runId'),
-            parentType: schedules.parentType,
-            parentId: schedules.parentId,
-            status: sql`'skipped'`,
-            attempts: sql`0`,
-            lastError: sql`'The run was missed. The run of ' || ${missedSpans.missedUntil} || ' replaces it.'`,
-            createdAt: now,
-            updatedAt: now,
-          }),
-        )
-        .from(missed.table)
-        .crossJoin(missedSpans)
-        .innerJoin(schedules, isScheduleOf(missedSpans))
-        .where(missed.matches(missedSpans, 'organizationId', 'scheduleId', 'missedUntil')),
-    )
-    .onConflictDoNothing(),
+  writeNewRuns(
+    query
+      .select(missedRun({ scheduledAt: missed.column('scheduledAt'), id: missed.column('runId') }))
+      .from(missed.table)
+      .crossJoin(missedSpans)
+      .innerJoin(schedules, isScheduleOf(missedSpans))
+      .where(missed.matches(missedSpans, 'organizationId', 'scheduleId', 'missedUntil')),
+  ),
 )
 
 const recorded = jsonRows('recorded', 'organizationId', 'scheduleId', 'missedUntil', 'missedFrom', 'nextFrom')

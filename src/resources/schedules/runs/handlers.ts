@@ -5,8 +5,8 @@ import { ApiError } from '../../../errors.ts'
 import { endpoint } from '../../../http/endpoint.ts'
 import { END, filtersOf, pageOf, pagingOf } from '../../../http/paging.ts'
 import { enqueueRuns, FIRST_LEASE_MS } from '../../../queue.ts'
-import { runIdOf } from '../firing/run-id.ts'
 import type { Parent } from '../parents.ts'
+import { runIdOf } from '../run-id.ts'
 import {
   acknowledgeRunContract,
   agentScheduleRunContracts,
