@@ -3,6 +3,7 @@
  * table `passes` where the next tick continues.
  */
 import { and, eq, sql } from 'drizzle-orm'
+import { DAY_MS } from '../durations.ts'
 import type { Database } from './database.ts'
 import { passes } from './schema.ts'
 import { query, runBatch, unguarded, type Values } from './statement.ts'
@@ -10,7 +11,7 @@ import { query, runBatch, unguarded, type Values } from './statement.ts'
 /** The pass that computes next runs again (resources/schedules/firing/refresh-next-runs.ts). */
 export const NEXT_RUNS_PASS = 'next runs'
 
-const PASS_INTERVAL_MS = 86_400_000
+const PASS_INTERVAL_MS = DAY_MS
 
 const name = sql`${sql.placeholder('pass')}`
 const dueAt = sql`${sql.placeholder('dueAt')}`

@@ -7,8 +7,8 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import type { TickEnvironment } from '../db/database.ts'
 import { apiKeys, endOf, skillFeeds } from '../db/schema.ts'
 import { query, runBatch, type Statement, unguarded } from '../db/statement.ts'
+import { DAY_MS } from '../durations.ts'
 
-const DAY_MS = 86_400_000
 const KEYS_KEPT_MS = 30 * DAY_MS
 const SESSIONS_KEPT_MS = DAY_MS
 

@@ -21,13 +21,12 @@ import {
   variableRequests,
 } from '../db/schema.ts'
 import { now, query, runBatch, type Statement, unguarded } from '../db/statement.ts'
+import { DAY_MS } from '../durations.ts'
 
 /** How many deletions are processed at a time, and how many rows of each table are deleted for them. */
 const DELETIONS_A_PAGE = 500
 const ROWS_A_PAGE = 1000
 const PAGES_A_TICK = 2
-
-const DAY_MS = 86_400_000
 
 /** The oldest deletions that may still have dependents. */
 const pending = sql`(select * from ${deletions} where ${deletions.purgedAt} is null

@@ -2,16 +2,15 @@
  * Retention: a daily pass over the organizations, which deletes runs and audit events that are older than their retention
  * period. Both are found by their IDs, which are in order of time, so no index over times has to be written.
  */
-
 import { asc, gt, lt, type SQL, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'
 import { duePass, insertPass, movedOn, movePass } from '../db/pass.ts'
 import { auditEvents, organizations, runs } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { startOfIds } from '../db/time-ids.ts'
+import { DAY_MS } from '../durations.ts'
 import { oldestRunKept } from '../resources/schedules/firing/record-missed.ts'
 
-const DAY_MS = 86_400_000
 const AUDIT_EVENTS_KEPT_MS = 365 * DAY_MS
 
 const ORGANIZATIONS_A_PAGE = 500

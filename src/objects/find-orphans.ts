@@ -4,6 +4,7 @@ import type { TickEnvironment } from '../db/database.ts'
 import { insertRow } from '../db/rows.ts'
 import { objectSearches, orphanedObjects } from '../db/schema.ts'
 import { now, query, runBatch, unguarded } from '../db/statement.ts'
+import { DAY_MS } from '../durations.ts'
 import { isReferenced } from './references.ts'
 
 /** The most objects that R2 lists at once. */
@@ -11,7 +12,7 @@ const PAGE_SIZE = 1000
 const PAGES_A_TICK = 5
 
 /** Another restore may undo this one, and its rows may refer to these objects again. */
-const GRACE_MS = 7 * 86_400_000
+const GRACE_MS = 7 * DAY_MS
 
 const startedAt = sql.placeholder('startedAt')
 
