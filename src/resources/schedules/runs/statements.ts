@@ -4,7 +4,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { isInReach, isUnrestricted } from '../../../access/guard.ts'
 import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
-import { reached } from '../../../access/project.ts'
+import { projectFound, reached } from '../../../access/project.ts'
 import { asSql, equalsIfGiven, indexedBy } from '../../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules, sessions } from '../../../db/schema.ts'
 import { guarded, guardedChange, now, query } from '../../../db/statement.ts'
@@ -142,10 +142,7 @@ const named = alias(projects, 'named')
 export const listable = requiring(
   [{ table: named, on: and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, projectId)) }],
   {
-    projectExists: precondition(
-      sql`${projectId} is null or ${named.id} is not null`,
-      () => new ApiError('project_not_found', 'There is no project with this projectId.'),
-    ),
+    projectExists: projectFound(sql`${projectId} is null or ${named.id} is not null`),
     isUnrestricted: precondition(
       sql`${projectId} is not null or ${isUnrestricted}`,
       () =>
