@@ -3,8 +3,7 @@
  * the start-up of another.
  */
 import { createApp } from './app.ts'
-import type { Environment } from './environment.ts'
-import type { RunMessage } from './queue.ts'
+import type { Environment, RunMessage } from './environment.ts'
 
 export { ProjectEnvironments } from './resources/environment-variables/project-environments.ts'
 

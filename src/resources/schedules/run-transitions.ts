@@ -13,11 +13,14 @@
  * | its outcome, if the run was acknowledged meanwhile  | delivered | succeeded, or failed (`task`)                    |
  * | a delivery that failed                              | pending   | pending, with the time of a retry                |
  * | the last delivery that failed                       | pending   | failed (`delivery`)                              |
+ * | a delivery or a check without a run endpoint        | pending   | pending, until a worker takes it                 |
  * | the tick checks a run that waits for its delivery   | pending   | pending, in the queue again                      |
  * | the tick checks a run whose time is over            | delivered | failed (`timeout`)                               |
  * | the tick checks a run whose claim has ended         | delivered | pending                                          |
+ * | the tick checks a run whose deadline has moved      | delivered | delivered, until its new deadline                |
  *
- * Skipped, succeeded and failed runs keep their status; a late delivery adds its attempt to them, and its start.
+ * Skipped, succeeded and failed runs keep their status; a late delivery adds its attempt to them, and its start. Runs are
+ * deleted with their schedule (maintenance/purge.ts) and after 90 days (maintenance/retention.ts).
  */
 import { and, eq, inArray, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteInsertSelectQueryBuilder } from 'drizzle-orm/sqlite-core'

@@ -3,9 +3,9 @@ import { asc, isNotNull, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { now, query, runBatch, unguarded } from '../../../db/statement.ts'
-import { enqueueByEndpoint } from '../../../queue.ts'
 import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
 import { isRunEndpointOf, isScheduleOf } from '../joins.ts'
+import { enqueueByEndpoint } from '../run-queue.ts'
 import { afterCheck, checked, deadlineOf, isSuperseded, writeChecks } from '../run-transitions.ts'
 
 const PAGE_SIZE = 1000

@@ -4,9 +4,9 @@ import { startOfIds, timeOfId } from '../../../db/time-ids.ts'
 import { ApiError } from '../../../errors.ts'
 import { endpoint } from '../../../http/endpoint.ts'
 import { END, filtersOf, pageOf, pagingOf } from '../../../http/paging.ts'
-import { enqueueRuns, FIRST_LEASE_MS } from '../../../queue.ts'
 import type { Parent } from '../parents.ts'
 import { runIdOf } from '../run-id.ts'
+import { enqueueRuns, FIRST_LEASE_MS } from '../run-queue.ts'
 import {
   acknowledgeRunContract,
   agentScheduleRunContracts,
