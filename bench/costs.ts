@@ -3,7 +3,7 @@
  * allowances are those of November 2026, in US dollars.
  */
 
-import { RUNS_A_MESSAGE } from '../src/queue.ts'
+import { RUNS_PER_MESSAGE } from '../src/resources/schedules/run-queue.ts'
 import { operations as documented } from './data.ts'
 import type { DatabaseUse } from './load.ts'
 import type { OperationCost, RunCost, Tick } from './measure.ts'
@@ -169,7 +169,7 @@ const OPERATIONS_A_MESSAGE = 3
 
 /** A run from the claim to its end, with its share of a full message, which is at the most a request. */
 export function runUsage({ runs }: Counted): Usage {
-  const batch = { requests: 1 / RUNS_A_MESSAGE, queueOperations: OPERATIONS_A_MESSAGE / RUNS_A_MESSAGE }
+  const batch = { requests: 1 / RUNS_PER_MESSAGE, queueOperations: OPERATIONS_A_MESSAGE / RUNS_PER_MESSAGE }
   return sum([batch, ...runs.map(countersOf)])
 }
 

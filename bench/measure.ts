@@ -1,6 +1,6 @@
 /** The measurements. Each takes contenders that have the seeded data and answers with figures. */
 import { isDeepStrictEqual } from 'node:util'
-import { RUNS_A_MESSAGE } from '../src/queue.ts'
+import { RUNS_PER_MESSAGE } from '../src/resources/schedules/run-queue.ts'
 import {
   COUNT_FIRED,
   DUE_TICK_AT,
@@ -441,8 +441,8 @@ export async function runCosts(server: WorkerServer, idle: Tick, projects: numbe
   if (references.length !== runs) throw new Error(`${references.length} of ${runs} schedules fired`)
   const deliver = async () => {
     let use = UNUSED
-    for (let start = 0; start < runs; start += RUNS_A_MESSAGE) {
-      await server.deliver({ runs: references.slice(start, start + RUNS_A_MESSAGE) })
+    for (let start = 0; start < runs; start += RUNS_PER_MESSAGE) {
+      await server.deliver({ runs: references.slice(start, start + RUNS_PER_MESSAGE) })
       use = sumOf(use, await latest(server, LATEST_BATCH))
     }
     return use

@@ -8,7 +8,7 @@ import { sha256 } from '../src/crypto/digest.ts'
 import { runs, schedules, sessionFiles, skillFeeds, skills } from '../src/db/schema.ts'
 import { query, unguarded } from '../src/db/statement.ts'
 import { EXAMPLE_IDS } from '../src/http/example-ids.ts'
-import { runIdOf } from '../src/resources/schedules/firing/run-id.ts'
+import { runIdOf } from '../src/resources/schedules/run-id.ts'
 import { execute } from './database.ts'
 import {
   insertApiKey,

@@ -1,12 +1,11 @@
 /** What the commands of an operator read and show about organizations. */
 import { startOfIds } from '../src/db/time-ids.ts'
+import { DAY_MS } from '../src/durations.ts'
 import { limitsOf, type Quota } from '../src/environment.ts'
 import type { Row } from './cloudflare.ts'
 import { numberText } from './command-line.ts'
 import type { CommandDatabase } from './database.ts'
 import { configurationOf, type Target } from './wrangler.ts'
-
-const DAY_MS = 86_400_000
 
 export interface Usage {
   readonly used: number

@@ -30,10 +30,10 @@ for (const [path, named] of Map.groupBy(await allStatements(), (statement) => st
 if (options.check) check()
 else write()
 
-/** `src/resources/pins/statements.ts` is shown in `pins.sql`, `src/delivery/check-runs.ts` in `delivery.sql`. */
+/** `src/resources/schedules/runs/statements.ts` is shown in `runs.sql`, `src/health.ts` in `health.sql`. */
 function fileOf(path: string): string {
-  const folders = dirname(path).split('/').slice(1)
-  return (folders[0] === 'resources' ? folders[1] : folders[0]) ?? basename(path, '.ts')
+  const folder = basename(dirname(path))
+  return folder === 'src' ? basename(path, '.ts') : folder
 }
 
 function formatted({ sql, params }: Statement): string {

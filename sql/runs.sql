@@ -1,4 +1,4 @@
--- src/resources/runs/statements.ts
+-- src/resources/schedules/runs/statements.ts
 
 -- accessible.check
 select
@@ -225,41 +225,6 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- agentScheduleRuns.readable.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "agents"."id" is not null as "parentExists",
-  "schedules"."id" is not null as "scheduleExists"
-from
-  "apiKeys"
-  left join "agents" on (
-    "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
-
 -- agentScheduleRuns.list
 select
   "id",
@@ -326,42 +291,6 @@ order by
   "runs"."scheduledAt" desc
 limit
   + :rowLimit;
-
--- agentScheduleRuns.changeable.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "agents"."id" is not null as "parentExists",
-  "schedules"."id" is not null as "scheduleExists",
-  "agents"."archivedAt" is null as "parentIsActive"
-from
-  "apiKeys"
-  left join "agents" on (
-    "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
 
 -- agentScheduleRuns.insert
 insert into
@@ -1393,9 +1322,10 @@ select
   ) as "hasNoOtherOutcome",
   not (
     "runs"."status" = 'delivered'
+    and "runs"."checkAt" is not null
     and coalesce(
       max(
-        "runs"."checkAt",
+        coalesce("runs"."checkAt", ''),
         strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
       ) <= :now,
       false
@@ -1566,9 +1496,10 @@ where
           and (
             not (
               "runs"."status" = 'delivered'
+              and "runs"."checkAt" is not null
               and coalesce(
                 max(
-                  "runs"."checkAt",
+                  coalesce("runs"."checkAt", ''),
                   strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                 ) <= :now,
                 false
@@ -1751,9 +1682,10 @@ where
           and (
             not (
               "runs"."status" = 'delivered'
+              and "runs"."checkAt" is not null
               and coalesce(
                 max(
-                  "runs"."checkAt",
+                  coalesce("runs"."checkAt", ''),
                   strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                 ) <= :now,
                 false
@@ -1882,9 +1814,10 @@ where
             and (
               not (
                 "runs"."status" = 'delivered'
+                and "runs"."checkAt" is not null
                 and coalesce(
                   max(
-                    "runs"."checkAt",
+                    coalesce("runs"."checkAt", ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                   ) <= :now,
                   false
@@ -2149,50 +2082,6 @@ limit
 offset
   2499;
 
--- projectScheduleRuns.readable.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "parentExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "projectIsInReach",
-  "schedules"."id" is not null as "scheduleExists"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
-
 -- projectScheduleRuns.list
 select
   "id",
@@ -2270,51 +2159,6 @@ order by
   "runs"."scheduledAt" desc
 limit
   + :rowLimit;
-
--- projectScheduleRuns.changeable.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "parentExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "projectIsInReach",
-  "schedules"."id" is not null as "scheduleExists",
-  "projects"."archivedAt" is null as "parentIsActive"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
 
 -- projectScheduleRuns.insert
 insert into
@@ -3261,9 +3105,10 @@ where
     and (
       not (
         "runs"."status" = 'delivered'
+        and "runs"."checkAt" is not null
         and coalesce(
           max(
-            "runs"."checkAt",
+            coalesce("runs"."checkAt", ''),
             strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
           ) <= :now,
           false

@@ -1,5 +1,17 @@
 /** The bindings and settings of wrangler.toml, and the secret. */
-import type { RunMessage } from './queue.ts'
+/** A run, with its number of attempts when it was put into the queue, by which repeated messages are recognized. */
+export interface RunReference {
+  readonly organizationId: string
+  readonly id: string
+  readonly attempts: number
+}
+
+/** Runs of one organization: references, because the runs table has the rest and decides whether a run is still sent. */
+export interface RunMessage {
+  readonly runs: readonly RunReference[]
+  /** True on the queue of slow run endpoints. */
+  readonly isSlow?: boolean
+}
 
 export interface Environment extends LimitSettings {
   readonly DB: D1Database

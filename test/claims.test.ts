@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { v4 as newUuid } from 'uuid'
 import { describe, expect, it, vi } from 'vitest'
-import type { RunMessage } from '../src/queue.ts'
+import type { RunMessage } from '../src/environment.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
 import { databaseWith, watchedDatabase } from './support/bindings.ts'

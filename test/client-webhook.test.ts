@@ -2,7 +2,7 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { type ScheduleRunMessage, verifyWebhook } from '../client/src/index.ts'
-import { mintSecret, signedHeaders } from '../src/resources/run-endpoint/signature.ts'
+import { mintSecret, signedHeaders } from '../src/resources/schedules/run-endpoint/signature.ts'
 
 const MESSAGE = {
   type: 'schedule.run',

@@ -5,11 +5,11 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { schedules } from '../src/db/schema.ts'
 import type { Values } from '../src/db/parameters.ts'
 import { timeOfId } from '../src/db/time-ids.ts'
-import { deliverRuns } from '../src/delivery/consumer.ts'
-import type { Environment } from '../src/environment.ts'
-import { RUNS_A_MESSAGE, type RunMessage, type RunReference } from '../src/queue.ts'
-import { mintSecret } from '../src/resources/run-endpoint/signature.ts'
-import { runIdOf } from '../src/resources/schedules/firing/run-id.ts'
+import type { Environment, RunMessage, RunReference } from '../src/environment.ts'
+import { deliverRuns } from '../src/resources/schedules/delivery/consumer.ts'
+import { mintSecret } from '../src/resources/schedules/run-endpoint/signature.ts'
+import { runIdOf } from '../src/resources/schedules/run-id.ts'
+import { RUNS_PER_MESSAGE } from '../src/resources/schedules/run-queue.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
 import { databaseWith, failingDatabase, interruptedDatabase } from './support/bindings.ts'
@@ -851,7 +851,7 @@ describe('a batch', () => {
 
   it('of the largest size makes two calls to the database', async () => {
     const setup = await withSchedule(200)
-    const references = await addRuns(setup, RUNS_A_MESSAGE)
+    const references = await addRuns(setup, RUNS_PER_MESSAGE)
     let calls = 0
     const DB = databaseWith((statements) => {
       calls++
@@ -865,7 +865,7 @@ describe('a batch', () => {
 
   it('sends the runs of a message at the same time, each with the full timeout', async () => {
     const setup = await withSchedule(200)
-    const references = await addRuns(setup, RUNS_A_MESSAGE)
+    const references = await addRuns(setup, RUNS_PER_MESSAGE)
     const limits: AbortController[] = []
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
       const controller = new AbortController()
@@ -880,7 +880,7 @@ describe('a batch', () => {
       })
     })
     const delivery = deliver(references)
-    await poll(async () => sent === RUNS_A_MESSAGE)
+    await poll(async () => sent === RUNS_PER_MESSAGE)
     for (const limit of limits) limit.abort(new DOMException('The operation timed out', 'TimeoutError'))
     await delivery
     expect(timeout.mock.calls).toEqual(references.map(() => [15_000]))

@@ -12,7 +12,7 @@ import type { Statement } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/contract.ts'
 import { ownDeletion } from '../src/resources/api-keys/statements.ts'
 import { selectLastExamined } from '../src/resources/audit-events/statements.ts'
-import { allRuns, pendingRuns, runsOfSchedule } from '../src/resources/runs/statements.ts'
+import { allRuns, pendingRuns, runsOfSchedule } from '../src/resources/schedules/runs/statements.ts'
 import { selectLastExamined as selectLastExaminedSchedule } from '../src/resources/schedules/statements.ts'
 import { addUnrecordedToOrphans } from '../src/resources/session-files/statements.ts'
 import {

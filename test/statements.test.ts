@@ -7,12 +7,16 @@ import type { Statement } from '../src/db/statement.ts'
 declare global {
   interface ImportMeta {
     glob(pattern: string[], options: { eager: true }): Record<string, Record<string, unknown>>
+    glob(
+      pattern: string[],
+      options: { eager: true; query: '?raw'; import: 'default' },
+    ): Record<string, string>
   }
 }
 
 /** No HTTP operation reaches these: the tick, deliveries, the health check, and a service binding. */
 const OF_THE_SERVICE = [
-  /^src\/(?:delivery|maintenance|objects|resources\/schedules\/firing)\//,
+  /^src\/(?:maintenance|objects|resources\/schedules\/(?:firing|delivery))\//,
   /^src\/(?:health|db\/pass|resources\/environment-variables\/project-environments)\.ts$/,
 ]
 /** They begin from the token of a feed. */
@@ -70,8 +74,7 @@ describe('every statement', () => {
   it.each(found.filter(({ name }) => OF_FEEDS.test(name)))(
     'of a feed begins from its token, and requires that the feed and its API key are live: $name',
     ({ statement }) => {
-      const { sql } = statement
-      expect(placeholdersOf(statement)).toEqual(expect.arrayContaining(['hash', 'now']))
+        expect(placeholdersOf(statement)).toEqual(expect.arrayContaining(['hash', 'now']))
       for (const column of ['skillFeeds"."expiresAt', 'apiKeys"."revokedAt', 'apiKeys"."expiresAt'])
         expect(statement.sql).toContain(`"${column}"`)
       expect(statement.sql).toContain('"apiKeys"."id" = "skillFeeds"."apiKeyId"')
@@ -104,3 +107,22 @@ function preconditionsIn(exported: unknown, name = ''): [string, Preconditions][
     preconditionsIn(value, name ? `${name}.${key}` : key),
   )
 }
+
+describe('the status of runs', () => {
+  const HOME = '../src/resources/schedules/run-transitions.ts'
+  const sources = import.meta.glob(['../src/**/*.ts'], { eager: true, query: '?raw', import: 'default' })
+
+  it('is written by one file', () => {
+    const writers = Object.entries(sources).filter(([, text]) =>
+      /\b(?:insert|update)\(\s*runs\b|\b(?:into|update) \$\{runs\}/.test(text),
+    )
+    expect(writers.map(([path]) => path)).toEqual([HOME])
+  })
+
+  it('is written by no statement of a file that does not import from it', () => {
+    const writing = found.filter(({ statement }) => /^(?:insert into|update) "runs"/.test(statement.sql))
+    const elsewhere = writing.filter(({ file }) => !/run-transitions\.ts'/.test(sources[`../${file}`] ?? ''))
+    expect(writing.length).toBeGreaterThan(8)
+    expect(elsewhere).toEqual([])
+  })
+})

@@ -9,13 +9,13 @@ import {
   putPinContract,
   updatePinContract,
 } from '../../src/resources/pins/contract.ts'
-import { completeRunContract, listRunsContract } from '../../src/resources/runs/contract.ts'
 import {
   agentScheduleContracts,
   listSchedulesContract,
   previewScheduleContract,
   projectScheduleContracts,
 } from '../../src/resources/schedules/contract.ts'
+import { completeRunContract, listRunsContract } from '../../src/resources/schedules/runs/contract.ts'
 import {
   listSessionFilesContract,
   putSessionFileContract,

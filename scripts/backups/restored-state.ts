@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { NEXT_RUNS_PASS } from '../../src/db/pass.ts'
 import { RECOUNT_USAGE } from '../../src/db/usage.ts'
+import { DAY_MS } from '../../src/durations.ts'
 import type { Query, Row } from '../cloudflare.ts'
 
 /** Which API keys are valid after a restore: those of the backup, those of the backup that are valid today, or none. */
@@ -47,7 +48,7 @@ export function reactivateKeys(
   }))
 }
 
-const WEEK_MS = 7 * 86_400_000
+const WEEK_MS = 7 * DAY_MS
 /** Longer than any upload takes. */
 const UPLOADS_END_MS = 2 * 3_600_000
 

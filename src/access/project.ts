@@ -13,10 +13,11 @@ export const namedProject = {
   takes: [projectId],
 }
 
-export const projectExists = precondition(
-  isNotNull(projects.id),
-  () => new ApiError('project_not_found', 'There is no project with this projectId.'),
-)
+/** @param condition true if the request names no unknown project. */
+export const projectFound = (condition: SQL) =>
+  precondition(condition, () => new ApiError('project_not_found', 'There is no project with this projectId.'))
+
+export const projectExists = projectFound(isNotNull(projects.id))
 
 /** @param holds true if the caller's API key is not restricted to other projects. */
 export const reached = (holds: SQL | undefined) =>

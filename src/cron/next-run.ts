@@ -1,9 +1,9 @@
 /** Computes when a schedule fires next. Pure: the instant to start from is an argument. */
+import { DAY_MS } from '../durations.ts'
 import { type Cron, parseCron } from './expression.ts'
 import { type Clock, instantOf, nextChange, offsetAt, type WallTimeMs, wallClock } from './timezone.ts'
 
 const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
 
 /**
  * The instants at which the expression fires in the time zone, from the first one strictly after `after` on.

@@ -1,4 +1,5 @@
 /** Time zones by name, and the wall clocks in them. */
+import { DAY_MS } from '../durations.ts'
 
 const SECOND_MS = 1000
 
@@ -80,7 +81,6 @@ export function localTime(timezone: string, instantMs: number): string {
   return new Date(reading).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length) + offset
 }
 
-const DAY_MS = 86_400_000
 /**
  * The first instant after `from`, up to `to`, from which the clock is at another offset; to the second. The two are at
  * most some days apart, within which no clock changes twice.

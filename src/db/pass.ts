@@ -3,6 +3,7 @@
  * table `passes` where the next tick continues.
  */
 import { and, eq, sql } from 'drizzle-orm'
+import { DAY_MS } from '../durations.ts'
 import type { Database } from './database.ts'
 import { text } from './parameters.ts'
 import { passes } from './schema.ts'
@@ -11,7 +12,7 @@ import { query, type RowOf, runBatch, unguarded } from './statement.ts'
 /** The pass that computes next runs again (resources/schedules/firing/refresh-next-runs.ts). */
 export const NEXT_RUNS_PASS = 'next runs'
 
-const PASS_INTERVAL_MS = 86_400_000
+const PASS_INTERVAL_MS = DAY_MS
 
 const pass = text('pass')
 const dueAt = text('dueAt')

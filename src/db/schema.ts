@@ -259,7 +259,7 @@ export const runs = sqliteTable(
     scheduleId: text().notNull(),
     /** When the run was due; for a run on request, the time of the request. */
     scheduledAt: text().notNull(),
-    /** Derived from the schedule and `scheduledAt`, in order of time (resources/schedules/firing/run-id.ts). */
+    /** Derived from the schedule and `scheduledAt`, in order of time (resources/schedules/run-id.ts). */
     id: text().notNull(),
     parentType: text({ enum: ['project', 'agent'] }).notNull(),
     parentId: text().notNull(),

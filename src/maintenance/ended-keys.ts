@@ -8,8 +8,8 @@ import type { TickEnvironment } from '../db/database.ts'
 import { text } from '../db/parameters.ts'
 import { apiKeys, endOf, skillFeeds } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
+import { DAY_MS } from '../durations.ts'
 
-const DAY_MS = 86_400_000
 const KEYS_KEPT_MS = 30 * DAY_MS
 const SESSIONS_KEPT_MS = DAY_MS
 

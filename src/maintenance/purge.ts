@@ -22,13 +22,12 @@ import {
   variableRequests,
 } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
+import { DAY_MS } from '../durations.ts'
 
 /** How many deletions are processed at a time, and how many rows of each table are deleted for them. */
 const PAGE_DELETIONS = 500
 const PAGE_ROWS = 1000
 const MAX_PAGES_PER_TICK = 2
-
-const DAY_MS = 86_400_000
 
 const dayAgo = text('dayAgo')
 

@@ -2,7 +2,6 @@
  * Retention: a daily pass over the organizations, which deletes runs and audit events that are older than their retention
  * period. Both are found by their IDs, which are in order of time, so no index over times has to be written.
  */
-
 import { and, asc, gt, lt, type SQL, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'
 import { type Parameter, text } from '../db/parameters.ts'
@@ -10,9 +9,9 @@ import { duePass, insertPass, movedOn, movePass } from '../db/pass.ts'
 import { auditEvents, organizations, runs } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { startOfIds } from '../db/time-ids.ts'
+import { DAY_MS } from '../durations.ts'
 import { oldestRunKept } from '../resources/schedules/firing/record-missed.ts'
 
-const DAY_MS = 86_400_000
 const AUDIT_EVENTS_KEPT_MS = 365 * DAY_MS
 
 const PAGE_ORGANIZATIONS = 500

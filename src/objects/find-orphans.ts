@@ -5,6 +5,7 @@ import { now, text, textOrNull } from '../db/parameters.ts'
 import { insertRow } from '../db/rows.ts'
 import { objectSearches, orphanedObjects } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
+import { DAY_MS } from '../durations.ts'
 import { isReferenced } from './references.ts'
 
 /** The most objects that R2 lists at once. */
@@ -12,7 +13,7 @@ const PAGE_SIZE = 1000
 const MAX_PAGES_PER_TICK = 5
 
 /** Another restore may undo this one, and its rows may refer to these objects again. */
-const GRACE_MS = 7 * 86_400_000
+const GRACE_MS = 7 * DAY_MS
 
 const startedAt = text('startedAt')
 const searchCursor = textOrNull('searchCursor')

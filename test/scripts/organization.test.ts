@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { localDatabaseFile, openLocalFile } from '../../scripts/database.ts'
 import { Service } from '../../scripts/service.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
-import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
+import { runIdOf } from '../../src/resources/schedules/run-id.ts'
 import { callScript, runScript, startScript } from '../support/commands.ts'
 import {
   type DevServer,

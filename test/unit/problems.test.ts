@@ -4,12 +4,12 @@ import { describeProblems, describeSent } from '../../src/http/problems.ts'
 import { createApiKeyContract, rotateApiKeyContract } from '../../src/resources/api-keys/contract.ts'
 import { setEnvironmentVariablesContract } from '../../src/resources/environment-variables/contract.ts'
 import { updatePinContract } from '../../src/resources/pins/contract.ts'
-import { putRunEndpointContract } from '../../src/resources/run-endpoint/contract.ts'
 import {
   createProjectScheduleContract,
   previewScheduleContract,
   projectScheduleContracts,
 } from '../../src/resources/schedules/contract.ts'
+import { putRunEndpointContract } from '../../src/resources/schedules/run-endpoint/contract.ts'
 import { listSessionFilesContract } from '../../src/resources/session-files/contract.ts'
 import { createSkillContract, updateSkillContract } from '../../src/resources/skills/contract.ts'
 

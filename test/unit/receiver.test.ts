@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { nextAttempt } from '../../src/delivery/retries.ts'
-import { mintSecret, signedHeaders } from '../../src/resources/run-endpoint/signature.ts'
-import { problemOfReceiver } from '../../src/resources/run-endpoint/url.ts'
+import { mintSecret, signedHeaders } from '../../src/resources/schedules/run-endpoint/signature.ts'
+import { problemOfReceiver } from '../../src/resources/schedules/run-endpoint/url.ts'
+import { nextAttempt } from '../../src/resources/schedules/run-transitions.ts'
 
 const NO_URL = 'is not a URL'
 const NOT_HTTPS = 'does not begin with https://'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { v4, v7 } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { timeOfId } from '../../src/db/time-ids.ts'
-import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
+import { runIdOf } from '../../src/resources/schedules/run-id.ts'
 
 const SCHEDULE = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
 const INSTANT = '2026-03-27T14:30:00.000Z'

@@ -2,7 +2,7 @@
 import { hashToken, mintToken } from '../../src/access/api-key.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import { startOfIds } from '../../src/db/time-ids.ts'
-import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
+import { runIdOf } from '../../src/resources/schedules/run-id.ts'
 import {
   ACME,
   CHANGED,

@@ -96,7 +96,7 @@ const agentSchedule = z.strictObject(agentFields).register(docs, { id: 'AgentSch
 const OVERLAPS = ['allow', 'skip'] as const
 const MAX_PAYLOAD_BYTES = 16 * 1024
 /** The largest `pauseAfterFailures`. */
-export const MOST_FAILURES = 100
+export const MAX_FAILURES = 100
 
 /** What the responses to the two creations do not have. Those have no `cron` that is null either. */
 const own = {
@@ -290,58 +290,54 @@ const settings = {
     .optional(z.nullable(integer(60, 604_800, 'whole seconds', '(7 days)')))
     .register(docs, { description: 'An active run without an outcome after this time has failed.' }),
   pauseAfterFailures: z
-    .optional(z.nullable(integer(1, MOST_FAILURES)))
+    .optional(z.nullable(integer(1, MAX_FAILURES)))
     .register(docs, { description: 'The service pauses the schedule after so many failed runs in a row.' }),
   note: z.optional(z.nullable(text(1, 1000, { description: 'A note, for people.' }))),
 }
 
-/** The agents' schedules have no time zone. */
-interface Change {
-  readonly name?: string | null | undefined
+/** Fields of a PUT and a PATCH that depend on each other. The schedules of agents have no time zone. */
+export interface SentSettings {
   readonly cron?: string | undefined
   readonly runAt?: string | undefined
   readonly timezone?: string | undefined
-  readonly payload?: unknown
   readonly overlap?: (typeof OVERLAPS)[number] | undefined
   readonly maxRunSeconds?: number | null | undefined
-  readonly pauseAfterFailures?: number | null | undefined
-  readonly enabled?: boolean | undefined
-  readonly note?: string | null | undefined
 }
 
 const hasOneTiming = rule(
-  ({ cron, runAt }: Change) => cron === undefined || runAt === undefined,
+  ({ cron, runAt }: SentSettings) => cron === undefined || runAt === undefined,
   'has both cron and runAt',
   'one of them',
 )
 const hasTiming = rule(
-  ({ cron, runAt }: Change) => cron !== undefined || runAt !== undefined,
+  ({ cron, runAt }: SentSettings) => cron !== undefined || runAt !== undefined,
   'has neither cron nor runAt',
   'one of them',
 )
 const hasTimezone = rule(
-  ({ cron, timezone }: Change) => cron === undefined || timezone !== undefined,
+  ({ cron, timezone }: SentSettings) => cron === undefined || timezone !== undefined,
   'has a cron expression and no timezone',
   'a cron expression with a timezone such as "Europe/Paris"',
 )
 const hasTimeLimit = rule(
-  ({ overlap, maxRunSeconds }: Change) => overlap !== 'skip' || typeof maxRunSeconds === 'number',
+  ({ overlap, maxRunSeconds }: SentSettings) => overlap !== 'skip' || typeof maxRunSeconds === 'number',
   'has overlap "skip" and no maxRunSeconds',
   'overlap "skip" with maxRunSeconds',
 )
 
-export type Contracts<P extends Parent> = ReturnType<typeof crudContracts<P>>
-
-interface Schemas {
+interface Schemas<Put extends z.ZodMiniObject, Update extends z.ZodMiniObject> {
   readonly state: z.ZodMiniObject
   readonly details: z.ZodMiniObject
   readonly example: object
-  readonly put: z.ZodMiniObject
-  readonly change: z.ZodMiniObject
+  readonly put: Put
+  readonly change: Update
 }
 
 /** The contracts of the schedules of a parent, except their creation by a POST. */
-function crudContracts<const P extends Parent>(parent: P, { state, details, example, put, change }: Schemas) {
+function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Update extends z.ZodMiniObject>(
+  parent: P,
+  { state, details, example, put, change }: Schemas<Put, Update>,
+) {
   const { type, article, tag } = parent
   const { all, one, parentParams, params } = pathsOf(parent)
   const headers = z.object({ 'If-Match': ifMatch() })
@@ -374,7 +370,7 @@ function crudContracts<const P extends Parent>(parent: P, { state, details, exam
       scope: 'schedules:write',
       params,
       headers: z.object({ 'If-Match': ifMatch(), 'If-None-Match': onlyToCreate() }),
-      body: put as unknown as z.ZodMiniObject<ShapeOf<Change>>,
+      body: put,
       success: { ...success, created: 'The schedule was created.' },
       errorCodes: [
         ...parentCodes,
@@ -440,7 +436,7 @@ function crudContracts<const P extends Parent>(parent: P, { state, details, exam
       scope: 'schedules:write',
       params,
       headers,
-      body: change as unknown as z.ZodMiniObject<ShapeOf<Change>>,
+      body: change,
       success,
       errorCodes: [
         ...codes,
@@ -479,13 +475,6 @@ function crudContracts<const P extends Parent>(parent: P, { state, details, exam
       errors: { ...errors, 409: `The ${type} is archived.`, 412: OTHER_ETAG },
     },
   } as const satisfies Record<string, Contract>
-}
-
-/** The properties of an object schema whose output has these properties. */
-type ShapeOf<Output> = {
-  [Name in keyof Output]-?: undefined extends Output[Name]
-    ? z.ZodMiniOptional<z.ZodMiniType<Exclude<Output[Name], undefined>, Exclude<Output[Name], undefined>>>
-    : z.ZodMiniType<Output[Name], Output[Name]>
 }
 
 const enabledOfPut = z
@@ -626,7 +615,7 @@ export const listSchedulesContract = {
   },
 } as const satisfies Contract
 
-const LARGEST_PREVIEW = 100
+const MAX_PREVIEW = 100
 
 export const previewScheduleContract = {
   operationId: 'previewSchedule',
@@ -651,8 +640,8 @@ export const previewScheduleContract = {
         example: '2026-03-29T01:00:00.000Z',
       }),
     count: z
-      ._default(wholeNumber(1, LARGEST_PREVIEW), '5')
-      .register(docs, { description: `The number of times, up to ${LARGEST_PREVIEW}.`, example: '5' }),
+      ._default(wholeNumber(1, MAX_PREVIEW), '5')
+      .register(docs, { description: `The number of times, up to ${MAX_PREVIEW}.`, example: '5' }),
   }),
   success: {
     status: 200,

@@ -3,20 +3,20 @@ import type { RequestContext } from '../../access/request-context.ts'
 import { runsAfter } from '../../cron/next-run.ts'
 import { localTime } from '../../cron/timezone.ts'
 import type { Statement, Values } from '../../db/statement.ts'
+import { DAY_MS } from '../../durations.ts'
 import { conditionsOf, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { idempotencyOf } from '../../http/idempotency.ts'
 import { filtersOf, pageOf, pagingOf } from '../../http/paging.ts'
 import {
   agentScheduleContracts,
-  type Contracts,
   createAgentScheduleContract,
   createProjectScheduleContract,
   listSchedulesContract,
   previewScheduleContract,
   projectScheduleContracts,
+  type SentSettings,
 } from './contract.ts'
-import { AGENT, type Parent, PROJECT } from './parents.ts'
 import {
   agentSchedules as agentStatements,
   organizationListable,
@@ -64,7 +64,7 @@ async function create<Schedule extends { readonly id: string; readonly revision:
 }
 
 /** The time from which runs are counted in the statistics of their schedule. */
-const STATISTICS_MS = 30 * 86_400_000
+const STATISTICS_MS = 30 * DAY_MS
 
 /** A schedule as the API returns it: its payload is stored as JSON. */
 function withPayload<Row extends { readonly payload: string | null }>({ payload, ...schedule }: Row) {
@@ -82,8 +82,15 @@ function medianOf(milliseconds: readonly number[]): number | null {
 const payloadOf = (payload: unknown) =>
   payload === undefined || payload === null ? null : JSON.stringify(payload)
 
-/** The operations on the schedules of a parent, except their creation by a POST. */
-function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, statements: Statements) {
+/**
+ * The operations on the schedules of a parent, except their creation by a POST.
+ * @param onlyTimezone the time zone of all schedules, if requests do not choose it.
+ */
+function handlersOf(
+  contracts: typeof projectScheduleContracts | typeof agentScheduleContracts,
+  statements: Statements,
+  onlyTimezone?: string,
+) {
   const { listable, list, readable, retrieve, selectStatistics, deletable, deletion } = statements
   const { puttable, put, updatable, update } = statements
 
@@ -108,13 +115,17 @@ function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, 
     }),
 
     put: endpoint(contracts.put, async ({ params, headers, body, path }, context) => {
-      const { cron = null, runAt = null, timezone = 'UTC', enabled = true, payload } = body
+      const { timezone = 'UTC' }: SentSettings = body
       const {
         name = null,
+        cron = null,
+        runAt = null,
         overlap = 'allow',
         maxRunSeconds = null,
         pauseAfterFailures = null,
         note = null,
+        enabled = true,
+        payload,
       } = body
       const [facts, , [schedule]] = await context.run(puttable, [put, retrieve], {
         ...params,
@@ -144,10 +155,10 @@ function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, 
      */
     update: endpoint(contracts.update, async ({ params, headers, body }, context) => {
       const { enabled, ...settings } = body
-      const { cron, runAt } = settings
-      const timezone = parent.type === 'agent' ? 'UTC' : settings.timezone
+      const { cron, runAt, timezone: sentTimezone }: SentSettings = settings
+      const timezone = onlyTimezone ?? sentTimezone
       const isComplete = runAt !== undefined || (cron !== undefined && timezone !== undefined)
-      const changesTiming = cron !== undefined || settings.timezone !== undefined || enabled === true
+      const changesTiming = cron !== undefined || sentTimezone !== undefined || enabled === true
       const isRead = changesTiming && !isComplete && enabled !== false
       const seen = isRead ? await context.runForRow(readable, [retrieve], params) : undefined
       const changes = {
@@ -181,8 +192,8 @@ function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, 
   }
 }
 
-export const projectSchedules = handlersOf(PROJECT, projectScheduleContracts, projectStatements)
-export const agentSchedules = handlersOf(AGENT, agentScheduleContracts, agentStatements)
+export const projectSchedules = handlersOf(projectScheduleContracts, projectStatements)
+export const agentSchedules = handlersOf(agentScheduleContracts, agentStatements, 'UTC')
 
 export const listSchedules = endpoint(listSchedulesContract, async ({ query }, context) => {
   const { enabled, parentType = null, nextRunBefore = null } = query

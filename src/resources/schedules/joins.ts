@@ -1,7 +1,7 @@
 /** How SQL joins a schedule or a run to what it depends on: its parent, its schedule, its run endpoint. */
 import { and, eq, isNotNull, lte, or, sql } from 'drizzle-orm'
 import { agents, type missedSpans, projects, runEndpoints, type runs, schedules } from '../../db/schema.ts'
-import { query } from '../../db/statement.ts'
+import { now, query } from '../../db/statement.ts'
 
 /** Joins the schedule of a run or a missed span. */
 export function isScheduleOf(dependent: typeof runs | typeof missedSpans) {
@@ -18,7 +18,7 @@ export const hasRunEndpoint = sql`exists ${query
  * The `createdAt` of a new run. It is never before the run endpoint that `hasRunEndpoint` found, although a tick may be late
  * and the clocks of two machines differ: a run is not sent to an endpoint that was set after the run was created.
  */
-export const runCreatedAt = sql<string>`max(${sql.placeholder('now')}, coalesce(${query
+export const runCreatedAt = sql<string>`max(${now}, coalesce(${query
   .select({ createdAt: runEndpoints.createdAt })
   .from(runEndpoints)
   .where(eq(runEndpoints.organizationId, schedules.organizationId))}, ''))`

@@ -1,7 +1,6 @@
 /** What the operations on schedules and their runs require, for each type of parent. */
 import { and, eq, isNotNull, isNull, ne, or, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { now } from '../../access/guard.ts'
 import {
   isNew,
   type Join,
@@ -14,7 +13,7 @@ import { namedProject, projectExists, projectIsActive, projectIsInReach } from '
 import { withinQuotas } from '../../access/quotas.ts'
 import { isNewIfRequired, matchesRevision } from '../../access/revision.ts'
 import { agents, apiKeys, deletions, schedules } from '../../db/schema.ts'
-import { query } from '../../db/statement.ts'
+import { now, query } from '../../db/statement.ts'
 import type { Limits } from '../../environment.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
 

@@ -1,13 +1,12 @@
 /** The schedules of projects and agents, in SQL, written once for both types of parent. */
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { now } from '../../access/guard.ts'
 import { requiring } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
 import { newRevision } from '../../access/revision.ts'
 import { asSql, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { agents, apiKeys, deletions, projects, runs, schedules } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { guarded, guardedChange, now, query } from '../../db/statement.ts'
 import { MOST_EXAMINED } from '../../http/paging.ts'
 import { hasParent, isAgentOf, isProjectOf, parentIdOf } from './joins.ts'
 import {
@@ -26,27 +25,16 @@ const nextRunAt = sql.placeholder('nextRunAt')
 const enabled = sql.placeholder('enabled')
 
 /** The settings of a schedule, which a PUT replaces and a PATCH changes. */
-const {
-  name,
-  cron: cronColumn,
-  runAt,
-  timezone,
-  overlap,
-  maxRunSeconds,
-  pauseAfterFailures,
-  note,
-  payload,
-} = schedules
 const SETTINGS = {
-  name,
-  cron: cronColumn,
-  runAt,
-  timezone,
-  overlap,
-  maxRunSeconds,
-  pauseAfterFailures,
-  note,
-  payload,
+  name: schedules.name,
+  cron: schedules.cron,
+  runAt: schedules.runAt,
+  timezone: schedules.timezone,
+  overlap: schedules.overlap,
+  maxRunSeconds: schedules.maxRunSeconds,
+  pauseAfterFailures: schedules.pauseAfterFailures,
+  note: schedules.note,
+  payload: schedules.payload,
 }
 const settingNames = Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]
 const changedColumn = (name: keyof typeof SETTINGS) => changed(name, schedules[name])
@@ -57,7 +45,7 @@ const own = { ...ownSettings, pausedReason: schedules.pausedReason }
 
 /** The time from which runs are counted in the statistics of their schedule, and how many of them at most. */
 const since = sql.placeholder('since')
-const MOST_COUNTED = 2500
+const MAX_COUNTED = 2500
 const idempotencyKey = sql.placeholder('idempotencyKey')
 const idempotencyFingerprint = sql.placeholder('idempotencyFingerprint')
 
@@ -177,7 +165,7 @@ function statementsOf<Fields extends Readonly<Record<string, SQLiteColumn | SQL.
 
   const milliseconds = sql`round(1000 * (unixepoch("finishedAt", 'subsec') - unixepoch("startedAt", 'subsec')))`
   /** In one pass: SQLite would sort all times for a median, and D1 counts each row that is sorted several times. */
-  const recent = sql`(select case count(*) when ${sql.raw(String(MOST_COUNTED))} then min("scheduledAt") else ${since} end as "since",
+  const recent = sql`(select case count(*) when ${sql.raw(String(MAX_COUNTED))} then min("scheduledAt") else ${since} end as "since",
       count(*) filter (where "status" <> 'skipped') as "runs",
       count(*) filter (where "status" = 'succeeded') as "succeeded",
       count(*) filter (where "status" = 'failed') as "failed",
@@ -186,7 +174,7 @@ function statementsOf<Fields extends Readonly<Record<string, SQLiteColumn | SQL.
       select ${runs.status}, ${runs.failure}, ${runs.scheduledAt}, ${runs.startedAt}, ${runs.finishedAt} from ${runs}
       where ${runs.organizationId} = ${readable.organizationId} and ${runs.scheduleId} = ${scheduleId}
         and ${runs.scheduledAt} >= ${since}
-      order by ${runs.scheduledAt} desc limit ${sql.raw(String(MOST_COUNTED))}
+      order by ${runs.scheduledAt} desc limit ${sql.raw(String(MAX_COUNTED))}
     )) as "statistics"`
   const selectStatistics = guarded(() =>
     query

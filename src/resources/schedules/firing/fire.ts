@@ -1,35 +1,23 @@
-/**
- * How a schedule fires. A schedule stores its next run, `nextRunAt`: a request that changes the schedule computes it, and
- * so does a daily pass (refresh-next-runs.ts), because the rules of time zones change. Each minute the tick inserts one run
- * for each schedule that is due and moves `nextRunAt` on, in one transaction and only if the schedule is as it was read, so
- * that ticks that are repeated, concurrent, late or lost fire no instant twice and lose none. If several instants of a
- * schedule passed since the last tick, the latest fires, and the others are recorded as skipped later, in pages
- * (record-missed.ts). The id of a run is derived from its schedule and instant (run-id.ts). If the organization has a run
- * endpoint, the tick puts the run into a queue, from which delivery/consumer.ts sends it; `checkAt` is set, so that a run
- * that the queue lost is put into it again (delivery/check-runs.ts). Without a run endpoint, the run stays pending until a worker
- * claims or acknowledges it.
- */
+/** Fires the schedules that are due (docs/design.md, Fire what is due). */
 import { and, asc, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { latestRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { excluded, insertRow, type JsonRows, jsonRows } from '../../../db/rows.ts'
 import { agents, lastTick, missedSpans, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
-import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
-import { enqueueByEndpoint, FIRST_LEASE_MS } from '../../../queue.ts'
+import { now, query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
 import { hasParent, isAgentOf, isProjectOf, parentArchivedAt } from '../joins.ts'
+import { runIdOf } from '../run-id.ts'
+import { enqueueByEndpoint, FIRST_LEASE_MS } from '../run-queue.ts'
+import { isFired, newRun, writeNewRuns } from '../run-transitions.ts'
 import { nextTime } from '../timing.ts'
-import { isFired, newRun } from './new-run.ts'
-import { runIdOf } from './run-id.ts'
 
 /** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
 const PAGE_SIZE = 250
 /** D1 allows 1,000 statements per tick, and a page takes four. */
-const PAGES_A_TICK = 120
+const PAGES_PER_TICK = 120
 
 const TICK_MS = 60_000
-
-const now = sql.placeholder('now')
 
 /** A schedule with what its next run is computed from. An update requires that this is unchanged. */
 export const scheduleFields = {
@@ -83,30 +71,26 @@ export function isAsRead(rows: JsonRows<'organizationId' | 'id' | 'timezone' | '
 const isStillDue = and(isAsRead(firings), eq(schedules.nextRunAt, firings.column('dueAt')))
 
 export const insertRuns = unguarded(() =>
-  query
-    .insert(runs)
-    .select(
-      query
-        .select(
-          newRun({
-            scheduledAt: firings.column('scheduledAt'),
-            id: firings.column('runId'),
-            isParentActive: isNull(parentArchivedAt),
-          }),
-        )
-        .from(firings.table)
-        .crossJoin(schedules)
-        .leftJoin(projects, isProjectOf(schedules))
-        .leftJoin(agents, isAgentOf(schedules))
-        .where(and(isStillDue, hasParent)),
-    )
-    .onConflictDoNothing()
-    .returning({
-      organizationId: runs.organizationId,
-      id: runs.id,
-      attempts: runs.attempts,
-      checkAt: runs.checkAt,
-    }),
+  writeNewRuns(
+    query
+      .select(
+        newRun({
+          scheduledAt: firings.column('scheduledAt'),
+          id: firings.column('runId'),
+          isParentActive: isNull(parentArchivedAt),
+        }),
+      )
+      .from(firings.table)
+      .crossJoin(schedules)
+      .leftJoin(projects, isProjectOf(schedules))
+      .leftJoin(agents, isAgentOf(schedules))
+      .where(and(isStillDue, hasParent)),
+  ).returning({
+    organizationId: runs.organizationId,
+    id: runs.id,
+    attempts: runs.attempts,
+    checkAt: runs.checkAt,
+  }),
 )
 
 /** The instants that were missed before the one that fires (record-missed.ts). */
@@ -194,7 +178,7 @@ export async function fireSchedules(
   const values = { now: instant.toISOString() }
   const lateBefore = new Date(instant.getTime() - TICK_MS).toISOString()
   let [, due] = await runBatch(DB, [recordTick, selectDue], values)
-  for (let page = 0; due.length > 0 && page < PAGES_A_TICK; page++) {
+  for (let page = 0; due.length > 0 && page < PAGES_PER_TICK; page++) {
     schedules.due += due.length
     schedules.late += due.filter(({ dueAt }) => dueAt < lateBefore).length
     const firing = due.map((schedule) => firingOf(schedule, instant))

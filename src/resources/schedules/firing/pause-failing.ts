@@ -2,14 +2,12 @@
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { jsonRows } from '../../../db/rows.ts'
 import { runs, schedules } from '../../../db/schema.ts'
-import { query, unguarded } from '../../../db/statement.ts'
-import { MOST_FAILURES } from '../contract.ts'
+import { now, query, unguarded } from '../../../db/statement.ts'
+import { MAX_FAILURES } from '../contract.ts'
 
 const DEFAULT_FAILURES = 20
 /** How many of the latest runs are read, of which many may have been skipped. */
-const MOST_READ = 1000
-
-const now = sql.placeholder('now')
+const MAX_READ = 1000
 
 const mostFailures = sql`coalesce(${schedules.pauseAfterFailures}, ${sql.raw(String(DEFAULT_FAILURES))})`
 
@@ -23,9 +21,9 @@ const failures = sql`(select count(*) from (
         select ${runs.status} as "status", ${runs.checkAt} as "checkAt", ${runs.scheduledAt} as "scheduledAt" from ${runs}
         where ${runs.organizationId} = ${schedules.organizationId} and ${runs.scheduleId} = ${schedules.id}
           and ${runs.scheduledAt} >= ${schedules.enabledAt}
-        order by ${runs.scheduledAt} desc limit ${sql.raw(String(MOST_READ))}
+        order by ${runs.scheduledAt} desc limit ${sql.raw(String(MAX_READ))}
       ) where "status" in ('succeeded', 'failed') or ("status" = 'delivered' and "checkAt" is null)
-      limit ${sql.raw(String(MOST_FAILURES))}
+      limit ${sql.raw(String(MAX_FAILURES))}
     )
   ) where position <= ${mostFailures} and "status" = 'failed')`
 

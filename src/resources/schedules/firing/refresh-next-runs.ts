@@ -16,7 +16,7 @@ import { isAsRead, SCHEDULE_COLUMNS, scheduleFields, storingNextRun } from './fi
 /** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
 const PAGE_SIZE = 100
 /** D1 allows 50 statements per tick on the Workers Free plan, also with a page of the retention. A page takes three. */
-const PAGES_A_TICK = 7
+const PAGES_PER_TICK = 7
 
 /** The primary key: the order of the pass. Its cursor is a JSON array of the values. */
 const key = [schedules.organizationId, schedules.id]
@@ -73,7 +73,7 @@ export async function refreshNextRuns({ DB }: TickEnvironment, instant: Date): P
 
   const { dueAt } = current
   let [, page] = await runBatch(DB, [insertPass, selectPage], { pass, dueAt, after: current.cursor || START })
-  for (let count = 0; count < PAGES_A_TICK; count++) {
+  for (let count = 0; count < PAGES_PER_TICK; count++) {
     // A page that is not full is the last.
     const last = page[PAGE_SIZE - 1]
     const next = last && cursorOf(last)

@@ -1,12 +1,12 @@
 import { v4 as newUuid } from 'uuid'
-import type { RequestContext } from '../../access/request-context.ts'
-import { startOfIds, timeOfId } from '../../db/time-ids.ts'
-import { ApiError } from '../../errors.ts'
-import { endpoint } from '../../http/endpoint.ts'
-import { END, filtersOf, pageOf, pagingOf } from '../../http/paging.ts'
-import { enqueueRuns, FIRST_LEASE_MS } from '../../queue.ts'
-import { runIdOf } from '../schedules/firing/run-id.ts'
-import type { Parent } from '../schedules/parents.ts'
+import type { RequestContext } from '../../../access/request-context.ts'
+import { startOfIds, timeOfId } from '../../../db/time-ids.ts'
+import { ApiError } from '../../../errors.ts'
+import { endpoint } from '../../../http/endpoint.ts'
+import { END, filtersOf, pageOf, pagingOf } from '../../../http/paging.ts'
+import type { Parent } from '../parents.ts'
+import { runIdOf } from '../run-id.ts'
+import { enqueueRuns, FIRST_LEASE_MS } from '../run-queue.ts'
 import {
   acknowledgeRunContract,
   agentScheduleRunContracts,

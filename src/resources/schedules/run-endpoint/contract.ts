@@ -1,8 +1,8 @@
 /** The operations on the run endpoint: the URL that receives the runs of an organization (docs/contract.md, Run endpoint). */
 import * as z from 'zod/mini'
-import type { Contract } from '../../http/contract.ts'
-import { docs, instant, overlapSeconds, text } from '../../http/fields.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import type { Contract } from '../../../http/contract.ts'
+import { docs, instant, overlapSeconds, text } from '../../../http/fields.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../../http/statuses.ts'
 
 const fields = {
   url: z.string(),

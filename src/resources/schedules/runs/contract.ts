@@ -1,11 +1,11 @@
 /** The operations on the runs of schedules (docs/contract.md, Runs). */
 import * as z from 'zod/mini'
-import type { Contract } from '../../http/contract.ts'
-import { EXAMPLE_IDS } from '../../http/example-ids.ts'
-import { docs, idempotencyKey, instant, integer, text, time, uuid } from '../../http/fields.ts'
-import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
-import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from '../schedules/parents.ts'
+import type { Contract } from '../../../http/contract.ts'
+import { EXAMPLE_IDS } from '../../../http/example-ids.ts'
+import { docs, idempotencyKey, instant, integer, text, time, uuid } from '../../../http/fields.ts'
+import { pageQuery, pageSchema } from '../../../http/paging.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../../http/statuses.ts'
+import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from '../parents.ts'
 
 export const STATUSES = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] as const
 export const OUTCOMES = ['succeeded', 'failed'] as const

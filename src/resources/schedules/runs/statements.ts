@@ -1,35 +1,36 @@
 /** The runs of schedules, in SQL. */
-import {
-  and,
-  asc,
-  desc,
-  eq,
-  gt,
-  gte,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  not,
-  or,
-  type SQL,
-  type SQLWrapper,
-  sql,
-} from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, isNotNull, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { isInReach, isUnrestricted, now } from '../../access/guard.ts'
-import { hasProject } from '../../access/platform-resource.ts'
-import { precondition, requiring } from '../../access/preconditions.ts'
-import { reached } from '../../access/project.ts'
-import { asSql, equalsIfGiven, indexedBy } from '../../db/rows.ts'
-import { agents, apiKeys, projects, runs, schedules, sessions } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
-import { MOST_EXAMINED } from '../../http/paging.ts'
-import { deadlineOf, isFired, isSuperseded, isTimedOut, newRun } from '../schedules/firing/new-run.ts'
-import { hasFailedTooOften, paused } from '../schedules/firing/pause-failing.ts'
-import { hasParent, isAgentOf, isProjectOf, isScheduleOf, parentIdOf } from '../schedules/joins.ts'
-import { agentPreconditions, projectPreconditions } from '../schedules/preconditions.ts'
+import { isInReach, isUnrestricted } from '../../../access/guard.ts'
+import { hasProject } from '../../../access/platform-resource.ts'
+import { precondition, requiring } from '../../../access/preconditions.ts'
+import { projectFound, reached } from '../../../access/project.ts'
+import { asSql, equalsIfGiven, indexedBy } from '../../../db/rows.ts'
+import { agents, apiKeys, projects, runs, schedules, sessions } from '../../../db/schema.ts'
+import { guarded, guardedChange, now, query } from '../../../db/statement.ts'
+import { ApiError } from '../../../errors.ts'
+import { MOST_EXAMINED } from '../../../http/paging.ts'
+import { hasFailedTooOften, paused } from '../firing/pause-failing.ts'
+import { hasParent, isAgentOf, isProjectOf, isScheduleOf, parentIdOf } from '../joins.ts'
+import { agentPreconditions, projectPreconditions } from '../preconditions.ts'
+import {
+  claimEnd,
+  claimId,
+  deadlineOf,
+  isFired,
+  isPending,
+  isSuperseded,
+  isTimedOut,
+  isUnfinished,
+  newRun,
+  outcome,
+  sessionId,
+  writeAcknowledgement,
+  writeClaim,
+  writeNewRuns,
+  writeOutcome,
+  writeRenewal,
+} from '../run-transitions.ts'
 import { workFields } from './work.ts'
 
 const scheduleId = sql.placeholder('scheduleId')
@@ -81,10 +82,7 @@ function statementsOf({
   )
 
   const insert = guardedChange(() =>
-    query
-      .insert(runs)
-      .select(changeable.rows(newRun({ scheduledAt, id: sql.placeholder('id'), idempotencyKey })))
-      .onConflictDoNothing(),
+    writeNewRuns(changeable.rows(newRun({ scheduledAt, id: sql.placeholder('id'), idempotencyKey }))),
   )
 
   const isRunOfSchedule = and(
@@ -144,10 +142,7 @@ const named = alias(projects, 'named')
 export const listable = requiring(
   [{ table: named, on: and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, projectId)) }],
   {
-    projectExists: precondition(
-      sql`${projectId} is null or ${named.id} is not null`,
-      () => new ApiError('project_not_found', 'There is no project with this projectId.'),
-    ),
+    projectExists: projectFound(sql`${projectId} is null or ${named.id} is not null`),
     isUnrestricted: precondition(
       sql`${projectId} is not null or ${isUnrestricted}`,
       () =>
@@ -170,9 +165,6 @@ const filters = and(
   equalsIfGiven(runs.status, 'status'),
   equalsIfGiven(runs.scheduleId, 'scheduleId'),
 )
-
-/** Not a parameter, because SQLite has to see that a partial index has these runs. */
-const isPending = sql`${runs.status} = 'pending'`
 
 /**
  * A list of runs, in order. No index serves its filters. It is in the order of the examined runs: an order of its own would have to
@@ -232,18 +224,6 @@ export const runsOfSchedule = listed(
   desc(runs.scheduledAt),
 )
 
-const claimId = sql.placeholder('claimId')
-const leaseExpiresAt = sql.placeholder('leaseExpiresAt')
-/** When a claim ends: with its lease, or with the time limit of the run. Of a run that is joined to its schedule. */
-const claimEnd = (startedAt: SQLWrapper) =>
-  sql<string>`min(${leaseExpiresAt}, coalesce(${deadlineOf(startedAt)}, ${leaseExpiresAt}))`
-/** The same, for an update, which joins nothing. */
-const ofSchedule = (value: SQL) =>
-  sql`${query
-    .select({ value: value.as('value') })
-    .from(schedules)
-    .where(isScheduleOf(runs))}`
-
 /**
  * Claims the oldest runs that wait to be pulled. Those that have `checkAt` are on their way to a run endpoint.
  * @param index serves the order, so that no other runs are read than those that are claimed.
@@ -267,19 +247,7 @@ function claimOf(index: string, condition?: SQL) {
       claimable({ ...asSql(workFields), leaseExpiresAt: claimEnd(now).as('leaseExpiresAt') }),
     ),
     claim: guardedChange(() =>
-      query
-        .update(runs)
-        .set({
-          status: 'delivered',
-          claimId: sql`${claimId}`,
-          attempts: sql`${runs.attempts} + 1`,
-          checkAt: ofSchedule(claimEnd(now)),
-          startedAt: sql`${now}`,
-          updatedAt: sql`${now}`,
-        })
-        .where(
-          sql`(${runs.organizationId}, ${runs.id}) in ${claimable(asSql({ organizationId: runs.organizationId, id: runs.id }))}`,
-        ),
+      writeClaim(claimable(asSql({ organizationId: runs.organizationId, id: runs.id }))),
     ),
   }
 }
@@ -320,29 +288,7 @@ export const acknowledgeable = requiring(namedRun, {
   ),
 })
 
-/** A run on its way to a run endpoint has been sent if somebody takes it, although no attempt may be recorded yet. */
-const attemptsOfTaken = sql`max(${runs.attempts}, ${isPending} and ${runs.checkAt} is not null)`
-
-/** Changes only a pending run, so a repeated request changes nothing. */
-export const acknowledge = guardedChange(() =>
-  query
-    .update(runs)
-    .set({
-      status: 'delivered',
-      claimId: null,
-      attempts: attemptsOfTaken,
-      checkAt: ofSchedule(deadlineOf(now)),
-      startedAt: sql`${now}`,
-      updatedAt: sql`${now}`,
-    })
-    .where(
-      and(
-        eq(runs.organizationId, acknowledgeable.organizationId),
-        eq(runs.status, 'pending'),
-        eq(runs.id, runId),
-      ),
-    ),
-)
+export const acknowledge = guardedChange(() => writeAcknowledgement(acknowledgeable.organizationId))
 
 const claimMismatch = () =>
   new ApiError(
@@ -365,19 +311,12 @@ export const renewable = requiring(namedRun, {
 
 /** No change that is recorded: a worker renews its claims every few minutes. */
 export const renew = guarded(() =>
-  query
-    .update(runs)
-    .set({ checkAt: ofSchedule(claimEnd(runs.startedAt)), updatedAt: sql`${now}` })
-    .where(and(eq(runs.organizationId, renewable.organizationId), eq(runs.id, runId)))
-    .returning({
-      id: runs.id,
-      claimId: sql<string>`${runs.claimId}`.as('claimId'),
-      leaseExpiresAt: sql<string>`${runs.checkAt}`.as('leaseExpiresAt'),
-    }),
+  writeRenewal(renewable.organizationId).returning({
+    id: runs.id,
+    claimId: sql<string>`${runs.claimId}`.as('claimId'),
+    leaseExpiresAt: sql<string>`${runs.checkAt}`.as('leaseExpiresAt'),
+  }),
 )
-
-const outcome = sql.placeholder('outcome')
-const sessionId = sql.placeholder('sessionId')
 
 /** All of this holds for a repeated request too, so the statements after the change carry the same guard. */
 export const completable = requiring(
@@ -404,10 +343,7 @@ export const completable = requiring(
       claimMismatch,
     ),
     hasNoOtherOutcome: precondition(
-      or(
-        inArray(runs.status, ['pending', 'delivered']),
-        sql`${runs.status} = ${outcome} and coalesce(${runs.failure}, 'task') = 'task'`,
-      ),
+      or(isUnfinished, sql`${runs.status} = ${outcome} and coalesce(${runs.failure}, 'task') = 'task'`),
       () =>
         new ApiError(
           'run_finished',
@@ -433,29 +369,7 @@ export const completable = requiring(
   },
 )
 
-export const complete = guardedChange(() =>
-  query
-    .update(runs)
-    .set({
-      status: sql`${outcome}`,
-      failure: sql`case ${outcome} when 'failed' then 'task' end`,
-      claimId: sql`${claimId}`,
-      attempts: attemptsOfTaken,
-      checkAt: null,
-      startedAt: sql`coalesce(${runs.startedAt}, ${now})`,
-      finishedAt: sql`${now}`,
-      message: sql`${sql.placeholder('message')}`,
-      sessionId: sql`${sessionId}`,
-      updatedAt: sql`${now}`,
-    })
-    .where(
-      and(
-        eq(runs.organizationId, completable.organizationId),
-        eq(runs.id, runId),
-        inArray(runs.status, ['pending', 'delivered']),
-      ),
-    ),
-)
+export const complete = guardedChange(() => writeOutcome(completable.organizationId))
 
 /** After a failure that this request recorded. */
 export const pauseIfFailing = guarded(() =>

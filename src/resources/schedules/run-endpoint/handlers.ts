@@ -1,9 +1,9 @@
-import type { RequestContext } from '../../access/request-context.ts'
-import { parseKeyRing } from '../../crypto/key-ring.ts'
-import { seal } from '../../crypto/sealed-value.ts'
-import { isOn } from '../../environment.ts'
-import { endpoint } from '../../http/endpoint.ts'
-import { describeProblem, describeSent } from '../../http/problems.ts'
+import type { RequestContext } from '../../../access/request-context.ts'
+import { parseKeyRing } from '../../../crypto/key-ring.ts'
+import { seal } from '../../../crypto/sealed-value.ts'
+import { isOn } from '../../../environment.ts'
+import { endpoint } from '../../../http/endpoint.ts'
+import { describeProblem, describeSent } from '../../../http/problems.ts'
 import {
   deleteRunEndpointContract,
   putRunEndpointContract,

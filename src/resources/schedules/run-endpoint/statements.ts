@@ -1,12 +1,11 @@
 /** The run endpoint of an organization, in SQL. No statement of an HTTP operation selects a sealed secret. */
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
-import { now } from '../../access/guard.ts'
-import { type Join, precondition, requiring } from '../../access/preconditions.ts'
-import { unrestrictedFor } from '../../access/project.ts'
-import { excluded, insertRow } from '../../db/rows.ts'
-import { apiKeys, runEndpoints } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
+import { type Join, precondition, requiring } from '../../../access/preconditions.ts'
+import { unrestrictedFor } from '../../../access/project.ts'
+import { excluded, insertRow } from '../../../db/rows.ts'
+import { apiKeys, runEndpoints } from '../../../db/schema.ts'
+import { guarded, guardedChange, now, query } from '../../../db/statement.ts'
+import { ApiError } from '../../../errors.ts'
 
 const sealedSecret = sql.placeholder('sealedSecret')
 /** When the previous secret expires; null if it ends with the rotation. */

@@ -2,36 +2,28 @@
  * The consumer of the queues: sends each run to its run endpoint and records the outcome in the runs table.
  * docs/design.md, "Deliveries", explains why there are two queues.
  */
-import { and, eq, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
-import { open } from '../crypto/sealed-value.ts'
-import { describeFailure } from '../db/failures.ts'
-import { jsonRows } from '../db/rows.ts'
-import { agents, projects, runEndpoints, runs, schedules, sessions } from '../db/schema.ts'
-import { query, runBatch, unguarded } from '../db/statement.ts'
-import { type Environment, isOn } from '../environment.ts'
-import { enqueueRuns, type RunMessage } from '../queue.ts'
-import { SECRET_CONTEXT } from '../resources/run-endpoint/signature.ts'
-import { problemOfReceiver } from '../resources/run-endpoint/url.ts'
-import { workFields, workOf } from '../resources/runs/work.ts'
-import { failuresOf, pauseFailing } from '../resources/schedules/firing/pause-failing.ts'
-import {
-  hasParent,
-  isAgentOf,
-  isProjectOf,
-  isRunEndpointOf,
-  isScheduleOf,
-} from '../resources/schedules/joins.ts'
-import { attempt, type Result } from './attempt.ts'
-import { nextAttempt } from './retries.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import { type KeyRing, parseKeyRing } from '../../../crypto/key-ring.ts'
+import { open } from '../../../crypto/sealed-value.ts'
+import { describeFailure } from '../../../db/failures.ts'
+import { jsonRows } from '../../../db/rows.ts'
+import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
+import { now, query, runBatch, unguarded } from '../../../db/statement.ts'
+import { type Environment, isOn, type RunMessage } from '../../../environment.ts'
+import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
+import { hasParent, isAgentOf, isProjectOf, isRunEndpointOf, isScheduleOf } from '../joins.ts'
+import { SECRET_CONTEXT } from '../run-endpoint/signature.ts'
+import { problemOfReceiver } from '../run-endpoint/url.ts'
+import { enqueueRuns } from '../run-queue.ts'
+import { type AttemptResult, afterAttempt, attempted, writeAttempts } from '../run-transitions.ts'
+import { workFields, workOf } from '../runs/work.ts'
+import { attempt } from './attempt.ts'
 
 /** A run endpoint that takes longer to respond is slow. A batch of the first queue is not held longer for it. */
 const SLOW_MS = 2000
 
 /** How long the run endpoint counts as slow after that. */
 const SLOW_FOR_MS = 5 * 60_000
-
-const now = sql.placeholder('now')
 
 const references = jsonRows('references', 'organizationId', 'id', 'attempts')
 
@@ -67,58 +59,7 @@ export const selectDeliveries = unguarded(() =>
 
 type Delivery = NonNullable<(typeof selectDeliveries)['row']>
 
-const results = jsonRows(
-  'results',
-  'organizationId',
-  'id',
-  'status',
-  'failure',
-  'attempts',
-  'lastError',
-  'checkAt',
-  'startedAt',
-  'finishedAt',
-  'message',
-  'sessionId',
-)
-const sessionOf = sql<string | null>`(select ${sessions.id} from ${sessions}
-  inner join ${projects} on ${projects.organizationId} = ${sessions.organizationId} and ${projects.id} = ${sessions.projectId}
-  where ${sessions.organizationId} = ${runs.organizationId} and ${sessions.id} = ${results.column('sessionId')})`
-
-const reportsOutcome = sql`(${results.column('status')} = 'succeeded' or ${results.column('failure')} = 'task')`
-const isUnclaimed = isNull(runs.claimId)
-/** The run has no outcome yet, which the result may be: it is pending, or was acknowledged while it was sent. */
-const takesResult = sql`(${runs.status} = 'pending'
-  or (${runs.status} = 'delivered' and ${isUnclaimed} and ${reportsOutcome}))`
-const ifTaken = (column: SQLWrapper, value: SQL) =>
-  sql`case when ${takesResult} then ${value} else ${column} end`
-
-/** Counts the attempt also if the receiver acknowledged or completed the run before it responded. */
-export const recordResults = unguarded(() =>
-  query
-    .update(runs)
-    .set({
-      status: ifTaken(runs.status, results.column('status')),
-      failure: ifTaken(runs.failure, results.column('failure')),
-      attempts: sql`max(${runs.attempts}, ${results.column('attempts')})`,
-      lastError: ifTaken(
-        runs.lastError,
-        sql`case when ${results.column('sessionId')} is not null and ${sessionOf} is null
-          then 'The sessionId in the response was ignored: there is no such session.'
-          else ${results.column('lastError')} end`,
-      ),
-      checkAt: ifTaken(runs.checkAt, results.column('checkAt')),
-      // An acknowledgement has set when the run started.
-      startedAt: sql`case when ${runs.status} = 'delivered' and not ${takesResult} then ${runs.startedAt}
-        else coalesce(${results.column('startedAt')}, ${runs.startedAt}) end`,
-      finishedAt: ifTaken(runs.finishedAt, results.column('finishedAt')),
-      message: ifTaken(runs.message, results.column('message')),
-      sessionId: ifTaken(runs.sessionId, sessionOf),
-      updatedAt: sql`${now}`,
-    })
-    .from(results.table)
-    .where(and(results.matches(runs, 'organizationId', 'id'), or(ne(runs.status, 'delivered'), isUnclaimed))),
-)
+export const recordResults = unguarded(writeAttempts)
 
 const goneEndpoints = jsonRows('goneEndpoints', 'organizationId', 'url', 'endpointCreatedAt')
 const slowEndpoints = jsonRows('slowEndpoints', 'organizationId', 'url', 'endpointCreatedAt')
@@ -197,7 +138,7 @@ async function record(
   await runBatch(database, [recordResults, pauseFailing, deleteGone, markSlow], {
     now: now.toISOString(),
     slowUntil: new Date(now.getTime() + SLOW_FOR_MS).toISOString(),
-    ...results.values(sent),
+    ...attempted.values(sent),
     ...failuresOf(failed.map((run) => ({ ...run, error: run.message ?? run.lastError }))),
     ...goneEndpoints.values(sent.filter(({ isGone }) => isGone)),
     ...slowEndpoints.values(slow),
@@ -214,7 +155,7 @@ function byKey<Item>(items: readonly Item[], keyOf: (item: Item) => string): Ite
 }
 
 /** The function that sends a run. It returns null if there is no run endpoint. */
-function senderOf(environment: Environment): (delivery: Delivery) => Promise<Result | null> {
+function senderOf(environment: Environment): (delivery: Delivery) => Promise<AttemptResult | null> {
   const ring = parseKeyRing(environment.ENCRYPTION_KEYS)
   const allowsLocal = isOn(environment.LOCAL_RUN_ENDPOINTS)
   return async (delivery) => {
@@ -247,56 +188,10 @@ async function openSecrets(
 
 type Recorded = ReturnType<typeof recordedOf>
 
-/** What is stored in the runs table. Without a run endpoint, the run waits to be pulled. */
-function recordedOf(delivery: Delivery, startedAt: Date, result: Result | null) {
-  const { organizationId, scheduleId, id, url, endpointCreatedAt, maxRunSeconds } = delivery
-  const unsent = {
-    organizationId,
-    scheduleId,
-    id,
-    url,
-    endpointCreatedAt,
-    isGone: false,
-    status: 'pending',
-    failure: null,
-    attempts: delivery.attempts,
-    lastError: delivery.lastError,
-    checkAt: null,
-    startedAt: null,
-    finishedAt: null,
-    message: null,
-    sessionId: null,
-  }
-  if (result === null) return unsent
-  const attempted = { ...unsent, attempts: delivery.attempts + 1, lastError: null }
-  if ('isAccepted' in result) {
-    const { report, ignored = null } = result
-    const delivered = { ...attempted, startedAt: startedAt.toISOString(), lastError: ignored }
-    const deadline = maxRunSeconds === null ? null : startedAt.getTime() + maxRunSeconds * 1000
-    const checkAt = deadline === null ? null : new Date(deadline).toISOString()
-    if (!report) return { ...delivered, status: 'delivered', checkAt }
-    const finishedAt = new Date().toISOString()
-    if (checkAt !== null && checkAt <= finishedAt) {
-      const lastError = 'The outcome in the response was ignored: the time limit of the run is over.'
-      return { ...delivered, status: 'delivered', checkAt, lastError }
-    }
-    const { outcome, message = null, sessionId = null } = report
-    const failure = outcome === 'failed' ? 'task' : null
-    return { ...delivered, status: outcome, failure, finishedAt, message, sessionId }
-  }
-  if ('isGone' in result) {
-    // If the endpoint was replaced since, the tick sends the run to the new one. If not, the run waits to be pulled.
-    const checkAt = new Date().toISOString()
-    return { ...attempted, checkAt, isGone: true, lastError: 'HTTP 410: the run endpoint was deleted' }
-  }
-  const lastError = result.error
-  const checkAt = nextAttempt(attempted.attempts, new Date(), Math.random())
-  if (checkAt) return { ...attempted, lastError, checkAt: checkAt.toISOString() }
-  return {
-    ...attempted,
-    status: 'failed',
-    failure: 'delivery',
-    finishedAt: new Date().toISOString(),
-    lastError,
-  }
+/** What is stored in the runs table, and the run endpoint that was asked. */
+function recordedOf(delivery: Delivery, startedAt: Date, result: AttemptResult | null) {
+  const { organizationId, scheduleId, id, url, endpointCreatedAt } = delivery
+  const isGone = result !== null && 'isGone' in result
+  const after = afterAttempt(delivery, startedAt, result)
+  return { organizationId, scheduleId, id, url, endpointCreatedAt, isGone, ...after }
 }

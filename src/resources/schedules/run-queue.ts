@@ -1,21 +1,8 @@
-/** The messages of the queues: references to runs. The runs table has the rest and decides whether a run is still sent. */
-
-/** A run, with its number of attempts when it was put into the queue, by which repeated messages are recognized. */
-export interface RunReference {
-  readonly organizationId: string
-  readonly id: string
-  readonly attempts: number
-}
-
-/** Runs of one organization. */
-export interface RunMessage {
-  readonly runs: readonly RunReference[]
-  /** True on the queue of slow run endpoints. */
-  readonly isSlow?: boolean
-}
+/** Puts runs into the queues, from which delivery/consumer.ts sends them. */
+import type { RunMessage, RunReference } from '../../environment.ts'
 
 /** The runs of a message are sent at the same time. A Worker has six connections, and the database needs one of them. */
-export const RUNS_A_MESSAGE = 5
+export const RUNS_PER_MESSAGE = 5
 /**
  * How long the queue has to deliver a run that was put into it when it was created. After that, or if the queue did not take
  * it, the tick puts it into the queue again (delivery/check-runs.ts).
@@ -56,7 +43,7 @@ function messagesOf(runs: readonly RunReference[]): RunReference[][] {
   for (const { organizationId, id, attempts } of runs) {
     const run = { organizationId, id, attempts }
     const message = latest.get(run.organizationId)
-    if (message && message.length < RUNS_A_MESSAGE) {
+    if (message && message.length < RUNS_PER_MESSAGE) {
       message.push(run)
       continue
     }

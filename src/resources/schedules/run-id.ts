@@ -3,7 +3,7 @@
  * version 7; the others are from the SHA-256 of schedule and instant. So repeated attempts to insert a run have the same
  * id, and ids are in order of time.
  */
-import { sha256 } from '../../../crypto/digest.ts'
+import { sha256 } from '../../crypto/digest.ts'
 
 const TIME_DIGITS = 12
 

@@ -1,24 +1,15 @@
 /** One attempt to send a run to a run endpoint. */
-import type * as z from 'zod/mini'
-import { readUpTo } from '../http/body.ts'
-import { describeProblems } from '../http/problems.ts'
-import { signedHeaders } from '../resources/run-endpoint/signature.ts'
-import { reportedOutcome } from '../resources/runs/contract.ts'
-import type { Work } from '../resources/runs/work.ts'
+import { readUpTo } from '../../../http/body.ts'
+import { describeProblems } from '../../../http/problems.ts'
+import { signedHeaders } from '../run-endpoint/signature.ts'
+import type { Accepted, AttemptResult } from '../run-transitions.ts'
+import { reportedOutcome } from '../runs/contract.ts'
+import type { Work } from '../runs/work.ts'
 
 /** How long a receiver may take to respond. */
 const TIMEOUT_SECONDS = 15
 /** The largest response whose body is read for an outcome. */
 const MAX_RESPONSE_BYTES = 16 * 1024
-
-/** What a receiver reported of the run in its response. */
-type Report = z.output<typeof reportedOutcome>
-
-/** The result of an attempt: accepted, or the receiver wants no more runs (410), or an error. */
-export type Result =
-  | { readonly isAccepted: true; readonly report?: Report; readonly ignored?: string }
-  | { readonly isGone: true }
-  | { readonly error: string }
 
 /**
  * Sends a run (docs/contract.md, Run endpoint). All attempts to send a run have the same id.
@@ -29,7 +20,7 @@ export async function attempt(
   url: string,
   secrets: readonly string[],
   now: Date,
-): Promise<Result> {
+): Promise<AttemptResult> {
   const body = JSON.stringify({ type: 'schedule.run', timestamp: data.scheduledAt, data })
   try {
     const response = await fetch(url, {
@@ -50,7 +41,7 @@ export async function attempt(
   }
 }
 
-async function resultOf(response: Response): Promise<Result> {
+async function resultOf(response: Response): Promise<AttemptResult> {
   const { status } = response
   // The run is accepted, even if its body cannot be read.
   if (status === 200) return { isAccepted: true, ...(await reportOf(response).catch(() => ({}))) }
@@ -61,7 +52,7 @@ async function resultOf(response: Response): Promise<Result> {
 }
 
 /** The outcome in the body of a response. A body that is no object with an `outcome` is ignored. */
-async function reportOf(response: Response): Promise<{ report?: Report; ignored?: string }> {
+async function reportOf(response: Response): Promise<Pick<Accepted, 'report' | 'ignored'>> {
   const bytes = await readUpTo(MAX_RESPONSE_BYTES, response.body)
   const data = bytes && objectIn(bytes)
   if (!data || !('outcome' in data)) return {}

@@ -1,12 +1,12 @@
 /** What a run endpoint receives, and a worker that claims a run: the run with the work of its schedule. */
 import { sql } from 'drizzle-orm'
 import type * as z from 'zod/mini'
-import { runs, schedules } from '../../db/schema.ts'
-import { parentIdOf } from '../schedules/joins.ts'
+import { runs, schedules } from '../../../db/schema.ts'
+import { parentIdOf } from '../joins.ts'
 import type { work } from './contract.ts'
 
 /** How many earlier runs are examined for one that was not skipped. */
-const MOST_SKIPPED = 100
+const MAX_SKIPPED = 100
 
 /** The run before, as JSON; NULL if there is none. */
 const previous = sql<
@@ -17,7 +17,7 @@ const previous = sql<
     select * from ${runs} as "earlier"
     where "earlier"."organizationId" = ${runs.organizationId} and "earlier"."scheduleId" = ${runs.scheduleId}
       and "earlier"."scheduledAt" < ${runs.scheduledAt}
-    order by "earlier"."scheduledAt" desc limit ${sql.raw(String(MOST_SKIPPED))}
+    order by "earlier"."scheduledAt" desc limit ${sql.raw(String(MAX_SKIPPED))}
   ) where "status" <> 'skipped' limit 1)`
 
 /** The columns of a run that is joined to its schedule. */
