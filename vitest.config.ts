@@ -2,7 +2,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
-import { writePages } from './scripts/pages.ts'
+import { writePages } from './scripts/generate/pages.ts'
 import { receiverService } from './test/support/receiver-service.ts'
 
 // Wrangler says on each start where it found secrets.

@@ -78,7 +78,7 @@ export function guardedChange<Result>(build: () => Compilable<Result>): Statemen
 
 /**
  * A statement that no operation runs: those of the tick, deliveries, the health check, feeds of skills, and provisioning
- * (scripts/provisioning.ts).
+ * (operate/provisioning.ts).
  */
 export function unguarded<Result>(build: () => Compilable<Result>): Statement<RowOf<Result>> {
   return compiledOnFirstUse(() => build().toSQL())

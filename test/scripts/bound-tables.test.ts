@@ -1,6 +1,6 @@
 import { sql as drizzleSql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { organizationComparisons, parseStatement, unboundTables } from '../../scripts/bound-tables.ts'
+import { organizationComparisons, parseStatement, unboundTables } from '../../scripts/checks/bound-tables.ts'
 
 /** A statement with named placeholders: `:name`. */
 function statementOf(named: string) {

@@ -14,12 +14,12 @@ import {
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadBackup, verifyBackup } from '../../scripts/backups/backup-file.ts'
-import { loadDump } from '../../scripts/backups/sql-dump.ts'
-import { execute, localDatabaseFile } from '../../scripts/database.ts'
-import { insertApiKey, mintApiKey } from '../../scripts/provisioning.ts'
+import { loadBackup, verifyBackup } from '../../operate/backups/backup-file.ts'
+import { loadDump } from '../../operate/backups/sql-dump.ts'
+import { execute, localDatabaseFile } from '../../operate/database.ts'
+import { insertApiKey, mintApiKey } from '../../operate/provisioning.ts'
+import { runWrangler } from '../../operate/wrangler.ts'
 import { Service } from '../../scripts/service.ts'
-import { runWrangler } from '../../scripts/wrangler.ts'
 import { ROOT, runScript, startScript } from '../support/commands.ts'
 import {
   type DevServer,

@@ -127,7 +127,7 @@ describe('verify:lock', () => {
         cpSync(join(ROOT, part, 'package.json'), join(folder, part, 'package.json'))
       }
       writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock))
-      const script = join(ROOT, 'scripts', 'lock-complete.ts')
+      const script = join(ROOT, 'scripts', 'checks', 'lock-complete.ts')
       const { status, stderr } = spawnSync(process.execPath, [script, ...args], {
         cwd: folder,
         encoding: 'utf8',
