@@ -11,6 +11,9 @@ process.env.WRANGLER_LOG ??= 'warn'
 const migrations = await readD1Migrations('migrations')
 await writePages()
 
+/** The tests of what runs on Node: commands, scripts, and other programs with `npm run dev`. */
+const ON_NODE = ['test/operate/**/*.test.ts', 'test/scripts/**/*.test.ts', 'test/**/node/**/*.test.ts']
+
 /** For the processes of wrangler that tests start. */
 const WRANGLER_ENVIRONMENT = {
   WRANGLER_LOG: 'log',
@@ -56,7 +59,7 @@ export default defineConfig({
         test: {
           name: 'workerd',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/scripts/**', 'test/browser/**'],
+          exclude: [...ON_NODE, 'test/browser/**'],
           // Files share a process of workerd and its stores, which each file finds empty.
           isolate: false,
           setupFiles: ['test/support/setup.ts'],
@@ -68,7 +71,7 @@ export default defineConfig({
         test: {
           name: 'node',
           expect: POLLING,
-          include: ['test/scripts/**/*.test.ts'],
+          include: ON_NODE,
           env: WRANGLER_ENVIRONMENT,
           testTimeout: 600_000,
           hookTimeout: 600_000,
