@@ -22,6 +22,7 @@ const CHECKS = [
   'sql',
   'spelling',
   'migrations',
+  'layers',
   'dependencies',
   'lock',
 ]

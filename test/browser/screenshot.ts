@@ -1,11 +1,11 @@
 /** Takes docs/reference.png, the screenshot of the reference page. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT } from '../../operate/wrangler.ts'
-import { launchChromium, newPage } from '../../test/browser/chromium.ts'
-import { enterKey, openOperation } from '../../test/browser/reference.ts'
-import { newFolder, readDemo, startDevServer, stopDevServer } from '../../test/support/dev-server.ts'
-import { describeScript, parsed } from '../command-line.ts'
+import { describeScript, parsed } from '../../scripts/command-line.ts'
+import { ROOT } from '../support/commands.ts'
+import { newFolder, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
+import { launchChromium, newPage } from './chromium.ts'
+import { enterKey, openOperation } from './reference.ts'
 
 parsed(
   describeScript(
