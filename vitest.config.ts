@@ -2,7 +2,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
-import { writePages } from './scripts/pages.ts'
+import { writePages } from './scripts/generate/pages.ts'
 import { receiverService } from './test/support/receiver-service.ts'
 
 // Wrangler says on each start where it found secrets.
@@ -10,6 +10,9 @@ process.env.WRANGLER_LOG ??= 'warn'
 
 const migrations = await readD1Migrations('migrations')
 await writePages()
+
+/** The tests of what runs on Node: commands, scripts, and other programs with `npm run dev`. */
+const ON_NODE = ['test/operate/**/*.test.ts', 'test/scripts/**/*.test.ts', 'test/**/node/**/*.test.ts']
 
 /** For the processes of wrangler that tests start. */
 const WRANGLER_ENVIRONMENT = {
@@ -56,7 +59,9 @@ export default defineConfig({
         test: {
           name: 'workerd',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/scripts/**', 'test/browser/**'],
+          exclude: [...ON_NODE, 'test/browser/**'],
+          // @cloudflare/vitest-plugin 1.5.0 drops the source maps of cached modules, so failures would name wrong lines.
+          fsModuleCache: false,
           // Files share a process of workerd and its stores, which each file finds empty.
           isolate: false,
           setupFiles: ['test/support/setup.ts'],
@@ -68,7 +73,7 @@ export default defineConfig({
         test: {
           name: 'node',
           expect: POLLING,
-          include: ['test/scripts/**/*.test.ts'],
+          include: ON_NODE,
           env: WRANGLER_ENVIRONMENT,
           testTimeout: 600_000,
           hookTimeout: 600_000,

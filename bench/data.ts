@@ -1,7 +1,7 @@
 /** The data that every contender has, as plain SQL, and the seven requests on it. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { mintApiKey } from '../scripts/provisioning.ts'
+import { mintApiKey } from '../operate/provisioning.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import type { BenchRequest } from './load.ts'
 

@@ -78,7 +78,7 @@ export function report(results: Results): string {
     '',
     '## Distance',
     '',
-    'One connection, with a delay for each call to D1. The slope of latency over delay is the number of round trips. Peer c is left out, because its',
+    'One connection, with a delay for each call to D1. The slope of latency over delay is the number of round trips. Peer b is left out, because its',
     'database is in its own process.',
     '',
     ...table(
@@ -473,7 +473,7 @@ function machine(): string {
   const version = (name: string) =>
     JSON.parse(readFileSync(join(import.meta.dirname, '..', 'node_modules', name, 'package.json'), 'utf8'))
       .version
-  const packages = ['workerd', 'hono', 'drizzle-orm', 'zod', '@hono/zod-openapi', 'fastify']
+  const packages = ['workerd', 'hono', 'drizzle-orm', 'zod', 'fastify']
   const versions = packages.map((name) => `${name} ${version(name)}`).join(', ')
   return `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.versions.node}, ${versions}`
 }

@@ -83,9 +83,8 @@ const WORKERS = {
   'floor 2: one batch': 'bench/floors/one-batch.ts',
   service: 'src/index.ts',
   'peer a: Hono, Drizzle': 'bench/peers/drizzle.ts',
-  'peer b: zod-openapi, Drizzle': 'bench/peers/zod-openapi.ts',
 }
-const FASTIFY = 'peer c: Fastify, node:sqlite'
+const FASTIFY = 'peer b: Fastify, node:sqlite'
 
 const folder = temporaryFolder(join(tmpdir(), 'workspace-api-bench-'))
 const servers: Server[] = []

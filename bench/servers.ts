@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
-import { configurationOf } from '../scripts/wrangler.ts'
+import { configurationOf } from '../operate/wrangler.ts'
 import { COLLECT_GARBAGE } from './instrument.ts'
 
 // Miniflare starts workerd with it. `COLLECT_GARBAGE` needs it.

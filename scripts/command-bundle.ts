@@ -1,6 +1,6 @@
 /** The bundle of the command `workspace`, for cli/build.ts and docs/dependencies.md. */
 import { build } from 'esbuild'
-import { ROOT } from './wrangler.ts'
+import { ROOT } from '../operate/wrangler.ts'
 
 interface CommandBundle {
   readonly code: Uint8Array

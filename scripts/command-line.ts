@@ -15,7 +15,7 @@ import {
   type OptionValues,
 } from '@commander-js/extra-typings'
 import { printable, printableLines } from '../client/src/printable.ts'
-import type { Target } from './wrangler.ts'
+import type { Target } from '../operate/wrangler.ts'
 
 const FAILED = 1
 const WRONG_USE = 2

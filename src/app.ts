@@ -52,7 +52,7 @@ const PAGE_POLICY =
 const VIEWER_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** Static files, written by scripts/pages.ts. */
+/** Static files, written by scripts/generate/pages.ts. */
 const ASSETS = ['/openapi.json', '/llms.txt', '/llms-full.txt', '/docs', '/docs/:file']
 
 /** A script whose name has a hash of its content. */

@@ -26,7 +26,7 @@ import { Workspace } from './support/workspace.ts'
 const operations = await loadOperations()
 
 const PUBLIC_PATHS = ['/health', '/openapi.json']
-/** A token in the path, and no key: test/skill-feeds.test.ts. */
+/** A token in the path, and no key: test/resources/skill-feeds/skill-feeds.test.ts. */
 const FEED_PATH = '/feeds/:token/.well-known/agent-skills/:file'
 /** Public too: test/docs.test.ts. */
 const PAGE_PATHS = ['/', PREFIX, '/docs', '/docs/', '/docs/:file', '/llms.txt', '/llms-full.txt']

@@ -82,7 +82,7 @@ function recordingDatabase(most = Number.POSITIVE_INFINITY): { DB: D1Database; b
   return { DB: DB as unknown as D1Database, batches }
 }
 
-/** The statements that act. The record of a change acts only after one that did (test/audit-events.test.ts). */
+/** The statements that act. The record of a change acts only after one that did (test/resources/audit-events/audit-events.test.ts). */
 const actingOf = ([, ...others]: Ran[]) => others.filter(({ sql }) => sql !== recordChange.sql)
 
 /** Sends the request. The first statement of the operation's batch explains, the others act. */
@@ -201,9 +201,9 @@ describe.each(exampleList)('the statements of $operationId', ({ operationId, con
     }
     // Where any live key will do there may be nothing to guard.
     if (contract.scope !== null) expect(acted.size).toBeGreaterThan(0)
-    // These act only where an upload outlasts its lease (test/session-files.test.ts), and where a page of audit events
-    // or runs examines as many as it may (test/audit-events.test.ts, test/runs.test.ts), and where a key that ends itself
-    // has sessions (test/key-sessions.test.ts).
+    // These act only where an upload outlasts its lease (test/resources/session-files/session-files.test.ts), and where a page of audit events
+    // or runs examines as many as it may (test/resources/audit-events/audit-events.test.ts, test/resources/schedules/runs/runs.test.ts), and where a key that ends itself
+    // has sessions (test/resources/api-keys/key-sessions.test.ts).
     const rare = [
       addUnrecordedToOrphans,
       ownDeletion[0],

@@ -1,4 +1,4 @@
-/** What both Drizzle peers ask of D1, as one writes it with Drizzle: a query, a check, the next query. */
+/** What peer (a) asks of D1, as one writes it with Drizzle: a query, a check, the next query. */
 import { Cron } from 'croner'
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'

@@ -1,5 +1,5 @@
 /**
- * Peer (c): Fastify with its own JSON Schema validation, on Node's SQLite in the same process.
+ * Peer (b): Fastify with its own JSON Schema validation, on Node's SQLite in the same process.
  *
  *     node bench/peers/fastify.ts --port 3000 --database file.sqlite
  */

@@ -9,7 +9,7 @@ import { RecentMap } from './recent-map.ts'
 /**
  * The requests of a key or of an organization, and the refused keys or health checks of an address, each minute: the name and
  * the quota in the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11). wrangler.toml sets the
- * limits; test/authentication.test.ts holds these numbers to it.
+ * limits; test/access/authentication.test.ts holds these numbers to it.
  */
 export const POLICIES = {
   KEY_RATE_LIMIT: { name: 'key', quota: 600 },

@@ -19,7 +19,7 @@ const TRANSIENT = [
   'Failed to get session commit token',
 ]
 
-/** The database's message for a change during a backup or restore (scripts/backups/write-pause.ts). */
+/** The database's message for a change during a backup or restore (operate/backups/write-pause.ts). */
 export const PAUSE_MESSAGE = 'A backup or restore is under way'
 
 /** D1's messages for overload, which an immediate retry would make worse. */

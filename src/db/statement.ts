@@ -101,7 +101,7 @@ export function guardedChange<Result, P extends Parameter, const Own extends rea
 
 /**
  * A statement that no operation runs: those of the tick, deliveries, the health check, feeds of skills, and provisioning
- * (scripts/provisioning.ts).
+ * (operate/provisioning.ts).
  */
 export function unguarded<Result, const Own extends readonly Parameter[]>(
   parameters: Own,

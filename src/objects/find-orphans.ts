@@ -1,4 +1,4 @@
-/** After a restore: the objects that no row refers to become orphans, so that the sweep deletes them after a week. */
+/** After a restore: lists the objects that no row refers to as orphans, so that the sweep deletes them after a week. */
 import { asc, eq, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'
 import { now, text, textOrNull } from '../db/parameters.ts'

@@ -8,7 +8,7 @@ import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TOOLS } from '../../mcp/src/tools.ts'
-import type { Demo } from '../../scripts/demo.ts'
+import type { Demo } from '../../scripts/dev/demo.ts'
 import { Service } from '../../scripts/service.ts'
 import { ROOT } from '../support/commands.ts'
 import { conformanceOf, SCENARIOS } from '../support/conformance.ts'

@@ -1,6 +1,6 @@
 /** Organizations, for tests on Node that have the database of a Worker. */
 import { v7 as newUuid } from 'uuid'
-import { insertApiKey, insertOrganization, mintApiKey } from '../../scripts/provisioning.ts'
+import { insertApiKey, insertOrganization, mintApiKey } from '../../operate/provisioning.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { runBatch } from '../../src/db/statement.ts'
 

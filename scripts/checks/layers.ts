@@ -1,0 +1,95 @@
+/** Checks which folder imports which, by the list below. */
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, matchesGlob } from 'node:path/posix'
+import { ROOT } from '../../operate/wrangler.ts'
+import { describeScript, parsed } from '../command-line.ts'
+
+const BASE = 'src/environment.ts src/errors.ts src/queue.ts'
+
+/**
+ * The layers, from the top down: folders or files, and what they may import besides themselves, npm packages and data. Only
+ * what is further down in the list counts, so no two folders import each other.
+ */
+const LAYERS = {
+  '*.config.ts': 'scripts/** test/**',
+  test: '**',
+  bench: 'operate/** scripts/** src/** test/support/inputs.ts',
+  'test/support/inputs.ts': 'src/http',
+  'scripts/checks scripts/dev scripts/generate': 'client operate/** scripts/*.ts src/**',
+  'cli client/example.ts': 'client scripts/*.ts src/**',
+  scripts: 'client operate/wrangler.ts scripts/command-line.ts src/**',
+  operate: 'operate/wrangler.ts scripts/command-line.ts src/**',
+  'scripts/command-line.ts': 'client operate/wrangler.ts',
+  'client operate/wrangler.ts': '',
+  mcp: 'src/http src/resources/**/contract.ts',
+  'src/index.ts': 'src/**',
+  'src/app.ts src/scheduled.ts': 'src/**',
+  'src/health.ts src/operations.ts': 'src/**',
+  'src/delivery': `src/resources/* src/http src/db src/crypto ${BASE}`,
+  'src/maintenance': `src/resources/* src/db src/crypto ${BASE}`,
+  'src/openapi': 'src/**',
+  'src/resources/runs': `src/resources/schedules src/{http,access,objects,db,crypto,cron} ${BASE}`,
+  'src/resources/*': 'src/**',
+  'src/http': `src/access src/db src/crypto ${BASE}`,
+  'src/access src/objects': `src/db src/crypto ${BASE}`,
+  'src/db src/crypto src/cron': BASE,
+  'src/environment.ts src/errors.ts': 'src/queue.ts',
+  'src/queue.ts': '',
+}
+
+/** The longest first, because `src/resources/runs` counts before `src/resources/*`. */
+const FOLDERS = Object.entries(LAYERS)
+  .flatMap(([folders, allowed], level) => folders.split(' ').map((pattern) => ({ pattern, allowed, level })))
+  .sort((one, other) => other.pattern.length - one.pattern.length)
+
+function folderOf(file: string) {
+  for (const entry of FOLDERS) {
+    const name = file.split('/').slice(0, entry.pattern.split('/').length).join('/')
+    if (matchesGlob(name, entry.pattern)) return { ...entry, name }
+  }
+  return undefined
+}
+
+/** Biome formats every import like this. */
+const IMPORT = /\b(?:from |import |import\()'(\.[^'?]+)/g
+
+/** @param file its path from the root of the repository. @returns what is wrong with its imports. */
+export function forbiddenImports(file: string, code: string): string[] {
+  const from = folderOf(file)
+  if (!from) return [`${file} is in no layer.`]
+  return Array.from(code.matchAll(IMPORT), ([, path = '']) => join(dirname(file), path))
+    .filter((imported) => !mayImport(from, imported))
+    .map(
+      (imported) =>
+        `${file} imports ${imported}; allowed in ${from.name}: ${from.allowed || 'no other folder'}.`,
+    )
+}
+
+function mayImport(from: NonNullable<ReturnType<typeof folderOf>>, imported: string): boolean {
+  const to = folderOf(imported)
+  if (!to || to.name === from.name) return true
+  const isAllowed = from.allowed
+    .split(' ')
+    .some((name) => matchesGlob(to.name, name) || matchesGlob(imported, name))
+  return isAllowed && to.level > from.level
+}
+
+if (import.meta.main) {
+  parsed(
+    describeScript(
+      'verify:layers',
+      'Checks which folder imports which: the list is in scripts/checks/layers.ts.',
+      [''],
+    ),
+  )
+  const files = globSync('**/*.{ts,js}', {
+    cwd: ROOT,
+    exclude: ['**/node_modules', '**/dist', '**/.*', 'public'],
+  })
+  const problems = files.flatMap((file) => forbiddenImports(file, readFileSync(join(ROOT, file), 'utf8')))
+  for (const problem of problems) console.error(problem)
+  if (problems.length > 0) {
+    console.error('The list is in scripts/checks/layers.ts; docs/design.md, "Layout", explains it.')
+    process.exitCode = 1
+  }
+}

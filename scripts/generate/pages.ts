@@ -1,0 +1,88 @@
+/** Writes the pages of a deployment to public/, from the OpenAPI document and docs/. */
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+// Of the packages with the viewer in one script, this one has the fewest dependencies. It serves the script over HTTP.
+import reference from '@scalar/fastify-api-reference'
+import fastify from 'fastify'
+import { ROOT } from '../../operate/wrangler.ts'
+import { describeScript, parsed } from '../command-line.ts'
+import { GUIDES, guideMarkdown } from './pages/guides.ts'
+import { guideHtml, homeHtml, homeJson, referenceHtml } from './pages/html.ts'
+import { fullText, indexText } from './pages/llms.ts'
+import { operationMarkdown, readDocument } from './pages/operations.ts'
+
+const FOLDER = join(ROOT, 'public')
+const DOCUMENT = 'openapi.json'
+
+export async function writePages(): Promise<void> {
+  const document = readDocument(join(FOLDER, DOCUMENT))
+  const viewer = hashed('docs/viewer', await viewerScript())
+  const script = hashed(
+    'docs/reference',
+    readFileSync(join(import.meta.dirname, 'pages', 'reference.js'), 'utf8'),
+  )
+  const entry = fileURLToPath(import.meta.resolve('@scalar/fastify-api-reference'))
+  const files = new Map([
+    ['index.html', homeHtml(document)],
+    ['index.json', homeJson(document)],
+    ['llms.txt', indexText(document)],
+    ['llms-full.txt', fullText(document)],
+    ['docs.html', referenceHtml(document, viewer[0], script[0])],
+    viewer,
+    script,
+    ['docs/viewer-licence.txt', readFileSync(join(entry, '..', '..', 'LICENSE'), 'utf8')],
+  ])
+  for (const { name } of GUIDES) {
+    files.set(`docs/${name}.md`, guideMarkdown(name))
+    files.set(`docs/${name}.html`, guideHtml(name))
+  }
+  for (const operation of document.operations) {
+    files.set(`docs/${operation.operationId}.md`, operationMarkdown(document, operation, 1))
+  }
+  deleteOthers(files)
+  for (const [name, content] of files) writeIfChanged(join(FOLDER, name), content)
+}
+
+async function viewerScript(): Promise<string> {
+  const server = fastify()
+  await server.register(reference, { routePrefix: '/', configuration: { url: DOCUMENT } })
+  const { statusCode, body } = await server.inject('/js/scalar.js')
+  if (statusCode !== 200)
+    throw new Error(`@scalar/fastify-api-reference did not serve its viewer: ${statusCode} ${body}`)
+  return body
+}
+
+/** A script whose name has a hash of its content, so that browsers keep it for good. */
+function hashed(name: string, content: string): [name: string, content: string] {
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 16)
+  return [`${name}-${hash}.js`, content]
+}
+
+/** Deletes what an earlier version wrote, so that it is not deployed. */
+function deleteOthers(files: ReadonlyMap<string, string>): void {
+  for (const entry of readdirSync(FOLDER, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    const name = path.slice(FOLDER.length + 1)
+    if (entry.isFile() && name !== DOCUMENT && !files.has(name)) rmSync(path)
+  }
+}
+
+/** Writing an unchanged file would make `wrangler dev` reload. */
+function writeIfChanged(file: string, content: string): void {
+  if (existsSync(file) && readFileSync(file, 'utf8') === content) return
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, content)
+}
+
+if (import.meta.main) {
+  parsed(
+    describeScript(
+      'pages',
+      'Writes the home page, the reference page, the guides and llms.txt to public/. wrangler runs this before it serves or deploys.',
+      [''],
+    ),
+  )
+  await writePages()
+}
