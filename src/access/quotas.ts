@@ -1,7 +1,7 @@
 /** The quotas of the caller's organization, as a precondition of operations that add rows. */
 import { and, eq, gt, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { now, number, type Values } from '../db/parameters.ts'
+import { now, number, type Parameter, type Values } from '../db/parameters.ts'
 import { apiKeys, organizationUsage } from '../db/schema.ts'
 import { query } from '../db/statement.ts'
 import type { StoredQuota } from '../db/usage.ts'
@@ -29,14 +29,16 @@ export function exceededQuota(
     where ${eq(organizationUsage.organizationId, organizationId)})`
 }
 
-/** The change fits into the quotas of the organization. @param added what it adds to each quota; it may be negative. */
-export function withinQuotas(
+/**
+ * The change fits into the quotas of the organization.
+ * @param added what it adds to each quota; it may be negative.
+ * @param takes the parameters of what it adds.
+ */
+export function withinQuotas<const P extends readonly Parameter[] = []>(
   added: Partial<Readonly<Record<StoredQuota, SQL>>>,
-  organizationId?: SQLWrapper,
+  takes?: P,
 ) {
-  return preconditionUnless(exceededQuota(added, organizationId), ({ limits }, quota) =>
-    quotaExceeded(quota, limits),
-  )
+  return preconditionUnless(exceededQuota(added), ({ limits }, quota) => quotaExceeded(quota, limits), takes)
 }
 
 const counted = alias(apiKeys, 'counted')

@@ -388,7 +388,7 @@ export const retrieveSkillVersionContract = {
       files: [
         {
           ...exampleFile,
-          encoding: 'utf-8' as const,
+          encoding: 'utf-8',
           executable: false,
           sizeBytes: Buffer.byteLength(exampleFile.content),
           sha256: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
