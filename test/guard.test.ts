@@ -206,7 +206,7 @@ describe.each(exampleList)('the statements of $operationId', ({ operationId, con
     // has sessions (test/resources/api-keys/key-sessions.test.ts).
     const rare = [
       addUnrecordedToOrphans,
-      ownDeletion[0],
+      ownDeletion.record,
       selectLastExamined,
       selectLastExaminedSchedule,
       allRuns.selectLastExamined,

@@ -86,7 +86,7 @@ export function isNew(id: SQLWrapper): SQL<0 | 1> {
   return sql<0 | 1>`${isNull(id)}`
 }
 
-type NamedPreconditions = Readonly<Record<string, Precondition>>
+export type NamedPreconditions = Readonly<Record<string, Precondition>>
 type NamedResults = Readonly<Record<string, SQL>>
 
 /** The row of the check: the caller, and a value for each precondition and each further column. */

@@ -46,7 +46,7 @@ const fields = {
   createdAt: instant(),
 }
 
-const apiKey = z.strictObject(fields).register(docs, { id: 'ApiKey' })
+export const apiKey = z.strictObject(fields).register(docs, { id: 'ApiKey' })
 
 const newApiKey = z
   .strictObject({

@@ -45,14 +45,14 @@ export async function sealLease(
   ring: KeyRing,
 ) {
   const keys = variables.map(({ key }) => key)
-  const plaintext = await plaintextOf(variables, owner, ring)
+  const plaintext = await encodeVariables(variables, owner, ring)
   const aad = Buffer.from(JSON.stringify([owner.organizationId, owner.projectId, ...keys]))
   const ciphertext = await sender.seal(plaintext, aad)
   return { ...owner, keys, enc: toBase64Url(sender.enc), ciphertext: toBase64Url(ciphertext) }
 }
 
 /** The JSON object of the values by name, in UTF-8. One value at a time is in memory as text. */
-async function plaintextOf(variables: readonly SealedVariable[], owner: Owner, ring: KeyRing) {
+async function encodeVariables(variables: readonly SealedVariable[], owner: Owner, ring: KeyRing) {
   const parts: Buffer[] = []
   let size = 0
   const add = (text: string) => {

@@ -58,7 +58,11 @@ const projectId = () =>
   externalId({ description: 'The project that it belongs to.', example: EXAMPLE_IDS.projectId })
 
 /** What the contracts of all kinds share. @param fields those that not all kinds have, with an example of each. */
-function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLooseShape, examples: object) {
+function sharedContracts<const K extends Kind, Fields extends z.core.$ZodLooseShape>(
+  kind: K,
+  fields: Fields,
+  examples: object,
+) {
   const { type, noun } = kind
   const schema = z
     .strictObject({ id: kind.id(), ...fields, createdAt: instant(), updatedAt: instant() })
