@@ -9,7 +9,7 @@ import { receiverService } from './test/support/receiver-service.ts'
 process.env.WRANGLER_LOG ??= 'warn'
 
 const migrations = await readD1Migrations('migrations')
-await writePages()
+writePages()
 
 /** For the processes of wrangler that tests start. */
 const WRANGLER_ENVIRONMENT = {
