@@ -40,7 +40,7 @@ export default defineConfig({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
               outboundService: receiverService,
-              // test/scripts/mcp.test.ts tests the MCP Worker.
+              // mcp/test/node/mcp.test.ts tests the MCP Worker.
               serviceBindings: { MCP: async () => new Response('from the MCP Worker') },
               bindings: {
                 MIGRATIONS: migrations,
@@ -55,7 +55,7 @@ export default defineConfig({
         ],
         test: {
           name: 'workerd',
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.ts', '{client,mcp}/test/*.test.ts'],
           exclude: ['test/scripts/**', 'test/browser/**'],
           // Files share a process of workerd and its stores, which each file finds empty.
           isolate: false,
@@ -68,7 +68,7 @@ export default defineConfig({
         test: {
           name: 'node',
           expect: POLLING,
-          include: ['test/scripts/**/*.test.ts'],
+          include: ['test/scripts/**/*.test.ts', 'cli/test/*.test.ts', '{client,mcp}/test/node/*.test.ts'],
           env: WRANGLER_ENVIRONMENT,
           testTimeout: 600_000,
           hookTimeout: 600_000,
@@ -78,7 +78,7 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
-          include: ['test/browser/**/*.test.ts'],
+          include: ['{client/,}test/browser/*.test.ts'],
           env: WRANGLER_ENVIRONMENT,
           testTimeout: 600_000,
           hookTimeout: 600_000,

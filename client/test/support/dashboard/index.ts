@@ -1,5 +1,5 @@
 /** A dashboard, as small as can be: a second Worker, which calls the service with the client, by a service binding. */
-import { createWorkspaceClient } from '../../../client/src/index.ts'
+import { createWorkspaceClient } from '../../../src/index.ts'
 
 interface Environment {
   readonly WORKSPACE: Fetcher

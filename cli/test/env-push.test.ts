@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runWorkspace } from '../support/commands.ts'
-import { freePort, newFolder } from '../support/dev-server.ts'
-import { type RunningService, startService } from '../support/service.ts'
+import { runWorkspace } from '../../test/support/commands.ts'
+import { freePort, newFolder } from '../../test/support/dev-server.ts'
+import { type RunningService, startService } from '../../test/support/service.ts'
 
 describe('workspace env push', () => {
   const folder = newFolder()

@@ -1,11 +1,11 @@
 /** The client's `retrying`, on a service whose database fails. */
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { createWorkspaceClient, retrying } from '../client/src/index.ts'
-import { ORIGIN } from './support/api.ts'
-import { databaseWith } from './support/bindings.ts'
-import { serve } from './support/client.ts'
-import { Workspace } from './support/workspace.ts'
+import { ORIGIN } from '../../test/support/api.ts'
+import { databaseWith } from '../../test/support/bindings.ts'
+import { Workspace } from '../../test/support/workspace.ts'
+import { createWorkspaceClient, retrying } from '../src/index.ts'
+import { serve } from './support/serve.ts'
 
 /** A service of which each answer of the list is made to fail: before the work, or after it. */
 async function failing(...failures: readonly ('before' | 'after' | undefined)[]) {

@@ -1,16 +1,16 @@
 /** The client's `openLease`, on leases that are sealed here as the service seals them. */
 import { Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core'
 import { describe, expect, it } from 'vitest'
+import { ORIGIN } from '../../test/support/api.ts'
+import { Workspace } from '../../test/support/workspace.ts'
 import {
   createLeaseKey,
   createWorkspaceClient,
   leaseVariables,
   openLease,
   type SealedLease,
-} from '../client/src/index.ts'
-import { ORIGIN } from './support/api.ts'
-import { serve } from './support/client.ts'
-import { Workspace } from './support/workspace.ts'
+} from '../src/index.ts'
+import { serve } from './support/serve.ts'
 
 const INFO = 'workspace-api environment-variables lease v1'
 const VARIABLES = { GREETING: 'hello', NAME: 'Zoë 🦊', EMPTY: '' }

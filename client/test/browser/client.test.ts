@@ -8,9 +8,15 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DevServer, freePort, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
-import { newState } from '../support/local-state.ts'
-import { launchChromium, newPage } from './chromium.ts'
+import { launchChromium, newPage } from '../../../test/browser/chromium.ts'
+import {
+  type DevServer,
+  freePort,
+  readDemo,
+  startDevServer,
+  stopDevServer,
+} from '../../../test/support/dev-server.ts'
+import { newState } from '../../../test/support/local-state.ts'
 
 const state = newState()
 const pages: Server[] = []

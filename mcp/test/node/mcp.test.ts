@@ -7,11 +7,9 @@ import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { TOOLS } from '../../mcp/src/tools.ts'
-import type { Demo } from '../../scripts/demo.ts'
-import { Service } from '../../scripts/service.ts'
-import { ROOT } from '../support/commands.ts'
-import { conformanceOf, SCENARIOS } from '../support/conformance.ts'
+import type { Demo } from '../../../scripts/demo.ts'
+import { Service } from '../../../scripts/service.ts'
+import { ROOT } from '../../../test/support/commands.ts'
 import {
   type DevServer,
   freePort,
@@ -19,8 +17,10 @@ import {
   readDemo,
   startDevServer,
   stopDevServer,
-} from '../support/dev-server.ts'
-import { entryFile } from '../support/skills.ts'
+} from '../../../test/support/dev-server.ts'
+import { entryFile } from '../../../test/support/skills.ts'
+import { TOOLS } from '../../src/tools.ts'
+import { conformanceOf, SCENARIOS } from '../support/conformance.ts'
 
 const LIMIT_BYTES = 100_000
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'

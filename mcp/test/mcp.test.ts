@@ -1,11 +1,11 @@
-/** `/mcp` is guarded like every other path. test/scripts/mcp.test.ts tests what it offers. */
+/** `/mcp` is guarded like every other path. node/mcp.test.ts tests what it offers. */
 import { describe, expect, it } from 'vitest'
-import { hashToken, mintToken } from '../src/access/api-key.ts'
-import type { Environment } from '../src/environment.ts'
-import { request } from './support/api.ts'
-import { failingDatabase, watchedDatabase } from './support/bindings.ts'
+import { hashToken, mintToken } from '../../src/access/api-key.ts'
+import type { Environment } from '../../src/environment.ts'
+import { request } from '../../test/support/api.ts'
+import { failingDatabase, watchedDatabase } from '../../test/support/bindings.ts'
+import { Workspace } from '../../test/support/workspace.ts'
 import { message, newMessage, postMcp } from './support/mcp.ts'
-import { Workspace } from './support/workspace.ts'
 
 const KIBIBYTE = 1024
 const LONG = 'x'.repeat(3_900_000)

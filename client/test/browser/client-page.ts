@@ -1,5 +1,5 @@
 /** What a page of another origin does with the client: bundled and served by the test. */
-import { createWorkspaceClient } from '../../client/src/index.ts'
+import { createWorkspaceClient } from '../../src/index.ts'
 
 async function listFiles(baseUrl: string, apiKey: string, sessionId: string) {
   const client = createWorkspaceClient(baseUrl, apiKey)

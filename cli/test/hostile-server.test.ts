@@ -7,9 +7,9 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWorkspaceClient } from '../../client/src/index.ts'
 import { Service } from '../../scripts/service.ts'
-import { runWorkspace, startWorkspace } from '../support/commands.ts'
-import { newFolder } from '../support/dev-server.ts'
-import { entry, writeFiles } from '../support/skill-folders.ts'
+import { runWorkspace, startWorkspace } from '../../test/support/commands.ts'
+import { newFolder } from '../../test/support/dev-server.ts'
+import { entry, writeFiles } from './support/skill-folders.ts'
 
 const folder = newFolder()
 const servers: Server[] = []

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startWorkspace } from '../support/commands.ts'
+import { startWorkspace } from '../../test/support/commands.ts'
 
 const RUN = { id: '0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81', name: 'Review' }
 /** Of the service: its clock differs from that of this machine. */

@@ -6,11 +6,17 @@ import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { TOOLS } from '../../mcp/src/tools.ts'
 import { mintToken } from '../../src/access/api-key.ts'
-import type { ApiResponse } from '../support/api.ts'
-import { HOSTILE_BODIES, hostileHeader, hostileText, hostileValue, replaced } from '../support/hostile.ts'
-import { sized } from '../support/long-form.ts'
-import { message, newMessage, postMcp } from '../support/mcp.ts'
-import { Workspace } from '../support/workspace.ts'
+import type { ApiResponse } from '../../test/support/api.ts'
+import {
+  HOSTILE_BODIES,
+  hostileHeader,
+  hostileText,
+  hostileValue,
+  replaced,
+} from '../../test/support/hostile.ts'
+import { sized } from '../../test/support/long-form.ts'
+import { Workspace } from '../../test/support/workspace.ts'
+import { message, newMessage, postMcp } from './support/mcp.ts'
 
 const SEED = 20261122
 const REQUESTS = sized(300, 20_000)

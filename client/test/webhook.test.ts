@@ -1,8 +1,8 @@
 /** The client's `verifyWebhook`, on what the service signs and on what the library of Standard Webhooks signs. */
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { type ScheduleRunMessage, verifyWebhook } from '../client/src/index.ts'
-import { mintSecret, signedHeaders } from '../src/resources/run-endpoint/signature.ts'
+import { mintSecret, signedHeaders } from '../../src/resources/run-endpoint/signature.ts'
+import { type ScheduleRunMessage, verifyWebhook } from '../src/index.ts'
 
 const MESSAGE = {
   type: 'schedule.run',

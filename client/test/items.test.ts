@@ -1,9 +1,9 @@
 /** The client's `items`, on the service. */
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import { createWorkspaceClient, type ItemOf, items, WorkspaceApiError } from '../client/src/index.ts'
-import { ORIGIN } from './support/api.ts'
-import { serve } from './support/client.ts'
-import { Workspace } from './support/workspace.ts'
+import { ORIGIN } from '../../test/support/api.ts'
+import { Workspace } from '../../test/support/workspace.ts'
+import { createWorkspaceClient, type ItemOf, items, WorkspaceApiError } from '../src/index.ts'
+import { serve } from './support/serve.ts'
 
 async function withAgents(count: number) {
   const workspace = await Workspace.create()

@@ -1,10 +1,10 @@
 /** `/mcp` in workerd: the API Worker and the MCP Worker, each as the binding of the other. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import mcp from '../../mcp/src/index.ts'
-import type { Environment } from '../../src/environment.ts'
-import worker from '../../src/index.ts'
-import { type ApiResponse, ORIGIN, type RequestOptions } from './api.ts'
+import type { Environment } from '../../../src/environment.ts'
+import worker from '../../../src/index.ts'
+import { type ApiResponse, ORIGIN, type RequestOptions } from '../../../test/support/api.ts'
+import mcp from '../../src/index.ts'
 
 type Sent = Request<unknown, IncomingRequestCfProperties>
 

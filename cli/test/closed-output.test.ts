@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runWorkspace, startWorkspace } from '../support/commands.ts'
-import { newFolder } from '../support/dev-server.ts'
+import { runWorkspace, startWorkspace } from '../../test/support/commands.ts'
+import { newFolder } from '../../test/support/dev-server.ts'
 
 const folder = newFolder()
 const login = { url: '', apiKey: 'x' }

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { v7 as newUuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
-import { runWorkspace } from '../support/commands.ts'
-import { freePort, newFolder } from '../support/dev-server.ts'
-import { startProxy } from '../support/proxy.ts'
-import { type RunningService, startService } from '../support/service.ts'
-import { type Content, entry, writeFiles } from '../support/skill-folders.ts'
+import { runWorkspace } from '../../test/support/commands.ts'
+import { freePort, newFolder } from '../../test/support/dev-server.ts'
+import { type RunningService, startService } from '../../test/support/service.ts'
+import { startProxy } from './support/proxy.ts'
+import { type Content, entry, writeFiles } from './support/skill-folders.ts'
 
 let running: RunningService
 let url: string

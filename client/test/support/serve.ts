@@ -1,8 +1,8 @@
 /** The service as a `fetch` for the client. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import type { Environment } from '../../src/environment.ts'
-import worker from '../../src/index.ts'
+import type { Environment } from '../../../src/environment.ts'
+import worker from '../../../src/index.ts'
 
 /** @param environment bindings that stand in for those of the test's environment. */
 export async function serve(request: Request, environment: Partial<Environment> = {}): Promise<Response> {

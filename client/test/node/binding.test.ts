@@ -1,11 +1,11 @@
-/** The client in another Worker (test/support/dashboard), which reaches the service by a binding and by no network. */
+/** The client in another Worker (client/test/support/dashboard), which reaches the service by a binding and by no network. */
 import { randomBytes } from 'node:crypto'
 import { v7 as newUuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestHarness } from 'wrangler'
-import type { Environment } from '../../src/environment.ts'
-import { ROOT } from '../support/commands.ts'
-import { addOrganization } from '../support/organization.ts'
+import type { Environment } from '../../../src/environment.ts'
+import { ROOT } from '../../../test/support/commands.ts'
+import { addOrganization } from '../../../test/support/organization.ts'
 
 const workers = createTestHarness({
   root: ROOT,
@@ -17,7 +17,7 @@ const workers = createTestHarness({
     },
     // The service has a binding to it.
     { configPath: 'mcp/wrangler.toml' },
-    { configPath: 'test/support/dashboard/wrangler.toml' },
+    { configPath: 'client/test/support/dashboard/wrangler.toml' },
   ],
 })
 const service = workers.getWorker<Environment>('workspace-api')
