@@ -68,7 +68,11 @@ export default defineConfig({
         test: {
           name: 'node',
           expect: POLLING,
-          include: ['test/scripts/**/*.test.ts', 'cli/test/*.test.ts', '{client,mcp}/test/node/*.test.ts'],
+          include: [
+            'test/scripts/**/*.test.ts',
+            '{cli,command-line}/test/*.test.ts',
+            '{client,mcp}/test/node/*.test.ts',
+          ],
           env: WRANGLER_ENVIRONMENT,
           testTimeout: 600_000,
           hookTimeout: 600_000,

@@ -1,7 +1,7 @@
 /** Writes docs/dependencies.md. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bundleCommand } from './command-bundle.ts'
+import { bundleCommand } from '../cli/bundle.ts'
 import { describeScript, parsed } from './command-line.ts'
 import { ROOT } from './wrangler.ts'
 

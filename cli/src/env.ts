@@ -2,7 +2,7 @@
 import { constants } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { dataOf, items, leaseVariables, WorkspaceApiError } from '../../client/src/index.ts'
-import { startProgress, UsageError } from '../../scripts/command-line.ts'
+import { startProgress, UsageError } from '../../command-line/src/index.ts'
 import { describeProblems } from '../../src/http/problems.ts'
 import { setEnvironmentVariablesContract } from '../../src/resources/environment-variables/contract.ts'
 import { type Ended, start } from './child.ts'

@@ -11,7 +11,12 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { WorkspaceClient } from '../../../client/src/index.ts'
-import { positiveInteger, startProgress, temporaryFolder, UsageError } from '../../../scripts/command-line.ts'
+import {
+  positiveInteger,
+  startProgress,
+  temporaryFolder,
+  UsageError,
+} from '../../../command-line/src/index.ts'
 import { readContent } from '../../../src/resources/skills/content.ts'
 import { skillFilename, skillName } from '../../../src/resources/skills/fields.ts'
 import { describe, withJson } from '../command.ts'

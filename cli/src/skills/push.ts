@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { dataOf, type WorkspaceClient } from '../../../client/src/index.ts'
-import { startProgress } from '../../../scripts/command-line.ts'
+import { startProgress } from '../../../command-line/src/index.ts'
 import { describeProblems } from '../../../src/http/problems.ts'
 import { contentOf, type StoredContent } from '../../../src/resources/skills/content.ts'
 import { createSkillContract, ENTRY_FILE } from '../../../src/resources/skills/contract.ts'

@@ -1,6 +1,8 @@
-/** The bundle of the command `workspace`, for cli/build.ts and docs/dependencies.md. */
+/** The bundle of the command `workspace`, for build.ts and docs/dependencies.md. */
+import { join } from 'node:path'
 import { build } from 'esbuild'
-import { ROOT } from './wrangler.ts'
+
+const ROOT = join(import.meta.dirname, '..')
 
 interface CommandBundle {
   readonly code: Uint8Array
