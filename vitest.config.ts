@@ -9,10 +9,16 @@ import { receiverService } from './test/support/receiver-service.ts'
 process.env.WRANGLER_LOG ??= 'warn'
 
 const migrations = await readD1Migrations('migrations')
-await writePages()
+writePages()
 
 /** The tests of what runs on Node: commands, scripts, and other programs with `npm run dev`. */
-const ON_NODE = ['test/operate/**/*.test.ts', 'test/scripts/**/*.test.ts', 'test/**/node/**/*.test.ts']
+const ON_NODE = [
+  'test/operate/**/*.test.ts',
+  'test/scripts/**/*.test.ts',
+  '{cli,command-line}/test/*.test.ts',
+  '{client,mcp}/test/node/*.test.ts',
+  'test/**/node/**/*.test.ts',
+]
 
 /** For the processes of wrangler that tests start. */
 const WRANGLER_ENVIRONMENT = {
@@ -43,7 +49,7 @@ export default defineConfig({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
               outboundService: receiverService,
-              // test/scripts/mcp.test.ts tests the MCP Worker.
+              // mcp/test/node/mcp.test.ts tests the MCP Worker.
               serviceBindings: { MCP: async () => new Response('from the MCP Worker') },
               bindings: {
                 MIGRATIONS: migrations,
@@ -58,7 +64,7 @@ export default defineConfig({
         ],
         test: {
           name: 'workerd',
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.ts', '{client,mcp}/test/*.test.ts'],
           exclude: [...ON_NODE, 'test/browser/**'],
           // @cloudflare/vitest-plugin 1.5.0 drops the source maps of cached modules, so failures would name wrong lines.
           fsModuleCache: false,
@@ -83,7 +89,7 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
-          include: ['test/browser/**/*.test.ts'],
+          include: ['{client/,}test/browser/*.test.ts'],
           env: WRANGLER_ENVIRONMENT,
           testTimeout: 600_000,
           hookTimeout: 600_000,

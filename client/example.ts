@@ -1,24 +1,21 @@
 /** Calls the seven core operations on the demo workspace of a running `npm run dev`. */
-import { describeScript, parsed, withService } from '../scripts/command-line.ts'
-import { readDemo, serviceOf } from '../scripts/service.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { describeCommand, parsed } from '../command-line/src/index.ts'
 import { createWorkspaceClient } from './src/index.ts'
 
 const command = parsed(
-  withService(
-    describeScript(
-      'example',
-      'Calls the seven core operations on the demo workspace of a running `npm run dev`.',
-      ['', 'some/dir/demo.json'],
-    ).argument('[demo.json]', 'describes the demo workspace; default: that of .wrangler/state'),
-  ),
+  describeCommand(
+    'npm run example --',
+    'Calls the seven core operations on the demo workspace of a running `npm run dev`.',
+    ['npm run example', 'npm run example -- some/dir/demo.json'],
+  ).argument('[demo.json]', 'describes the demo workspace; default: that of .wrangler/state'),
 )
-const [file] = command.processedArgs
-const demo = readDemo(file)
-if (!demo)
-  throw new Error(`There is no demo workspace${file ? ` in ${file}` : ''}. \`npm run dev\` creates one.`)
-// Never WORKSPACE_URL, which may name a deployment: the example deletes.
-const { url, apiKey } = serviceOf({ url: demo.baseUrl, key: demo.apiKey, ...command.opts() })
-const client = createWorkspaceClient(url, apiKey)
+const [given] = command.processedArgs
+const file = given ?? '.wrangler/state/demo.json'
+if (!existsSync(file))
+  throw new Error(`There is no demo workspace${given ? ` in ${given}` : ''}. \`npm run dev\` creates one.`)
+const demo = JSON.parse(readFileSync(file, 'utf8'))
+const client = createWorkspaceClient(demo.baseUrl, demo.apiKey)
 const [first, second] = demo.pins
 
 const pin = await client.PATCH('/v1/pins/{resourceType}/{resourceId}', {

@@ -5,7 +5,7 @@ import {
   InvalidArgumentError,
   type OptionValues,
 } from '@commander-js/extra-typings'
-import { describeCommand, positiveInteger } from '../../scripts/command-line.ts'
+import { describeCommand, positiveInteger } from '../../command-line/src/index.ts'
 
 /**
  * @param description its first sentence is what lists of commands show.

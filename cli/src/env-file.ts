@@ -1,11 +1,11 @@
 /** The variables of a .env file, and the requests that store them. */
 import { isUtf8 } from 'node:buffer'
 import { parse } from 'dotenv'
-import { describeProblems } from '../../src/http/problems.ts'
 import {
+  describeProblems,
   MAX_VARIABLES_PER_REQUEST,
   setEnvironmentVariablesContract,
-} from '../../src/resources/environment-variables/contract.ts'
+} from '../../src/contracts.ts'
 import { readFile } from './local-files.ts'
 
 /** dotenv's grammar of an assignment: the name and the value. dotenv does not say on which line they are. */

@@ -1,7 +1,7 @@
 /** `workspace keys`. */
 import { dataOf, items } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
-import type { SCOPES } from '../../src/access/scopes.ts'
+import type { Scope } from '../../src/contracts.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
 import { connect, pageSize } from './service.ts'
@@ -22,7 +22,7 @@ const create = withJson(
     .option('--expires <time>', 'when it expires; default: as your key'),
 ).action(async (name, { scope, project, user, expires, json }) => {
   // The service says which scopes there are.
-  const scopes = scope as (typeof SCOPES)[number][]
+  const scopes = scope as Scope[]
   const body = { name, scopes, ...given({ projectIds: project, userId: user, expiresAt: expires }) }
   const key = dataOf(await connect().POST('/v1/api-keys', { body }))
   if (!json) console.error(`Created ${printable(key.id)}. Its token is shown only now:`)

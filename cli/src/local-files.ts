@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { type Dirent, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { exitOnSignals } from '../../scripts/command-line.ts'
+import { exitOnSignals } from '../../command-line/src/index.ts'
 
 /** @throws a sentence. */
 export function readFile(file: string): Buffer {

@@ -3,10 +3,17 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { dataOf } from '../../client/src/index.ts'
-import { UsageError } from '../../scripts/command-line.ts'
-import { serviceUrl, validApiKey } from '../../scripts/service.ts'
+import { UsageError } from '../../command-line/src/index.ts'
 import { describe, withJson } from './command.ts'
-import { currentLogin, type Login, readLogin, removeLogin, storeLogin } from './configuration.ts'
+import {
+  currentLogin,
+  type Login,
+  readLogin,
+  removeLogin,
+  serviceUrl,
+  storeLogin,
+  validApiKey,
+} from './configuration.ts'
 import { print, printProperties } from './output.ts'
 import { connect } from './service.ts'
 

@@ -5,10 +5,14 @@ import { Option } from '@commander-js/extra-typings'
 import { load, YAMLException } from 'js-yaml'
 import { v5 as derivedUuid } from 'uuid'
 import { dataOf, items, type Result, type WorkspaceClient } from '../../client/src/index.ts'
-import { startProgress } from '../../scripts/command-line.ts'
-import { describeProblems, describeSize } from '../../src/http/problems.ts'
-import { agentScheduleContracts, projectScheduleContracts } from '../../src/resources/schedules/contract.ts'
-import { YAML_LIMITS } from '../../src/resources/skills/front-matter.ts'
+import { startProgress } from '../../command-line/src/index.ts'
+import {
+  agentScheduleContracts,
+  describeProblems,
+  describeSize,
+  projectScheduleContracts,
+  YAML_LIMITS,
+} from '../../src/contracts.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { readFile, readFolder } from './local-files.ts'
 import { dryRunNote, outcomeLine, printList } from './output.ts'

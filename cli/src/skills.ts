@@ -1,7 +1,7 @@
 /** `workspace skills`. */
 import { dataOf, items, type WorkspaceClient } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
-import { UsageError } from '../../scripts/command-line.ts'
+import { UsageError } from '../../command-line/src/index.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
 import { connect, pageSize } from './service.ts'

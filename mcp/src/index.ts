@@ -12,10 +12,8 @@ import {
   ProtocolErrorCode,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import packageJson from '../../package.json' with { type: 'json' }
-import { parseBody } from '../../src/http/body.ts'
-import { measureJson } from '../../src/http/json-bounds.ts'
-import { describeProblem, describeSent, describeSize } from '../../src/http/problems.ts'
+import { describeProblem, describeSent, describeSize, measureJson, parseBody } from '../../src/contracts.ts'
+import manifest from '../package.json' with { type: 'json' }
 import { Api } from './api.ts'
 import { answered, skillsExtension } from './skills.ts'
 import type { Caller, Wrong } from './tool.ts'
@@ -148,9 +146,8 @@ function unknownTool(name: string): Wrong {
 }
 
 function serverOf(api: Api): McpServer {
-  const { name, version } = packageJson
   const mcp = new McpServer(
-    { name, title: 'Workspace API', version },
+    { name: 'workspace-api', title: 'Workspace API', version: manifest.version },
     // Nothing changes while a request is served, so a subscription ends at once.
     {
       capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },

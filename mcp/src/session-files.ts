@@ -1,11 +1,13 @@
 /** Session files as tools see them: text, or base64 for what is not text, in parts. */
 import * as z from 'zod/mini'
-import { boundedString, docs, text } from '../../src/http/fields.ts'
-import { describeSent } from '../../src/http/problems.ts'
 import {
+  boundedString,
+  describeSent,
+  docs,
   putSessionFileContract,
   retrieveSessionFileContentContract,
-} from '../../src/resources/session-files/contract.ts'
+  text,
+} from '../../src/contracts.ts'
 import { type Api, ApiFailure } from './api.ts'
 import { type Data, withinLimit } from './output.ts'
 import type { Input, Wrong } from './tool.ts'

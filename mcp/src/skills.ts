@@ -9,8 +9,7 @@ import {
   SkillsExtension,
   skillEntry,
 } from '@modelcontextprotocol/server/ext/skills'
-import { isUuid } from '../../src/http/fields.ts'
-import { ENTRY_FILE } from '../../src/resources/skills/contract.ts'
+import { ENTRY_FILE, isUuid } from '../../src/contracts.ts'
 import { type Api, ApiFailure } from './api.ts'
 import { contentOf, type Skill } from './skill-files.ts'
 

@@ -1,8 +1,7 @@
 /** Makes a tool from the contract of an operation: its input schema, its annotations, and the request that a call sends. */
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import * as z from 'zod/mini'
-import type { Contract } from '../../src/http/contract.ts'
-import { describeProblems } from '../../src/http/problems.ts'
+import { type Contract, describeProblems } from '../../src/contracts.ts'
 import { type Api, ApiFailure } from './api.ts'
 import { type Data, failure, invalidInput, success } from './output.ts'
 

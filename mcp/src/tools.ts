@@ -2,26 +2,24 @@
  * THE LIST: every tool. Each is made from the contract of an operation, and one call is one request to the API, unless
  * `complete` makes others.
  */
-import { retrieveMeContract } from '../../src/resources/me/contract.ts'
-import {
-  deletePinContract,
-  listPinsContract,
-  putPinContract,
-  updatePinContract,
-} from '../../src/resources/pins/contract.ts'
 import {
   agentScheduleContracts,
+  completeRunContract,
+  deletePinContract,
+  listPinsContract,
+  listRunsContract,
   listSchedulesContract,
+  listSessionFilesContract,
+  listSkillsContract,
   previewScheduleContract,
   projectScheduleContracts,
-} from '../../src/resources/schedules/contract.ts'
-import { completeRunContract, listRunsContract } from '../../src/resources/schedules/runs/contract.ts'
-import {
-  listSessionFilesContract,
+  putPinContract,
   putSessionFileContract,
+  retrieveMeContract,
   retrieveSessionFileContentContract,
-} from '../../src/resources/session-files/contract.ts'
-import { listSkillsContract, retrieveSkillContract } from '../../src/resources/skills/contract.ts'
+  retrieveSkillContract,
+  updatePinContract,
+} from '../../src/contracts.ts'
 import {
   emptyFile,
   fileRange,

@@ -1,8 +1,8 @@
 /** Writes docs/dependencies.md. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { bundleCommand } from '../../cli/bundle.ts'
 import { ROOT } from '../../operate/wrangler.ts'
-import { bundleCommand } from '../command-bundle.ts'
 import { describeScript, parsed } from '../command-line.ts'
 
 const options = parsed(
@@ -42,8 +42,10 @@ function closure(names: readonly string[], known = new Set<string>()): Set<strin
   return known
 }
 
-const dependenciesOf = (folder: string) =>
-  [...closure(Object.keys(packages[folder]?.dependencies ?? {}))].sort().map((name) => MODULES + name)
+const dependenciesOf = (...folders: readonly string[]) =>
+  [...closure(folders.flatMap((folder) => Object.keys(packages[folder]?.dependencies ?? {})))]
+    .sort()
+    .map((name) => MODULES + name)
 const withScripts = installed.filter(([, { hasInstallScript }]) => hasInstallScript)
 const unverified = installed.filter(([, { integrity }]) => !integrity).map(([path]) => nameOf(path))
 const licences = new Map<string, number>()
@@ -71,11 +73,11 @@ except these builds for other systems (CONTRIBUTING.md, "Dependencies"): ${unver
 
 ## The Workers
 
-The \`dependencies\` of package.json and the packages that they depend on. Only the MCP Worker contains the packages of
-@modelcontextprotocol. zod-openapi generates the OpenAPI document at build time, and argparse belongs to the command of
-js-yaml; both are in no bundle.
+The \`dependencies\` of package.json and of mcp/package.json, and the packages that they depend on. Only the MCP Worker
+contains the packages of @modelcontextprotocol. zod-openapi generates the OpenAPI document at build time, and argparse
+belongs to the command of js-yaml; both are in no bundle.
 
-${tableOf(dependenciesOf(''))}
+${tableOf(dependenciesOf('', 'mcp'))}
 
 ## The client
 

@@ -3,9 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-// Of the packages with the viewer in one script, this one has the fewest dependencies. It serves the script over HTTP.
-import reference from '@scalar/fastify-api-reference'
-import fastify from 'fastify'
+import { runInNewContext } from 'node:vm'
 import { ROOT } from '../../operate/wrangler.ts'
 import { describeScript, parsed } from '../command-line.ts'
 import { GUIDES, guideMarkdown } from './pages/guides.ts'
@@ -15,15 +13,15 @@ import { operationMarkdown, readDocument } from './pages/operations.ts'
 
 const FOLDER = join(ROOT, 'public')
 const DOCUMENT = 'openapi.json'
+const VIEWER_MODULE = fileURLToPath(import.meta.resolve('@scalar/fastify-api-reference'))
 
-export async function writePages(): Promise<void> {
+export function writePages(): void {
   const document = readDocument(join(FOLDER, DOCUMENT))
-  const viewer = hashed('docs/viewer', await viewerScript())
+  const viewer = hashed('docs/viewer', viewerScript())
   const script = hashed(
     'docs/reference',
     readFileSync(join(import.meta.dirname, 'pages', 'reference.js'), 'utf8'),
   )
-  const entry = fileURLToPath(import.meta.resolve('@scalar/fastify-api-reference'))
   const files = new Map([
     ['index.html', homeHtml(document)],
     ['index.json', homeJson(document)],
@@ -32,7 +30,7 @@ export async function writePages(): Promise<void> {
     ['docs.html', referenceHtml(document, viewer[0], script[0])],
     viewer,
     script,
-    ['docs/viewer-licence.txt', readFileSync(join(entry, '..', '..', 'LICENSE'), 'utf8')],
+    ['docs/viewer-licence.txt', readFileSync(join(VIEWER_MODULE, '..', '..', 'LICENSE'), 'utf8')],
   ])
   for (const { name } of GUIDES) {
     files.set(`docs/${name}.md`, guideMarkdown(name))
@@ -45,13 +43,14 @@ export async function writePages(): Promise<void> {
   for (const [name, content] of files) writeIfChanged(join(FOLDER, name), content)
 }
 
-async function viewerScript(): Promise<string> {
-  const server = fastify()
-  await server.register(reference, { routePrefix: '/', configuration: { url: DOCUMENT } })
-  const { statusCode, body } = await server.inject('/js/scalar.js')
-  if (statusCode !== 200)
-    throw new Error(`@scalar/fastify-api-reference did not serve its viewer: ${statusCode} ${body}`)
-  return body
+/**
+ * Of the packages with Scalar's viewer in one script, this one has the fewest dependencies. The script is a string in its
+ * module, which is read instead of imported: it is a plugin of Fastify.
+ */
+function viewerScript(): string {
+  const [, literal] = /^var standalone_default = (".*");$/m.exec(readFileSync(VIEWER_MODULE, 'utf8')) ?? []
+  if (literal === undefined) throw new Error(`${VIEWER_MODULE} has no viewer in "standalone_default".`)
+  return runInNewContext(literal)
 }
 
 /** A script whose name has a hash of its content, so that browsers keep it for good. */
@@ -84,5 +83,5 @@ if (import.meta.main) {
       [''],
     ),
   )
-  await writePages()
+  writePages()
 }

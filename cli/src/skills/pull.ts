@@ -11,9 +11,13 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { WorkspaceClient } from '../../../client/src/index.ts'
-import { positiveInteger, startProgress, temporaryFolder, UsageError } from '../../../scripts/command-line.ts'
-import { readContent } from '../../../src/resources/skills/content.ts'
-import { skillFilename, skillName } from '../../../src/resources/skills/fields.ts'
+import {
+  positiveInteger,
+  startProgress,
+  temporaryFolder,
+  UsageError,
+} from '../../../command-line/src/index.ts'
+import { skillFilename, skillName } from '../../../src/contracts.ts'
 import { describe, withJson } from '../command.ts'
 import { failure } from '../local-files.ts'
 import { countOf, dryRunNote, outcomeLine } from '../output.ts'
@@ -291,7 +295,8 @@ async function write(
     const file = files.get(filename)
     if (!file) continue
     mkdirSync(dirname(join(staged, filename)), { recursive: true })
-    writeFileSync(join(staged, filename), readContent(file).bytes, { mode: file.executable ? 0o777 : 0o666 })
+    const bytes = Buffer.from(file.content, file.encoding)
+    writeFileSync(join(staged, filename), bytes, { mode: file.executable ? 0o777 : 0o666 })
   }
   if (!local) renameSync(staged, folder)
   else if (changes.length > 0) {

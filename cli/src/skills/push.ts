@@ -2,11 +2,15 @@
 import { existsSync, lstatSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { dataOf, type WorkspaceClient } from '../../../client/src/index.ts'
-import { startProgress } from '../../../scripts/command-line.ts'
-import { describeProblems } from '../../../src/http/problems.ts'
-import { contentOf, type StoredContent } from '../../../src/resources/skills/content.ts'
-import { createSkillContract, ENTRY_FILE } from '../../../src/resources/skills/contract.ts'
-import { describedBy } from '../../../src/resources/skills/version.ts'
+import { startProgress } from '../../../command-line/src/index.ts'
+import {
+  contentOf,
+  createSkillContract,
+  describedBy,
+  describeProblems,
+  ENTRY_FILE,
+  type StoredContent,
+} from '../../../src/contracts.ts'
 import { describe, withJson } from '../command.ts'
 import { readFolder } from '../local-files.ts'
 import { countOf, dryRunNote, outcomeLine } from '../output.ts'
