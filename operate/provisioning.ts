@@ -26,7 +26,9 @@ function insertInto<Table extends SQLiteTable>(table: Table) {
 /** A parameter for each column without a default, with the name of the column. */
 function columnsOf<Table extends SQLiteTable>(table: Table) {
   type Columns = Table['_']['columns']
-  type Name = { [Each in keyof Columns]: Columns[Each]['_']['hasDefault'] extends true ? never : Each & string }[keyof Columns]
+  type Name = {
+    [Each in keyof Columns]: Columns[Each]['_']['hasDefault'] extends true ? never : Each & string
+  }[keyof Columns]
   const columns = Object.entries(getTableColumns(table)).filter(([, { hasDefault }]) => !hasDefault)
   return columns.map(([name]) => new Placeholder<Name, Value>(name as Name))
 }
@@ -36,10 +38,7 @@ const name = text('name')
 const organizationId = text('organizationId')
 
 export const selectOrganization = unguarded([id], () =>
-  query
-    .select({ id: organizations.id })
-    .from(organizations)
-    .where(eq(organizations.id, id)),
+  query.select({ id: organizations.id }).from(organizations).where(eq(organizations.id, id)),
 )
 
 export const selectOrganizationsByName = unguarded([name], () =>

@@ -19,13 +19,18 @@ export {
   putPinContract,
   updatePinContract,
 } from './resources/pins/contract.ts'
-export { completeRunContract, listRunsContract, OUTCOMES, STATUSES } from './resources/runs/contract.ts'
 export {
   agentScheduleContracts,
   listSchedulesContract,
   previewScheduleContract,
   projectScheduleContracts,
 } from './resources/schedules/contract.ts'
+export {
+  completeRunContract,
+  listRunsContract,
+  OUTCOMES,
+  STATUSES,
+} from './resources/schedules/runs/contract.ts'
 export {
   listSessionFilesContract,
   putSessionFileContract,

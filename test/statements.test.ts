@@ -74,7 +74,7 @@ describe('every statement', () => {
   it.each(found.filter(({ name }) => OF_FEEDS.test(name)))(
     'of a feed begins from its token, and requires that the feed and its API key are live: $name',
     ({ statement }) => {
-        expect(placeholdersOf(statement)).toEqual(expect.arrayContaining(['hash', 'now']))
+      expect(placeholdersOf(statement)).toEqual(expect.arrayContaining(['hash', 'now']))
       for (const column of ['skillFeeds"."expiresAt', 'apiKeys"."revokedAt', 'apiKeys"."expiresAt'])
         expect(statement.sql).toContain(`"${column}"`)
       expect(statement.sql).toContain('"apiKeys"."id" = "skillFeeds"."apiKeyId"')
@@ -90,13 +90,18 @@ describe('the preconditions of an operation', () => {
     expect(preconditions.length).toBeGreaterThan(40)
   })
 
-  it.each(preconditions)('take the parameters that their SQL has: $name', ({ each: { takes, check, rows } }) => {
-    const guard = placeholdersIn(rows({ one: sql`1` }).toSQL().params)
-    const used = new Set([...placeholdersOf(check), ...guard])
-    const names = takes.map(({ name }) => name)
-    expect([...used].filter((name) => !names.includes(name) && !name.includes('.') && name !== 'now')).toEqual([])
-    expect(names.filter((name) => !used.has(name))).toEqual([])
-  })
+  it.each(preconditions)(
+    'take the parameters that their SQL has: $name',
+    ({ each: { takes, check, rows } }) => {
+      const guard = placeholdersIn(rows({ one: sql`1` }).toSQL().params)
+      const used = new Set([...placeholdersOf(check), ...guard])
+      const names = takes.map(({ name }) => name)
+      expect(
+        [...used].filter((name) => !names.includes(name) && !name.includes('.') && name !== 'now'),
+      ).toEqual([])
+      expect(names.filter((name) => !used.has(name))).toEqual([])
+    },
+  )
 })
 
 function preconditionsIn(exported: unknown, name = ''): [string, Preconditions][] {

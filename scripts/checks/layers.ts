@@ -4,7 +4,8 @@ import { dirname, join, matchesGlob } from 'node:path/posix'
 import { ROOT } from '../../operate/wrangler.ts'
 import { describeScript, parsed } from '../command-line.ts'
 
-const BASE = 'src/environment.ts src/errors.ts src/queue.ts'
+const BASE = 'src/environment.ts src/errors.ts src/durations.ts'
+const DOOR = 'src/contracts.ts'
 
 /**
  * The layers, from the top down: folders or files, and what they may import besides themselves, npm packages and data. Only
@@ -12,32 +13,34 @@ const BASE = 'src/environment.ts src/errors.ts src/queue.ts'
  */
 const LAYERS = {
   '*.config.ts': 'scripts/** test/**',
+  'client/test cli/test mcp/test command-line/test': '**',
   test: '**',
   bench: 'operate/** scripts/** src/** test/support/inputs.ts',
   'test/support/inputs.ts': 'src/http',
-  'scripts/checks scripts/dev scripts/generate': 'client operate/** scripts/*.ts src/**',
-  'cli client/example.ts': 'client scripts/*.ts src/**',
-  scripts: 'client operate/wrangler.ts scripts/command-line.ts src/**',
+  'scripts/checks scripts/dev scripts/generate': 'client/** cli/bundle.ts operate/** scripts/*.ts src/**',
+  'client/example.ts': 'client/src command-line/src',
+  scripts: 'client/src command-line/src operate/wrangler.ts scripts/command-line.ts src/**',
   operate: 'operate/wrangler.ts scripts/command-line.ts src/**',
-  'scripts/command-line.ts': 'client operate/wrangler.ts',
-  'client operate/wrangler.ts': '',
-  mcp: 'src/http src/resources/**/contract.ts',
+  'scripts/command-line.ts': 'command-line/src operate/wrangler.ts',
+  cli: `client/src command-line/src cli/** ${DOOR}`,
+  'mcp/src': DOOR,
+  'command-line/src': 'client/src',
+  'client/src client/generate.ts operate/wrangler.ts': '',
+  'src/contracts.ts': 'src/**',
   'src/index.ts': 'src/**',
   'src/app.ts src/scheduled.ts': 'src/**',
   'src/health.ts src/operations.ts': 'src/**',
-  'src/delivery': `src/resources/* src/http src/db src/crypto ${BASE}`,
   'src/maintenance': `src/resources/* src/db src/crypto ${BASE}`,
   'src/openapi': 'src/**',
-  'src/resources/runs': `src/resources/schedules src/{http,access,objects,db,crypto,cron} ${BASE}`,
   'src/resources/*': 'src/**',
   'src/http': `src/access src/db src/crypto ${BASE}`,
   'src/access src/objects': `src/db src/crypto ${BASE}`,
   'src/db src/crypto src/cron': BASE,
-  'src/environment.ts src/errors.ts': 'src/queue.ts',
-  'src/queue.ts': '',
+  'src/environment.ts src/errors.ts': '',
+  'src/durations.ts': '',
 }
 
-/** The longest first, because `src/resources/runs` counts before `src/resources/*`. */
+/** The longest first, because `scripts/checks` counts before `scripts`. */
 const FOLDERS = Object.entries(LAYERS)
   .flatMap(([folders, allowed], level) => folders.split(' ').map((pattern) => ({ pattern, allowed, level })))
   .sort((one, other) => other.pattern.length - one.pattern.length)

@@ -20,7 +20,7 @@ const document = openapiDocument(await loadOperations())
 if (!options.check) {
   writeFileSync(FILE, document)
   // Loaded on use: the check does not need the generator.
-  const { writeTypes } = await import('../client/generate.ts')
+  const { writeTypes } = await import('../../client/generate.ts')
   await writeTypes()
 } else if (readFileSync(FILE, 'utf8') !== document) {
   console.error('public/openapi.json is not in step with the contracts. Run `npm run openapi`.')

@@ -33,7 +33,11 @@ const FORBIDDEN: Readonly<Record<string, readonly string[]>> = {
     ...RESOURCES,
     ...inFolders('db', 'crypto', 'cron', 'objects', 'access', 'http'),
   ],
-  'src/queue.ts': [...UPPER, ...RESOURCES, ...inFolders('db', 'crypto', 'cron', 'objects', 'access', 'http')],
+  'src/durations.ts': [
+    ...UPPER,
+    ...RESOURCES,
+    ...inFolders('db', 'crypto', 'cron', 'objects', 'access', 'http'),
+  ],
   'src/db/x.ts': [...UPPER, ...RESOURCES, ...inFolders('crypto', 'cron', 'objects', 'access', 'http')],
   'src/crypto/x.ts': [...UPPER, ...RESOURCES, ...inFolders('db', 'cron', 'objects', 'access', 'http')],
   'src/cron/x.ts': [...UPPER, ...RESOURCES, ...inFolders('db', 'crypto', 'objects', 'access', 'http')],
@@ -59,6 +63,12 @@ describe('verify:layers', () => {
   it.each([
     ['mcp/src/x.ts', 'src/resources/pins/statements.ts'],
     ['mcp/src/x.ts', 'src/db/schema.ts'],
+    ['mcp/src/x.ts', 'src/http/fields.ts'],
+    ['cli/src/x.ts', 'src/http/fields.ts'],
+    ['cli/src/x.ts', 'operate/x.ts'],
+    ['command-line/src/x.ts', 'src/contracts.ts'],
+    ['scripts/x.ts', 'cli/src/x.ts'],
+    ['src/http/x.ts', 'src/contracts.ts'],
     ['mcp/src/x.ts', 'scripts/x.ts'],
     ['client/src/x.ts', 'src/errors.ts'],
     ['operate/x.ts', 'cli/src/x.ts'],
@@ -76,7 +86,10 @@ describe('verify:layers', () => {
     ['src/db/rows.ts', 'src/environment.ts'],
     ['src/index.ts', 'src/app.ts'],
     ['src/health.ts', 'migrations/0000_schema.sql?raw'],
-    ['mcp/src/tools.ts', 'src/resources/pins/contract.ts'],
+    ['mcp/src/tools.ts', 'src/contracts.ts'],
+    ['cli/src/x.ts', 'src/contracts.ts'],
+    ['cli/src/x.ts', 'command-line/src/index.ts'],
+    ['client/test/node/x.ts', 'test/support/x.ts'],
     ['test/pins.test.ts', 'src/index.ts'],
     ['vitest.config.ts', 'test/support/receiver-service.ts'],
   ])('allows %s importing %s', (file, other) => {
@@ -92,7 +105,7 @@ describe('verify:layers', () => {
     "type Name = import('../http/x.ts').Name",
   ])('reads %s', (code) => {
     expect(forbiddenImports('src/db/x.ts', code)).toEqual([
-      'src/db/x.ts imports src/http/x.ts; allowed in src/db: src/environment.ts src/errors.ts src/queue.ts.',
+      'src/db/x.ts imports src/http/x.ts; allowed in src/db: src/environment.ts src/errors.ts src/durations.ts.',
     ])
   })
 
