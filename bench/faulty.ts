@@ -5,7 +5,7 @@
 import type { Environment } from '../src/environment.ts'
 
 /** One call in so many fails. */
-const CALLS_A_FAULT = 200
+const CALLS_PER_FAULT = 200
 
 const D1_ERRORS = [
   'D1_ERROR: Network connection lost.',
@@ -29,7 +29,7 @@ export function faulty(worker: ExportedHandler<Environment>): ExportedHandler<En
 
 function withFaults(environment: Environment, use: { faults: number }): Environment {
   const work = async <Result>(run: () => Promise<Result>, message: string): Promise<Result> => {
-    const isFaulty = Math.random() * CALLS_A_FAULT < 1
+    const isFaulty = Math.random() * CALLS_PER_FAULT < 1
     if (!isFaulty) return run()
     use.faults++
     if (Math.random() < 0.5) await run()

@@ -408,17 +408,17 @@ export interface RunCost {
   readonly cpuMs: number
 }
 
-const SCHEDULES_A_PROJECT = 100
+const SCHEDULES_PER_PROJECT = 100
 const DAY_MS = 86_400_000
 
 /** Runs that are due in one tick, each delivered to a run endpoint that takes it. */
 export async function runCosts(server: WorkerServer, idle: Tick, projects: number): Promise<RunCost[]> {
-  const runs = projects * SCHEDULES_A_PROJECT
+  const runs = projects * SCHEDULES_PER_PROJECT
   const place = await Place.open(server)
   await place.send('PUT', '/v1/run-endpoint', RUN_ENDPOINT)
   for (let count = 0; count < projects; count++) {
     const parent = `/v1/projects/${await place.put('projects')}`
-    await times(SCHEDULES_A_PROJECT, () => place.addSchedule(parent))
+    await times(SCHEDULES_PER_PROJECT, () => place.addSchedule(parent))
   }
   await execute(server.database, [NO_PASS_DUE])
   const due = new Date(Date.now() + DAY_MS)

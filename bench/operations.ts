@@ -224,7 +224,7 @@ async function withWaitingRun({ other }: Places, index: number) {
 const preview = (query: Record<string, string>) =>
   usual(() => `/v1/schedule-preview?${new URLSearchParams(query)}`)
 
-const MOST_FILES = 500
+const MAX_FILES = 500
 const LARGEST_SKILL_BYTES = 8 * MEBIBYTE
 const LARGEST_SKILL_BODY_BYTES = 16 * MEBIBYTE
 /** JSON writes it with six characters. */
@@ -233,7 +233,7 @@ const BYTES_OF_ESCAPED = 6
 
 /** The most files, with the longest names. */
 function largestSkill(character: string, bytesOfFile: number): Body {
-  const files = Array.from({ length: MOST_FILES - 1 }, (_, index) => ({
+  const files = Array.from({ length: MAX_FILES - 1 }, (_, index) => ({
     filename: `${'f'.repeat(155)}/${`${index}`.padEnd(99, 'n')}`,
     // With their index, because equal contents are stored once.
     content: `${index}`.padEnd(bytesOfFile, character),
@@ -247,12 +247,12 @@ function largestSkill(character: string, bytesOfFile: number): Body {
 }
 
 const LARGEST_SKILLS: Readonly<Record<string, () => Body>> = {
-  '500 files, 8 MiB': () => largestSkill('n', Math.floor(LARGEST_SKILL_BYTES / MOST_FILES)),
+  '500 files, 8 MiB': () => largestSkill('n', Math.floor(LARGEST_SKILL_BYTES / MAX_FILES)),
   // With room for the rest of the body.
   '500 files, 16 MiB with escapes': () =>
     largestSkill(
       ESCAPED,
-      Math.floor((LARGEST_SKILL_BODY_BYTES - 160 * KIBIBYTE) / MOST_FILES / BYTES_OF_ESCAPED),
+      Math.floor((LARGEST_SKILL_BODY_BYTES - 160 * KIBIBYTE) / MAX_FILES / BYTES_OF_ESCAPED),
     ),
 }
 
@@ -659,15 +659,15 @@ const HEADERS_BYTES = 15 * KIBIBYTE
 /** A little below what Cloudflare lets pass: 16 KB of a URL. */
 const QUERY_BYTES = 14_000
 
-const LONGEST_HEADERS = Object.fromEntries(
+const MAX_HEADERS_LENGTH = Object.fromEntries(
   Array.from({ length: HEADERS_BYTES / 5 }, (_, index) => [`x${index.toString(36).padStart(4, '0')}`, '']),
 )
 
 /** As many as there is room for. */
-const LONGEST_QUERY = '&a'.repeat(QUERY_BYTES / 2)
+const MAX_QUERY_LENGTH = '&a'.repeat(QUERY_BYTES / 2)
 
 /** As many values as a body may have. */
-const MOST_VALUES = 99_000
+const MAX_VALUES = 99_000
 
 /** A body of so many bytes with so many unknown names. */
 function unknownNames(bytes: number, count: number): string {
@@ -687,7 +687,7 @@ const REFUSED_BODIES: Readonly<Record<string, (bytes: number) => string>> = {
   'empty arrays': (bytes) => `[${'[],'.repeat(bytes / 3 - 2)}[]]`,
   'unknown names': (bytes) => unknownNames(bytes, Math.floor(bytes / 11)),
   'as many unknown names as values are allowed': (bytes) =>
-    unknownNames(bytes, Math.min(MOST_VALUES, Math.floor(bytes / 11))),
+    unknownNames(bytes, Math.min(MAX_VALUES, Math.floor(bytes / 11))),
 }
 
 /** More than the rest of a body has beside a hostile text. */
@@ -734,8 +734,8 @@ function worstOfAll(typical: Ask, contract: Contract): Record<string, Ask> {
   const { body, bodyLimitBytes = USUAL_LIMIT_BYTES } = contract
   const longest: Ask = async (places, index) => {
     const asked = await typical(places, index)
-    const path = `${asked.path}${asked.path.includes('?') ? '' : '?'}${LONGEST_QUERY}`
-    return { ...asked, path, headers: { ...LONGEST_HEADERS, ...asked.headers }, refusal: 400 }
+    const path = `${asked.path}${asked.path.includes('?') ? '' : '?'}${MAX_QUERY_LENGTH}`
+    return { ...asked, path, headers: { ...MAX_HEADERS_LENGTH, ...asked.headers }, refusal: 400 }
   }
   const refused = Object.entries(body ? REFUSED_BODIES : {}).map(([what, bodyOf]): [string, Ask] => {
     const text = bodyOf(bodyLimitBytes)

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { v7 as newUuid } from 'uuid'
 import { describeScript, parsed, positiveNumber } from '../scripts/command-line.ts'
 import { COUNT_USAGE, USAGE_COUNTS } from '../src/db/usage.ts'
-import { runIdOf } from '../src/resources/schedules/run-id.ts'
+import { computeRunId } from '../src/resources/schedules/run-id.ts'
 import { organization, schema } from './data.ts'
 import { mean } from './load.ts'
 import { execute } from './measure.ts'
@@ -312,7 +312,8 @@ async function brokenInvariants({ database, objects }: WorkerServer): Promise<st
   )
   await none('A deletion that does not end', 'SELECT * FROM "deletions" WHERE "purgedAt" IS NULL')
   for (const { id, scheduleId, scheduledAt } of await rows(database, 'SELECT * FROM "runs"')) {
-    if (id !== runIdOf(String(scheduleId), String(scheduledAt))) broken.push(`A run with another id: ${id}`)
+    if (id !== computeRunId(String(scheduleId), String(scheduledAt)))
+      broken.push(`A run with another id: ${id}`)
   }
   const linked = new Set(
     (

@@ -5,8 +5,8 @@ import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import {
   describeScript,
+  getTarget,
   parsed,
-  targetOf,
   temporaryFolder,
   UsageError,
   withTarget,
@@ -32,9 +32,9 @@ const options = parsed(
       ),
   ),
 ).opts()
-const target = targetOf(options)
+const target = getTarget(options)
 
-const MOST_NAMED = 10
+const MAX_NAMED = 10
 
 await backUp()
 
@@ -65,7 +65,7 @@ async function backUpObjects(output: string): Promise<void> {
     console.log(`${missing.length - lost.length} of them were deleted after the snapshot.`)
   if (lost.length === 0) return
   throw new Error(
-    `The object store lacks ${lost.length} objects that rows refer to: ${lost.slice(0, MOST_NAMED).join(', ')}${lost.length > MOST_NAMED ? ', …' : ''}. Their files return 503.`,
+    `The object store lacks ${lost.length} objects that rows refer to: ${lost.slice(0, MAX_NAMED).join(', ')}${lost.length > MAX_NAMED ? ', …' : ''}. Their files return 503.`,
   )
 }
 

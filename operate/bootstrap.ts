@@ -1,6 +1,6 @@
 /** Creates an organization, a user and an API key directly in the database, where no API key exists to do it by HTTP. */
 import './private-files.ts'
-import { describeScript, parsed, targetOf, UsageError, withTarget } from '../scripts/command-line.ts'
+import { describeScript, getTarget, parsed, UsageError, withTarget } from '../scripts/command-line.ts'
 import { SCOPES, type Scope } from '../src/access/scopes.ts'
 import { isUuid } from '../src/http/fields.ts'
 import { execute } from './database.ts'
@@ -32,7 +32,7 @@ const options = parsed(
 console.log(JSON.stringify(await bootstrap()))
 
 async function bootstrap() {
-  const target = targetOf(options)
+  const target = getTarget(options)
   const { organization: name, organizationId, user } = options
   if ((name === undefined) === (organizationId === undefined))
     throw new UsageError('Pass either --organization <name> or --organization-id <id>.')

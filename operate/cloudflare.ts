@@ -1,7 +1,7 @@
 /** Cloudflare's API for one account, called with wrangler's credentials. */
 import { setTimeout } from 'node:timers/promises'
 import type { Value } from '../src/db/parameters.ts'
-import { configurationOf, type Deployment, runWrangler } from './wrangler.ts'
+import { type Deployment, readConfiguration, runWrangler } from './wrangler.ts'
 
 const API_URL = 'https://api.cloudflare.com/client/v4'
 
@@ -23,7 +23,7 @@ interface Answer<Result> {
  * For calls that are rate limited. The pause applies where Cloudflare sends no `Retry-After`, and doubles
  * each time.
  */
-const MOST_ATTEMPTS = 6
+const MAX_ATTEMPTS = 6
 const PAUSE_MS = 1000
 
 const UNAUTHORIZED = 401
@@ -85,7 +85,7 @@ export class Account {
 
   /** Logs in to the account of a deployment. */
   static async of(deployment: Deployment): Promise<Account> {
-    const id = configurationOf(deployment).account_id || process.env.CLOUDFLARE_ACCOUNT_ID || undefined
+    const id = readConfiguration(deployment).account_id || process.env.CLOUDFLARE_ACCOUNT_ID || undefined
     const account = new Account(deployment, id)
     account.logIn()
     return account
@@ -189,7 +189,7 @@ export class Account {
         await this.query(databaseId, queries)
         return
       } catch (error) {
-        if (attempt === MOST_ATTEMPTS) throw error
+        if (attempt === MAX_ATTEMPTS) throw error
         await setTimeout(PAUSE_MS * 2 ** attempt)
       }
     }
@@ -284,7 +284,7 @@ export class Account {
         },
       )
       const { status } = response
-      if ((status !== TOO_MANY_REQUESTS && status !== UNAUTHORIZED) || attempt === MOST_ATTEMPTS)
+      if ((status !== TOO_MANY_REQUESTS && status !== UNAUTHORIZED) || attempt === MAX_ATTEMPTS)
         return response
       await response.body?.cancel()
       if (status === UNAUTHORIZED) {

@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Values } from '../src/db/parameters.ts'
 import { boundValues, type Statement } from '../src/db/statement.ts'
 import { Account, type AccountDatabase, type Query, type Row } from './cloudflare.ts'
-import { configFileOf, configurationOf, stateFolder, type Target } from './wrangler.ts'
+import { getConfigFile, readConfiguration, stateFolder, type Target } from './wrangler.ts'
 
 /** `npm run dev` holds the lock for the duration of a batch. */
 export const LOCK_TIMEOUT_MS = 10_000
@@ -50,7 +50,7 @@ export async function openDatabase(target: Target): Promise<CommandDatabase> {
 }
 
 /** The names of the columns of a table, and of those in its primary key, in order. */
-export async function columnsOf(
+export async function listColumns(
   database: CommandDatabase,
   table: string,
 ): Promise<{ all: string[]; key: string[] }> {
@@ -94,11 +94,11 @@ export async function deployedDatabase(
 ): Promise<AccountDatabase | undefined> {
   const name = databaseConfiguration(target).database_name ?? ''
   const found = await account.get<AccountDatabase>(`/d1/database/${name}`)
-  const bound = await account.boundDatabase(configurationOf(target).name ?? '')
+  const bound = await account.boundDatabase(readConfiguration(target).name ?? '')
   if (bound === undefined || bound === found?.uuid) return found
   const { name: current } = await account.databaseOf(bound)
   throw new Error(
-    `The deployed Worker uses the database ${current}, but ${basename(configFileOf(target))} names ${name}. Set database_name = "${current}".`,
+    `The deployed Worker uses the database ${current}, but ${basename(getConfigFile(target))} names ${name}. Set database_name = "${current}".`,
   )
 }
 
@@ -112,7 +112,7 @@ export async function requireDeployedDatabase(account: Account, target: Target):
 
 /** The binding `DB` in the configuration of the target. */
 export function databaseConfiguration(target: Target) {
-  const found = configurationOf(target).d1_databases.find(({ binding }) => binding === 'DB')
+  const found = readConfiguration(target).d1_databases.find(({ binding }) => binding === 'DB')
   if (!found) throw new Error('The configuration has no D1 database with the binding "DB".')
   return found
 }

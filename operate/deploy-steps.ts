@@ -14,9 +14,9 @@ import { selectAnyOrganization } from './provisioning.ts'
 import {
   applyMigrations,
   callWrangler,
-  configFileOf,
-  configurationOf,
   type Deployment,
+  getConfigFile,
+  readConfiguration,
   runWrangler,
   type Target,
   writtenConfigurationOf,
@@ -81,10 +81,10 @@ interface McpWorker {
 }
 
 function mcpWorkerOf(deployment: Deployment): McpWorker | undefined {
-  const { services } = configurationOf(deployment)
+  const { services } = readConfiguration(deployment)
   const name = services?.find(({ binding }) => binding === MCP)?.service
   if (name === undefined) return undefined
-  const config = join(dirname(configFileOf(deployment)), 'mcp', 'wrangler.toml')
+  const config = join(dirname(getConfigFile(deployment)), 'mcp', 'wrangler.toml')
   return { name, deployment: { environment: deployment.environment, config } }
 }
 
@@ -92,7 +92,7 @@ function mcpWorkerOf(deployment: Deployment): McpWorker | undefined {
 function contextOf(options: DeployOptions, loggedIn?: Account): DeployContext {
   const { environment, config: file } = options
   const target = { remote: true, persistTo: undefined, environment, config: file }
-  const config = configurationOf(target)
+  const config = readConfiguration(target)
   const accountId = config.account_id || process.env.CLOUDFLARE_ACCOUNT_ID || undefined
   const account = loggedIn ?? new Account(target, accountId)
   return { options, target, config, account, mcp: mcpWorkerOf(target) }
@@ -149,7 +149,7 @@ const CHECK = ['deploy', '--dry-run', '--minify']
 function check({ target, mcp }: DeployContext): Step {
   return {
     title: 'Configuration and code',
-    lines: [basename(configFileOf(target)), ...(mcp ? ['mcp/wrangler.toml'] : [])],
+    lines: [basename(getConfigFile(target)), ...(mcp ? ['mcp/wrangler.toml'] : [])],
     commands: [CHECK],
     run: () => {
       checkDeployment(target)
@@ -160,7 +160,7 @@ function check({ target, mcp }: DeployContext): Step {
 
 /** Builds the Workers without uploading them. @returns wrangler's reports. @throws what is wrong with them. */
 export function checkDeployment(deployment: Deployment): string {
-  const { name, vars } = configurationOf(deployment)
+  const { name, vars } = readConfiguration(deployment)
   if (isOn(String(vars.LOCAL_RUN_ENDPOINTS))) {
     throw new Error(
       'LOCAL_RUN_ENDPOINTS is "on", which allows run endpoints on local addresses; allowed in a deployment: "off".',
@@ -168,7 +168,7 @@ export function checkDeployment(deployment: Deployment): string {
   }
   const mcp = mcpWorkerOf(deployment)
   if (!mcp) return checkWorker(deployment)
-  const { name: mcpName, services } = configurationOf(mcp.deployment)
+  const { name: mcpName, services } = readConfiguration(mcp.deployment)
   if (
     mcpName !== mcp.name ||
     !services?.some(({ binding, service }) => binding === 'API' && service === name)
@@ -289,7 +289,7 @@ function subdomain({ account, config, options }: DeployContext): Step {
 
 /** The operator's copy of the encryption keys. Git ignores it. */
 function keyFileOf(target: Target): string {
-  return join(dirname(configFileOf(target)), `encryption-keys.${target.environment || 'production'}.json`)
+  return join(dirname(getConfigFile(target)), `encryption-keys.${target.environment || 'production'}.json`)
 }
 
 function secret(context: DeployContext): Step {
@@ -323,7 +323,7 @@ Move this file into a password manager. If the key is lost, nobody can decrypt t
  */
 function migrations({ config, target }: DeployContext): Step {
   const folder = config.d1_databases.find(({ binding }) => binding === 'DB')?.migrations_dir ?? 'migrations'
-  const files = readdirSync(join(dirname(configFileOf(target)), folder)).filter((file) =>
+  const files = readdirSync(join(dirname(getConfigFile(target)), folder)).filter((file) =>
     file.endsWith('.sql'),
   )
   return {
@@ -385,7 +385,7 @@ function writeWithoutMcp(target: Target): string {
   for (const each of [written, ...Object.values(written.env ?? {})]) {
     if (each.services) each.services = each.services.filter(({ binding }) => binding !== MCP)
   }
-  const file = configFileOf(target)
+  const file = getConfigFile(target)
   const temporary = join(dirname(file), `.${parse(file).name}.without-mcp.json`)
   writeFileSync(temporary, JSON.stringify(written))
   return temporary

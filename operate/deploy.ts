@@ -2,7 +2,7 @@
 import { describeScript, parsed, UsageError } from '../scripts/command-line.ts'
 import { checkDeployment, type Step, stepsOf } from './deploy-steps.ts'
 import { parseUserId } from './first-key.ts'
-import { argumentsOf } from './wrangler.ts'
+import { toArguments } from './wrangler.ts'
 
 const options = parsed(
   describeScript(
@@ -45,7 +45,7 @@ function printStep(heading: string, { lines, commands, deployment: own = deploym
   console.log(heading)
   for (const line of lines) console.log(`    ${line}`)
   for (const command of commands) {
-    console.log(`    $ npm run wrangler -- ${argumentsOf(command, own).map(quoted).join(' ')}`)
+    console.log(`    $ npm run wrangler -- ${toArguments(command, own).map(quoted).join(' ')}`)
   }
 }
 

@@ -8,12 +8,12 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout } from 'node:timers/promises'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { Account } from './cloudflare.ts'
-import { configurationOf, stateFolder, type Target } from './wrangler.ts'
+import { readConfiguration, stateFolder, type Target } from './wrangler.ts'
 
 /** How many objects are read or written at once. */
 export const OBJECTS_AT_ONCE = 8
 
-const MOST_ATTEMPTS = 5
+const MAX_ATTEMPTS = 5
 const PAUSE_MS = 500
 
 const NOT_FOUND = 404
@@ -42,7 +42,7 @@ export class ObjectStore {
   }
 
   static async open(target: Target): Promise<ObjectStore> {
-    const bucket = configurationOf(target).r2_buckets.find(({ binding }) => binding === 'OBJECTS')
+    const bucket = readConfiguration(target).r2_buckets.find(({ binding }) => binding === 'OBJECTS')
     if (!bucket?.bucket_name)
       throw new Error('The configuration has no R2 bucket with the binding "OBJECTS".')
     const { bucket_name: name, jurisdiction } = bucket
@@ -157,7 +157,7 @@ async function localAccess(target: Target, name: string): Promise<Access> {
     convertV4MiniflareOptions({
       modules: true,
       script: WORKER,
-      compatibilityDate: configurationOf(target).compatibility_date ?? '',
+      compatibilityDate: readConfiguration(target).compatibility_date ?? '',
       resourcePersistencePath: join(stateFolder(target), 'v3'),
       r2Buckets: { BUCKET: name },
     }),
@@ -193,7 +193,7 @@ async function repeatedly<Result>(what: string, work: () => Promise<Result>): Pr
     try {
       return await work()
     } catch (error) {
-      if (error instanceof Refusal || attempt === MOST_ATTEMPTS) {
+      if (error instanceof Refusal || attempt === MAX_ATTEMPTS) {
         throw new Error(`The object store could not ${what}: ${(error as Error).message}`)
       }
       await setTimeout(PAUSE_MS * 2 ** attempt)

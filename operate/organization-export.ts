@@ -21,7 +21,7 @@ import { numberText, startProgress, UsageError } from '../scripts/command-line.t
 import { isUuid } from '../src/http/fields.ts'
 import { stillReferenced } from './backups/objects.ts'
 import type { Row } from './cloudflare.ts'
-import { type CommandDatabase, columnsOf, quoted } from './database.ts'
+import { type CommandDatabase, listColumns, quoted } from './database.ts'
 import { forEachAtOnce, OBJECTS_AT_ONCE, type ObjectStore } from './objects.ts'
 
 /** The columns that an export leaves out: secrets, hashes and ciphertexts. */
@@ -144,7 +144,7 @@ async function exportTable(
   folder: string,
   add: (count: number) => void,
 ): Promise<number> {
-  const { all, key } = await columnsOf(database, table)
+  const { all, key } = await listColumns(database, table)
   const isExported = (name: string) => !SECRETS.includes(name)
   const select = `SELECT ${quoted(all.filter((name) => isExported(name) || key.includes(name)))} FROM "${table}"
     WHERE "organizationId" = ?`

@@ -3,17 +3,17 @@ import './private-files.ts'
 import { setTimeout } from 'node:timers/promises'
 import {
   describeScript,
+  getTarget,
   numberText,
   parsed,
   startProgress,
-  targetOf,
   UsageError,
   withTarget,
 } from '../scripts/command-line.ts'
 import type { Value } from '../src/db/parameters.ts'
 import { isUuid } from '../src/http/fields.ts'
 import type { Row } from './cloudflare.ts'
-import { type CommandDatabase, columnsOf, openDatabase, quoted } from './database.ts'
+import { type CommandDatabase, listColumns, openDatabase, quoted } from './database.ts'
 import { ObjectStore } from './objects.ts'
 import { exportOrganization } from './organization-export.ts'
 import { aligned, organizationLines, readOverviews, usageText } from './overview.ts'
@@ -84,7 +84,7 @@ let database: CommandDatabase
 parsed(script)
 
 async function run(work: () => Promise<void>): Promise<void> {
-  const target = targetOf(script.opts())
+  const target = getTarget(script.opts())
   requireStateFolder(target)
   database = await openDatabase(target)
   try {
@@ -121,12 +121,12 @@ async function rowsOf(sql: string, ...parameters: readonly Value[]): Promise<Row
 }
 
 async function list(isJson: boolean): Promise<void> {
-  const overviews = await readOverviews(database, targetOf(script.opts()), new Date())
+  const overviews = await readOverviews(database, getTarget(script.opts()), new Date())
   console.log(isJson ? JSON.stringify(overviews, null, 2) : organizationLines(overviews).join('\n'))
 }
 
 async function show({ id = '' }: Row, isJson: boolean): Promise<void> {
-  const [overview] = await readOverviews(database, targetOf(script.opts()), new Date(), String(id))
+  const [overview] = await readOverviews(database, getTarget(script.opts()), new Date(), String(id))
   if (isJson) return console.log(JSON.stringify(overview, null, 2))
   const { name, createdAt, liveKeys, runsPending, runsFailedLastDay, usage } = overview ?? {}
   const lines = aligned([
@@ -162,7 +162,7 @@ async function countRows(id: Value): Promise<[table: string, count: number][]> {
 }
 
 async function exportTo(organization: Row, output: string): Promise<void> {
-  const openStore = () => ObjectStore.open(targetOf(script.opts()))
+  const openStore = () => ObjectStore.open(getTarget(script.opts()))
   const counts = await countRows(organization.id ?? '')
   const isComplete = await exportOrganization(database, openStore, organization, counts, output)
   if (!isComplete) process.exitCode = 1
@@ -178,7 +178,7 @@ async function deleteOrganization({ id = '', name }: Row, given: string): Promis
   const progress = startProgress('Rows', total)
   // API keys are deleted first, so that the organization can make no more requests. Uploads in progress have
   // recorded their objects.
-  const { remote } = targetOf(script.opts())
+  const { remote } = getTarget(script.opts())
   const rows = remote ? ROWS_PER_DELETION : LOCAL_ROWS_PER_DELETION
   for (; counts.length > 0; counts = await countRows(id)) {
     for (const [table, count] of counts) {
@@ -198,7 +198,7 @@ async function deleteOrganization({ id = '', name }: Row, given: string): Promis
  * record.
  */
 async function deletePage(table: string, id: Value, rows: number): Promise<void> {
-  const key = quoted((await columnsOf(database, table)).key)
+  const key = quoted((await listColumns(database, table)).key)
   const isOnPage = `(${key}) IN
     (SELECT ${key} FROM "${table}" WHERE "organizationId" = ? ORDER BY ${key} LIMIT ${rows})`
   const now = new Date().toISOString()

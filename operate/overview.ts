@@ -3,10 +3,10 @@
 import { numberText } from '../scripts/command-line.ts'
 import { startOfIds } from '../src/db/time-ids.ts'
 import { DAY_MS } from '../src/durations.ts'
-import { limitsOf, type Quota } from '../src/environment.ts'
+import { type Quota, readLimits } from '../src/environment.ts'
 import type { Row } from './cloudflare.ts'
 import type { CommandDatabase } from './database.ts'
-import { configurationOf, type Target } from './wrangler.ts'
+import { readConfiguration, type Target } from './wrangler.ts'
 
 export interface Usage {
   readonly used: number
@@ -34,7 +34,7 @@ export async function readOverviews(
   now: Date,
   id?: string,
 ): Promise<Overview[]> {
-  const { quotas } = limitsOf(configurationOf(target).vars)
+  const { quotas } = readLimits(readConfiguration(target).vars)
   const dayAgo = new Date(now.getTime() - DAY_MS).toISOString()
   const [rows = []] = await database.batch([
     {

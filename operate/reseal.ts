@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parse } from 'dotenv'
 import { sql } from 'drizzle-orm'
-import { describeScript, parsed, targetOf, withTarget } from '../scripts/command-line.ts'
+import { describeScript, getTarget, parsed, withTarget } from '../scripts/command-line.ts'
 import { parseKeyRing } from '../src/crypto/key-ring.ts'
 import { environmentVariables, keyIdOf, runEndpoints } from '../src/db/schema.ts'
 import { query, unguarded } from '../src/db/statement.ts'
@@ -30,7 +30,7 @@ const options = parsed(
   ),
 ).opts()
 const newest = options.to
-const target = targetOf(options)
+const target = getTarget(options)
 requireStateFolder(target)
 requireNewestKey()
 const database = await openDatabase(target)

@@ -8,8 +8,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import {
   describeScript,
+  getTarget,
   parsed,
-  targetOf,
   temporaryFolder,
   UsageError,
   withTarget,
@@ -38,7 +38,7 @@ import {
 } from './database.ts'
 import { ObjectStore } from './objects.ts'
 import { requireEmptyOrStateFolder } from './state-folder.ts'
-import { configurationOf, stateFolder, type Target } from './wrangler.ts'
+import { readConfiguration, stateFolder, type Target } from './wrangler.ts'
 
 const options = parsed(
   withTarget(
@@ -62,7 +62,7 @@ const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\
 const SETTLING_MS = 10_000
 
 const folder = temporaryFolder(join(tmpdir(), 'workspace-api-restore-'))
-await restore(targetOf(options))
+await restore(getTarget(options))
 
 async function restore(target: Target): Promise<void> {
   const { input, timeTravel: instant } = options
@@ -223,7 +223,7 @@ async function copyDeployed(place: RemotePlace, current: AccountDatabase): Promi
 async function placeOf(target: Target): Promise<RemotePlace> {
   const account = await Account.of(target)
   const current = await deployedDatabase(account, target)
-  const isDeployed = (await account.boundDatabase(configurationOf(target).name ?? '')) !== undefined
+  const isDeployed = (await account.boundDatabase(readConfiguration(target).name ?? '')) !== undefined
   // Fails before anything is created if the configuration cannot be changed.
   withDatabase(target, { name: '', uuid: '' })
   return { account, target, current, isDeployed, url: options.url }

@@ -1,6 +1,6 @@
 /** Shows what is inside a database: organizations, runs, schedules, size, schema and the last tick (docs/operate.md). */
 
-import { describeScript, numberText, parsed, targetOf, withTarget } from '../scripts/command-line.ts'
+import { describeScript, getTarget, numberText, parsed, withTarget } from '../scripts/command-line.ts'
 import type { Value } from '../src/db/parameters.ts'
 import { migrationNames } from './backups/backup-file.ts'
 import { type CommandDatabase, databaseConfiguration, openDatabase } from './database.ts'
@@ -12,7 +12,7 @@ import { stateFolder } from './wrangler.ts'
 const LARGEST_DATABASE_BYTES = 10_000_000_000
 const TICK_MS = 60_000
 /** The organizations that the text shows. */
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 
 interface Status {
   readonly database: { readonly sizeBytes: number; readonly limitBytes: number }
@@ -34,7 +34,7 @@ const options = parsed(
     ).option('--json', 'print JSON, with the usage of every quota of every organization'),
   ),
 ).opts()
-const target = targetOf(options)
+const target = getTarget(options)
 requireStateFolder(target)
 const database = await openDatabase(target)
 try {
@@ -83,7 +83,7 @@ async function showStatus(database: CommandDatabase): Promise<void> {
 function textOf(status: Status, now: Date): string {
   const { sizeBytes, limitBytes } = status.database
   const { schedules, runs, objectsToDelete, organizations } = status
-  const shown = organizations.slice(0, MOST_SHOWN)
+  const shown = organizations.slice(0, MAX_SHOWN)
   const hidden = organizations.length - shown.length
   return [
     ...aligned([

@@ -31,15 +31,15 @@ export interface Target extends Deployment {
   readonly persistTo: string | undefined
 }
 
-export function configFileOf({ config }: Deployment): string {
+export function getConfigFile({ config }: Deployment): string {
   return config === undefined ? join(ROOT, 'wrangler.toml') : resolve(config)
 }
 
 /** Reads the configuration as wrangler does. @throws what is wrong with it. */
-export function configurationOf(deployment: Deployment): Configuration {
+export function readConfiguration(deployment: Deployment): Configuration {
   // Loaded on first use: it takes most of a second.
   const { unstable_readConfig: readConfig } = require('wrangler') as typeof import('wrangler')
-  const config = configFileOf(deployment)
+  const config = getConfigFile(deployment)
   try {
     return readConfig({ config, env: deployment.environment ?? '' }, { hideWarnings: true })
   } catch (error) {
@@ -52,7 +52,7 @@ export function configurationOf(deployment: Deployment): Configuration {
 /** The configuration as its file has it, with all environments. */
 export function writtenConfigurationOf(deployment: Deployment): WrittenConfiguration {
   const { experimental_readRawConfig: readRawConfig } = require('wrangler') as typeof import('wrangler')
-  return readRawConfig({ config: configFileOf(deployment) }).rawConfig
+  return readRawConfig({ config: getConfigFile(deployment) }).rawConfig
 }
 
 /** The folder that holds the local state. */
@@ -83,7 +83,7 @@ export function startDevelopmentServer(args: readonly string[], verbose: boolean
       COMMAND,
       'dev',
       ...(configured ? [] : ['--config', join(ROOT, 'wrangler.toml'), '--config', MCP_CONFIG]),
-      ...(named ? args : argumentsOf(args, {})),
+      ...(named ? args : toArguments(args, {})),
       ...(verbose ? [] : ['--log-level', 'warn', '--show-interactive-dev-session', 'false']),
     ],
     {
@@ -154,7 +154,7 @@ export function callWrangler(
 ): { stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [COMMAND, ...argumentsOf(args, deployment)],
+    [COMMAND, ...toArguments(args, deployment)],
     {
       cwd: ROOT,
       // With CI set, wrangler asks no questions.
@@ -170,7 +170,7 @@ export function callWrangler(
 }
 
 /** Adds the flags of the deployment. An empty `--env` selects production explicitly. */
-export function argumentsOf(args: readonly string[], { environment = '', config }: Deployment): string[] {
+export function toArguments(args: readonly string[], { environment = '', config }: Deployment): string[] {
   return [...args, ...(config === undefined ? [] : ['--config', resolve(config)]), `--env=${environment}`]
 }
 

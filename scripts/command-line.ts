@@ -27,7 +27,7 @@ export function describeScript(
   return describeCommand(`npm run ${script} --`, description, lines)
 }
 
-/** Adds the options that select a database, for `targetOf`. */
+/** Adds the options that select a database, for `getTarget`. */
 export function withTarget<Arguments extends unknown[], Options extends OptionValues>(
   command: Command<Arguments, Options>,
 ) {
@@ -39,7 +39,7 @@ export function withTarget<Arguments extends unknown[], Options extends OptionVa
 }
 
 /** @throws if the options contradict each other. */
-export function targetOf(options: {
+export function getTarget(options: {
   remote?: true | undefined
   env?: string | undefined
   config?: string | undefined

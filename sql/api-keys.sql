@@ -83,7 +83,7 @@ select
       when :userIdIsGiven then :userId
       else "apiKeys"."userId"
     end
-  ) as "userIsInReach",
+  ) as "userIsAccessible",
   (
     "apiKeys"."projectIds" is null
     or (
@@ -110,7 +110,7 @@ select
           )
       )
     )
-  ) as "projectsAreInReach",
+  ) as "projectsAreAccessible",
   (
     "apiKeys"."expiresAt" is null
     or coalesce(
@@ -180,7 +180,7 @@ select
         )
       )
     )
-  ) as "keyIsInReach"
+  ) as "keyIsAccessible"
 from
   "apiKeys"
   left join "apiKeys" "named" on (
@@ -1889,7 +1889,7 @@ select
         )
       )
     )
-  ) as "keyIsInReach",
+  ) as "keyIsAccessible",
   "named"."kind" <> 'session' as "keyIsNoSession",
   not exists (
     select

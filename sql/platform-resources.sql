@@ -575,7 +575,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     "projects"."id" is not null
     or (
@@ -735,7 +735,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     "projects"."id" is not null
     or (
@@ -916,7 +916,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     "projects"."id" is not null
     or (
@@ -1114,7 +1114,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     "projects"."id" is not null
     or (
@@ -1252,7 +1252,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   (
     "apiKeys"."projectIds" is null
     or coalesce("pullRequests"."projectId", "deletions"."projectId", "projects"."id") in (
@@ -1261,7 +1261,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     ("pullRequests"."organizationId", "pullRequests"."projectId") in (
       select
@@ -1465,7 +1465,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     ("pullRequests"."organizationId", "pullRequests"."projectId") in (
       select
@@ -1648,7 +1648,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach"
+  ) as "projectIsAccessible"
 from
   "apiKeys"
   left join "projects" on (
@@ -1741,7 +1741,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     ("pullRequests"."organizationId", "pullRequests"."projectId") in (
       select
@@ -1971,7 +1971,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   (
     "apiKeys"."projectIds" is null
     or coalesce("sessions"."projectId", "deletions"."projectId", "projects"."id") in (
@@ -1980,7 +1980,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -2184,7 +2184,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -2367,7 +2367,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach"
+  ) as "projectIsAccessible"
 from
   "apiKeys"
   left join "projects" on (
@@ -2460,7 +2460,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select

@@ -37,7 +37,7 @@ select
           json_each("apiKeys"."projectIds")
       )
     )
-  ) as "isInReach"
+  ) as "isAccessible"
 from
   "apiKeys"
   left join "runs" on (
@@ -197,7 +197,7 @@ select
           json_each("apiKeys"."projectIds")
       )
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   not (
     "runs"."status" = 'delivered'
     and "runs"."claimId" is not null
@@ -1309,7 +1309,7 @@ select
           json_each("apiKeys"."projectIds")
       )
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   case
     when :claimId is null then "runs"."claimId" is null
     or "runs"."status" = 'pending'
@@ -1555,7 +1555,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach"
+  ) as "isAccessible"
 from
   "apiKeys"
   left join "projects" "named" on (
@@ -2662,7 +2662,7 @@ select
           json_each("apiKeys"."projectIds")
       )
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     "runs"."status" = 'delivered'
     and "runs"."claimId" is :claimId

@@ -341,7 +341,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   "earlier"."id" is null as "idempotencyKeyIsNew",
   "projects"."archivedAt" is null as "parentIsActive",
   (
@@ -396,7 +396,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach"
+  ) as "projectIsAccessible"
 from
   "apiKeys"
   left join "projects" on (
@@ -431,7 +431,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   "schedules"."id" is not null as "scheduleExists"
 from
   "apiKeys"
@@ -475,7 +475,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   "schedules"."id" is not null as "scheduleExists",
   "projects"."archivedAt" is null as "parentIsActive"
 from
@@ -520,7 +520,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   "schedules"."id" is not null as "scheduleExists",
   "projects"."archivedAt" is null as "parentIsActive",
   :ifMatch is null
@@ -571,7 +571,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   "schedules"."id" is not null as "scheduleExists",
   "projects"."archivedAt" is null as "parentIsActive",
   :ifMatch is null
@@ -638,7 +638,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   "deletions"."resourceId" is null as "isNotDeleted",
   (
     "namesake"."id" is null

@@ -349,7 +349,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "sessionIsInReach",
+  ) as "sessionIsAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -538,7 +538,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "sessionIsInReach",
+  ) as "sessionIsAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -733,7 +733,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "sessionIsInReach",
+  ) as "sessionIsAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -814,7 +814,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "sessionIsInReach",
+  ) as "sessionIsAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -1210,7 +1210,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "sessionIsInReach",
+  ) as "sessionIsAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select

@@ -36,7 +36,7 @@ export {
   putSessionFileContract,
   retrieveSessionFileContentContract,
 } from './resources/session-files/contract.ts'
-export { contentOf, type StoredContent } from './resources/skills/content.ts'
+export { type StoredContent, toContent } from './resources/skills/content.ts'
 export {
   createSkillContract,
   ENTRY_FILE,

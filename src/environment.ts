@@ -83,7 +83,7 @@ export function isOn(setting: string | undefined): boolean {
 }
 
 /** @throws if a setting is not a whole number: a typing error must not become "no limit". */
-export function limitsOf(environment: LimitSettings): Limits {
+export function readLimits(environment: LimitSettings): Limits {
   return { ...valuesOf(LIMITS, environment), quotas: valuesOf(QUOTAS, environment) }
 }
 

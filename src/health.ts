@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { sqliteTable, text as textColumn } from 'drizzle-orm/sqlite-core'
 import type { Context } from 'hono'
 import journal from '../migrations/meta/_journal.json' with { type: 'json' }
-import { addressOf, countAgainst } from './access/rate-limit.ts'
+import { countAgainst, getAddress } from './access/rate-limit.ts'
 import { parseKeyRing } from './crypto/key-ring.ts'
 import { isMissingTable } from './db/failures.ts'
 import { text } from './db/parameters.ts'
@@ -28,7 +28,7 @@ export const selectMigration = unguarded([name], () =>
 )
 
 export async function health(c: Context<HonoEnvironment>): Promise<Response> {
-  await countAgainst('REFUSAL_RATE_LIMIT', `health ${addressOf(c.req.raw)}`, c.env)
+  await countAgainst('REFUSAL_RATE_LIMIT', `health ${getAddress(c.req.raw)}`, c.env)
   const schema = await schemaHealth(c.env.DB)
   const encryptionKeys = keysHealth(c.env)
   if (schema === 'current' && encryptionKeys === 'configured') {

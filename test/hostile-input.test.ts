@@ -51,9 +51,9 @@ const HEADER_UNITS = [
   '0-,',
   '9',
 ]
-const LONGEST_HEADER = 15_000
+const MAX_HEADER_LENGTH = 15_000
 
-const LONGEST_TEXT = 100_000
+const MAX_TEXT_LENGTH = 100_000
 const MEBIBYTE = 2 ** 20
 /** What the rest of a body has room in. */
 const REST_OF_BODY = 4096
@@ -74,12 +74,12 @@ const unitsAt = (units: readonly string[], place: number) =>
 /** The texts to send at a place. */
 function textsAt({ part, path }: InputPlace, contract: Contract, place: number): string[] {
   if (part === 'headers')
-    return unitsAt(HEADER_UNITS, place).map((unit) => filled(unit, LONGEST_HEADER, ({ length }) => length))
+    return unitsAt(HEADER_UNITS, place).map((unit) => filled(unit, MAX_HEADER_LENGTH, ({ length }) => length))
   const units = unitsAt(UNITS, place)
   if (part !== 'body')
-    return units.map((unit) => filled(unit.toWellFormed(), LONGEST_TEXT, ({ length }) => length))
+    return units.map((unit) => filled(unit.toWellFormed(), MAX_TEXT_LENGTH, ({ length }) => length))
   const room = limitOf(contract) - REST_OF_BODY
-  const texts = units.map((unit) => filled(unit, Math.min(room, 6 * LONGEST_TEXT), bytesOf))
+  const texts = units.map((unit) => filled(unit, Math.min(room, 6 * MAX_TEXT_LENGTH), bytesOf))
   return limitOf(contract) >= 8 * MEBIBYTE && path.at(-1) !== 'content'
     ? [...texts, filled('a-', Math.min(room, 8 * MEBIBYTE), ({ length }) => length)]
     : texts

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { RECOUNT_USAGE } from '../src/db/usage.ts'
-import { type Environment, limitsOf, type Quota } from '../src/environment.ts'
+import { type Environment, type Quota, readLimits } from '../src/environment.ts'
 import { type ApiResponse, PREFIX, request } from './support/api.ts'
 import { exampleList, send } from './support/examples.ts'
 import { entryFile, filesOf, skillOf } from './support/skills.ts'
@@ -615,11 +615,11 @@ it('a wrong usage is corrected by recounting', async () => {
 it('the limits without settings are those of wrangler.toml', () => {
   const settings = Object.keys(env).filter((name) => name.endsWith('_LIMIT'))
   expect(settings).toContain('ORGANIZATION_VARIABLE_BYTE_LIMIT')
-  expect(limitsOf({})).toEqual(limitsOf(env))
+  expect(readLimits({})).toEqual(readLimits(env))
 })
 
 it.each(['ten', '', '-1', '1.5', '1e3', '1234567890123456'])('the limit %j is not a whole number', (text) => {
-  expect(() => limitsOf({ PIN_LIMIT: text })).toThrow(
+  expect(() => readLimits({ PIN_LIMIT: text })).toThrow(
     `PIN_LIMIT is not a whole number; got ${JSON.stringify(text)}; allowed: 0 to 999999999999999.`,
   )
 })

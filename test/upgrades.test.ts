@@ -11,7 +11,7 @@ import { SCOPES } from '../src/access/scopes.ts'
 import { runBatch } from '../src/db/statement.ts'
 import type { Environment, RunMessage } from '../src/environment.ts'
 import { ProjectEnvironments } from '../src/index.ts'
-import { runIdOf } from '../src/resources/schedules/run-id.ts'
+import { computeRunId } from '../src/resources/schedules/run-id.ts'
 import { tick } from '../src/scheduled.ts'
 import { type RequestOptions, request } from './support/api.ts'
 import { deliverBatch } from './support/queue.ts'
@@ -364,7 +364,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
     )
     const toSend = [...due, [ACME, HOURLY, '2026-03-28T04:00:00.000Z'] as const]
     expect(sent).toEqual(
-      toSend.map(([organizationId, id, at]) => `${organizationId} ${runIdOf(id, at)}`).sort(),
+      toSend.map(([organizationId, id, at]) => `${organizationId} ${computeRunId(id, at)}`).sort(),
     )
 
     const next = (after.schedules ?? []).map(({ organizationId, id, nextRunAt }) => [

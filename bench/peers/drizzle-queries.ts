@@ -84,7 +84,7 @@ export async function placePin(
   const { organizationId } = caller
   const userId = requireUser(caller)
   const projectId = await findProjectOf(db, organizationId, resource)
-  if (projectId === undefined || !isInReach(caller, projectId)) {
+  if (projectId === undefined || !isAccessible(caller, projectId)) {
     throw new HTTPException(404, { message: `resourceId: there is no ${resource.type} with this id` })
   }
 
@@ -286,7 +286,7 @@ export async function listSessionFiles(
     .where(and(eq(sessions.organizationId, organizationId), eq(sessions.id, sessionId)))
     .get()
   if (!session) throw new HTTPException(404, { message: 'sessionId: there is no session with this id' })
-  if (!isInReach(caller, session.projectId)) throw outOfReach()
+  if (!isAccessible(caller, session.projectId)) throw outOfReach()
 
   if (cursor) {
     const file = await db
@@ -445,7 +445,7 @@ function findProject(
 
 function requireProject(caller: Caller, project: Project | undefined): void {
   if (!project) throw new HTTPException(404, { message: 'projectId: there is no project with this id' })
-  if (!isInReach(caller, project.id)) throw outOfReach()
+  if (!isAccessible(caller, project.id)) throw outOfReach()
   if (project.archivedAt) {
     throw new HTTPException(409, { message: 'The project is archived: unarchive it first' })
   }
@@ -456,7 +456,7 @@ function requireUser({ userId }: Caller): string {
   return userId
 }
 
-function isInReach({ projectIds }: Caller, projectId: string): boolean {
+function isAccessible({ projectIds }: Caller, projectId: string): boolean {
   return projectIds === null || projectIds.includes(projectId)
 }
 

@@ -325,7 +325,7 @@ app.get<{ Params: { sessionId: string }; Querystring: { limit: number; cursor?: 
     const sessionId = params.sessionId.toLowerCase()
     const session = statements.session.get(organizationId, sessionId)
     if (!session) throw new ApiError(404, 'sessionId: there is no session with this id')
-    if (!isInReach(caller, session.projectId)) throw outOfReach()
+    if (!isAccessible(caller, session.projectId)) throw outOfReach()
 
     const cursor = query.cursor?.toLowerCase()
     const file = cursor === undefined ? undefined : statements.file.get(organizationId, cursor)
@@ -434,7 +434,7 @@ function placePin(
   const { organizationId } = caller
   const userId = requireUser(caller)
   const projectId = findProjectOf(organizationId, resource)
-  if (projectId === undefined || !isInReach(caller, projectId)) {
+  if (projectId === undefined || !isAccessible(caller, projectId)) {
     throw new ApiError(404, `resourceId: there is no ${resource.type} with this id`)
   }
 
@@ -483,7 +483,7 @@ function findProjectOf(organizationId: string, { type, id }: Resource): string |
 function requireProject(caller: Caller, id: string): void {
   const project = statements.project.get(caller.organizationId, id)
   if (!project) throw new ApiError(404, 'projectId: there is no project with this id')
-  if (!isInReach(caller, id)) throw outOfReach()
+  if (!isAccessible(caller, id)) throw outOfReach()
   if (project.archivedAt) throw new ApiError(409, 'The project is archived: unarchive it first')
 }
 
@@ -499,7 +499,7 @@ function requireUser({ userId }: Caller): string {
   return userId
 }
 
-function isInReach({ projectIds }: Caller, projectId: string): boolean {
+function isAccessible({ projectIds }: Caller, projectId: string): boolean {
   return projectIds === null || projectIds.includes(projectId)
 }
 

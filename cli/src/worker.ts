@@ -13,7 +13,7 @@ const TOO_MANY_REQUESTS = 429
 /** How long a command may take to end after SIGTERM; then it is killed. */
 const GRACE_MS = 10_000
 /** A run that is given back is pending again after this time. */
-const SHORTEST_LEASE_SECONDS = 60
+const MIN_LEASE_SECONDS = 60
 /** A claim is renewed several times in its duration, so that one failed request does not lose it. */
 const RENEWALS = 4
 /** How long an outcome is sent after the end of the claim, in case that nobody else has the run yet. */
@@ -185,7 +185,7 @@ class Job {
   }
 
   async #giveBack(): Promise<void> {
-    await this.#renew(SHORTEST_LEASE_SECONDS, AbortSignal.timeout(GRACE_MS))
+    await this.#renew(MIN_LEASE_SECONDS, AbortSignal.timeout(GRACE_MS))
   }
 
   /** @returns undefined if there was no response before the signal. */

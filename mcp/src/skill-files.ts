@@ -16,7 +16,7 @@ export interface Skill {
 const BINARY = 'data:application/octet-stream;base64,'
 
 /** @returns the text of a file, or its bytes if it is not text. */
-export function contentOf({ content }: Skill['files'][number]): string | Uint8Array {
+export function toContent({ content }: Skill['files'][number]): string | Uint8Array {
   return content.startsWith(BINARY) ? Buffer.from(content.slice(BINARY.length), 'base64') : content
 }
 

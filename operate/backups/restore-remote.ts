@@ -9,7 +9,7 @@ import { startProgress } from '../../scripts/command-line.ts'
 import type { Account, AccountDatabase, Row } from '../cloudflare.ts'
 import { databaseConfiguration, runQuery } from '../database.ts'
 import { switchStepsOf } from '../deploy-steps.ts'
-import { configFileOf, configurationOf, type Target } from '../wrangler.ts'
+import { getConfigFile, readConfiguration, type Target } from '../wrangler.ts'
 import { columnNames, schemaStatements, tableNames } from './backup-file.ts'
 import {
   compareTables,
@@ -155,8 +155,8 @@ export async function readDeployedKeys(account: Account, databaseId: string): Pr
  */
 export async function switchTo(place: RemotePlace, pause: WritePause, to: AccountDatabase): Promise<void> {
   const { account, target, url } = place
-  const file = configFileOf(target)
-  const worker = configurationOf(target).name ?? ''
+  const file = getConfigFile(target)
+  const worker = readConfiguration(target).name ?? ''
   const temporary = join(dirname(file), `.${basename(file, '.toml')}.${to.name}.toml`)
   const deploy = async (config: string) => {
     for (const { title, run } of switchStepsOf({ ...target, config, url }, account)) {
@@ -186,7 +186,7 @@ export async function switchTo(place: RemotePlace, pause: WritePause, to: Accoun
 }
 
 function writeConfiguration(target: Target, to: AccountDatabase): void {
-  const file = configFileOf(target)
+  const file = getConfigFile(target)
   const changed = withDatabase(target, to)
   writeFileSync(`${file}.new`, changed)
   chmodSync(`${file}.new`, statSync(file).mode)
@@ -196,7 +196,7 @@ function writeConfiguration(target: Target, to: AccountDatabase): void {
 
 /** The configuration with another database. @throws if the name of the database is not in exactly one line. */
 export function withDatabase(target: Target, to: Pick<AccountDatabase, 'name' | 'uuid'>): string {
-  const file = configFileOf(target)
+  const file = getConfigFile(target)
   const { database_name: name = '', database_id: id } = databaseConfiguration(target)
   const replaced = (text: string, key: string, before: string, after: string) => {
     const line = new RegExp(`^(\\s*${key}\\s*=\\s*")${before}(")`, 'gm')

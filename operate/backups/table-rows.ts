@@ -5,7 +5,7 @@ import type { Query } from '../cloudflare.ts'
 import { columnNames, keyNames } from './backup-file.ts'
 
 /** In characters. JSON may escape a character with six bytes, and D1 allows 2,000,000 bytes for a parameter. */
-const LONGEST_TEXT = 100_000
+const MAX_TEXT_LENGTH = 100_000
 /** The rows of a page are one parameter. The last row may exceed this size. */
 const PAGE_BYTES = 500_000
 
@@ -44,7 +44,7 @@ export function* fillingQueries(source: DatabaseSync, table: string): Generator<
 }
 
 function firstPiece(value: Value): Value {
-  return typeof value === 'string' ? value.slice(0, cutAt(value, LONGEST_TEXT)) : value
+  return typeof value === 'string' ? value.slice(0, cutAt(value, MAX_TEXT_LENGTH)) : value
 }
 
 /** Each statement sets the text up to a position and appends a piece, so that it is idempotent. */
@@ -58,8 +58,8 @@ function furtherPieces(
   if (typeof text !== 'string') return []
   const isRow = key.map((name) => `"${name}" = ?`).join(' AND ')
   const queries: Query[] = []
-  for (let start = cutAt(text, LONGEST_TEXT); start < text.length; ) {
-    const end = cutAt(text, start + LONGEST_TEXT)
+  for (let start = cutAt(text, MAX_TEXT_LENGTH); start < text.length; ) {
+    const end = cutAt(text, start + MAX_TEXT_LENGTH)
     queries.push({
       sql: `UPDATE "${table}" SET "${column}" = substr("${column}", 1, ?) || ? WHERE ${isRow}`,
       // SQLite counts code points.

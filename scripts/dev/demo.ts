@@ -17,7 +17,7 @@ import { sha256 } from '../../src/crypto/digest.ts'
 import { runs, schedules, sessionFiles, skillFeeds, skills } from '../../src/db/schema.ts'
 import { query, unguarded } from '../../src/db/statement.ts'
 import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
-import { runIdOf } from '../../src/resources/schedules/run-id.ts'
+import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { Service } from '../service.ts'
 
 export interface Demo {
@@ -163,7 +163,7 @@ function exampleRows(organizationId: string) {
       organizationId,
       scheduleId: agentScheduleId,
       scheduledAt,
-      id: runIdOf(agentScheduleId, scheduledAt),
+      id: computeRunId(agentScheduleId, scheduledAt),
       parentType: 'agent',
       parentId: agentId,
       status: 'pending',

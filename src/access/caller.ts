@@ -9,9 +9,9 @@ import { ApiError, type ErrorCode, unauthorized } from '../errors.ts'
 import { hashToken, isToken } from './api-key.ts'
 import { type CallerFacts, recordUse } from './guard.ts'
 import { authorized } from './preconditions.ts'
-import { addressOf, count, countAgainst, countRefusedKey, isLimiting, refuseBlocked } from './rate-limit.ts'
+import { count, countAgainst, countRefusedKey, getAddress, isLimiting, refuseBlocked } from './rate-limit.ts'
 import { RecentMap } from './recent-map.ts'
-import { sessionOf } from './replica.ts'
+import { openSession } from './replica.ts'
 import type { Scope } from './scopes.ts'
 
 const BEARER = /^Bearer(?: +(.*))?$/i
@@ -65,7 +65,7 @@ export class Caller {
     this.#keyHash = keyHash
     this.#isCounted = isCounted
     this.#address = address
-    this.#session = sessionOf(request, environment)
+    this.#session = openSession(request, environment)
     this.#database = instrumented(this.#session ?? environment.DB, this.databaseUse)
   }
 
@@ -85,7 +85,7 @@ export class Caller {
     if (!isToken(token)) throw unauthorized.invalid()
     const keyHash = hashToken(token)
     const accepted = acceptedKeys.get(keyHash)
-    const address = addressOf(request)
+    const address = getAddress(request)
     refuseBlocked(address, accepted?.acceptedAt, environment)
     const { isCountedByItsCalls = false } = callerScope
     if (!isCountedByItsCalls) {

@@ -33,12 +33,12 @@ export const callerUser = sql<string>`(select ${apiKeys.userId} from ${apiKeys} 
  * Of the caller's key in `apiKeys`: 1 if it may use the project.
  * @param projectIds the projects that the key is restricted to, if not those of the joined key.
  */
-export function isInReach(projectId: SQLWrapper, projectIds: SQLWrapper = apiKeys.projectIds): SQL<0 | 1> {
+export function isAccessible(projectId: SQLWrapper, projectIds: SQLWrapper = apiKeys.projectIds): SQL<0 | 1> {
   const isListed = sql`${projectId} in (select value from json_each(${projectIds}))`
   return sql<0 | 1>`(${apiKeys.projectIds} is null or ${isListed})`
 }
 
-/** For `isInReach` of many rows: as it depends on none of them, SQLite reads the list once and not for each row. */
+/** For `isAccessible` of many rows: as it depends on none of them, SQLite reads the list once and not for each row. */
 export const callersProjectIds = sql`(select ${apiKeys.projectIds} from ${apiKeys} where ${isCallersKey})`
 
 /** Of the caller's key in `apiKeys`: true if it is not restricted to projects. Required by organization-wide resources. */

@@ -23,9 +23,9 @@ export const isUnrotated = isNull(apiKeys.rotatedAt)
 /** A key that is joined to the caller's in `apiKeys`. */
 type Key = Readonly<Record<'id' | 'userId' | 'projectIds', SQLWrapper>>
 
-export const isKeyInReach = ({ userId, projectIds }: Omit<Key, 'id'>): SQL | undefined =>
+export const isKeyAccessible = ({ userId, projectIds }: Omit<Key, 'id'>): SQL | undefined =>
   and(actsAs(userId), includesProjects(projectIds))
 
 /** True if the caller may manage the key. */
 export const isManageable = (key: Key): SQL | undefined =>
-  and(isKeyInReach(key), sql`(${isUnrotated} or ${key.id} = ${apiKeys.id})`)
+  and(isKeyAccessible(key), sql`(${isUnrotated} or ${key.id} = ${apiKeys.id})`)

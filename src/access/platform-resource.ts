@@ -5,7 +5,7 @@ import { text } from '../db/parameters.ts'
 import { apiKeys, deletions, projects } from '../db/schema.ts'
 import { ApiError } from '../errors.ts'
 import { precondition } from './preconditions.ts'
-import { withinReach } from './project.ts'
+import { withAccessTo } from './project.ts'
 
 type TextColumn = AnySQLiteColumn<{ data: string; notNull: true }>
 /** The columns that the tables of all kinds have. */
@@ -86,6 +86,6 @@ export function namedProjectResource<const IdName extends string>(
     ...namedResource(kind, hasProject(table)),
     /** For `projectIsActive`. */
     itsProject,
-    isInReach: withinReach(sql`coalesce(${table.projectId}, ${deletions.projectId})`),
+    isAccessible: withAccessTo(sql`coalesce(${table.projectId}, ${deletions.projectId})`),
   }
 }

@@ -3,7 +3,7 @@ import { and, eq, isNotNull, isNull, type SQL, type SQLWrapper } from 'drizzle-o
 import { text } from '../db/parameters.ts'
 import { apiKeys, projects } from '../db/schema.ts'
 import { ApiError } from '../errors.ts'
-import { isInReach, isUnrestricted } from './guard.ts'
+import { isAccessible, isUnrestricted } from './guard.ts'
 import { precondition } from './preconditions.ts'
 
 const projectId = text('projectId')
@@ -20,7 +20,7 @@ export const projectFound = (condition: SQL) =>
 export const projectExists = projectFound(isNotNull(projects.id))
 
 /** @param holds true if the caller's API key is not restricted to other projects. */
-export const reached = (holds: SQL | undefined) =>
+export const accessibleIf = (holds: SQL | undefined) =>
   precondition(
     holds,
     () =>
@@ -30,9 +30,9 @@ export const reached = (holds: SQL | undefined) =>
       ),
   )
 
-export const withinReach = (projectId: SQLWrapper) => reached(isInReach(projectId))
+export const withAccessTo = (projectId: SQLWrapper) => accessibleIf(isAccessible(projectId))
 
-export const projectIsInReach = withinReach(projects.id)
+export const projectIsAccessible = withAccessTo(projects.id)
 
 export const projectIsActive = precondition(
   isNull(projects.archivedAt),

@@ -87,7 +87,7 @@ export function refuseBlocked(
  * The address that a request is counted under: the first 64 bits of IPv6, because one client has all addresses of a
  * /64 network. Empty if Cloudflare does not send the address; these requests are counted together.
  */
-export function addressOf(request: Request): string {
+export function getAddress(request: Request): string {
   const address = request.headers.get('CF-Connecting-IP') ?? ''
   // An IPv4 address has no colon; an IPv6 address that maps it ends with it.
   if (!address.includes(':') || address.includes('.')) return address

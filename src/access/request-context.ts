@@ -2,7 +2,7 @@
 
 import type { Parameter, Values, ValuesOf } from '../db/parameters.ts'
 import type { ParameterOf, RowOf, Statement, Step } from '../db/statement.ts'
-import { type Environment, type Limits, limitsOf } from '../environment.ts'
+import { type Environment, type Limits, readLimits } from '../environment.ts'
 import { type AuditSubject, auditValues, recordChange } from './audit.ts'
 import type { Caller } from './caller.ts'
 import type { CheckResult, Preconditions } from './preconditions.ts'
@@ -37,7 +37,7 @@ const computedLimits = new WeakMap<Environment, { readonly limits: Limits; reado
 function limitsIn(environment: Environment) {
   const known = computedLimits.get(environment)
   if (known) return known
-  const limits = limitsOf(environment)
+  const limits = readLimits(environment)
   const computed = { limits, quotas: quotaValues(limits.quotas) }
   computedLimits.set(environment, computed)
   return computed

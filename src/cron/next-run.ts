@@ -1,7 +1,7 @@
 /** Computes when a schedule fires next. Pure: the instant to start from is an argument. */
 import { DAY_MS } from '../durations.ts'
 import { type Cron, parseCron } from './expression.ts'
-import { type Clock, instantOf, nextChange, offsetAt, type WallTimeMs, wallClock } from './timezone.ts'
+import { type Clock, nextChange, offsetAt, toInstant, type WallTimeMs, wallClock } from './timezone.ts'
 
 const MINUTE_MS = 60_000
 
@@ -49,7 +49,7 @@ function nextFixedTime(cron: Cron, clock: Clock, after: number): number {
   let reading = clock(after)
   for (;;) {
     reading = nextReading(cron, reading)
-    const instant = instantOf(reading, clock)
+    const instant = toInstant(reading, clock)
     if (instant > after) return instant
     // The clock repeats these readings, and they fired the first time.
     const change = nextChange(instant, after, clock)
@@ -58,7 +58,7 @@ function nextFixedTime(cron: Cron, clock: Clock, after: number): number {
 }
 
 /** The largest difference of two offsets of a time zone: summer time and a move across the date line together. */
-const LONGEST_REPETITION_MS = 2 * DAY_MS
+const MAX_REPETITION_MS = 2 * DAY_MS
 
 /** Walks through real time from one change of the offset to the next. In between, readings and real time advance alike. */
 function nextRealMinute(cron: Cron, clock: Clock, after: number): number {
@@ -66,11 +66,11 @@ function nextRealMinute(cron: Cron, clock: Clock, after: number): number {
   for (;;) {
     const offset = offsetAt(from, clock)
     const instant = nextReading(cron, from + offset - 1) - offset
-    const change = nextChange(from, Math.min(instant, from + LONGEST_REPETITION_MS), clock)
+    const change = nextChange(from, Math.min(instant, from + MAX_REPETITION_MS), clock)
     if (change !== undefined) from = change
-    else if (instant <= from + LONGEST_REPETITION_MS) return instant
+    else if (instant <= from + MAX_REPETITION_MS) return instant
     // No reading matches before, so only a change of the offset close to this instant matters.
-    else from = instant - LONGEST_REPETITION_MS
+    else from = instant - MAX_REPETITION_MS
   }
 }
 

@@ -95,7 +95,7 @@ export function nextChange(from: number, to: number, clock: Clock): number | und
  * The instant at which the wall clock shows `wallTime`: the first, if it shows it twice; the first instant after
  * the gap, if it never does.
  */
-export function instantOf(wallTime: WallTimeMs, clock: Clock): number {
+export function toInstant(wallTime: WallTimeMs, clock: Clock): number {
   // Offsets are under a day, so the zone's offsets a day earlier and later are those on both sides of any change.
   const before = wallTime - offsetAt(wallTime - DAY_MS, clock)
   const after = wallTime - offsetAt(wallTime + DAY_MS, clock)

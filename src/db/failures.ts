@@ -46,7 +46,7 @@ function hasMessage(error: unknown, messages: readonly string[]): boolean {
 }
 
 /** The most nested causes of an error that are described. */
-const DEEPEST_CAUSE = 3
+const MAX_CAUSE_DEPTH = 3
 
 interface Failure {
   readonly name: string
@@ -67,7 +67,7 @@ export function describeFailure(error: unknown, depth = 0): Failure {
     name,
     ...(isOfStore && { message: message.replace(/['"].*['"]/s, '…') }),
     stack: framesOf(error),
-    ...(cause !== undefined && depth < DEEPEST_CAUSE && { cause: describeFailure(cause, depth + 1) }),
+    ...(cause !== undefined && depth < MAX_CAUSE_DEPTH && { cause: describeFailure(cause, depth + 1) }),
   }
 }
 

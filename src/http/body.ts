@@ -43,7 +43,7 @@ const CURL_DEFAULT_TYPE = 'application/x-www-form-urlencoded'
  * The `Content-Type` of an upload, as it was sent; null without one.
  * @throws {ApiError} 400 if it is not a media type, or names an unknown charset.
  */
-export async function mediaTypeOf({ headers }: Request, caller: Caller): Promise<string | null> {
+export async function parseMediaType({ headers }: Request, caller: Caller): Promise<string | null> {
   const type = headers.get('Content-Type')
   if (type === CURL_DEFAULT_TYPE) return null
   if (type === null) return null

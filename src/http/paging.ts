@@ -47,7 +47,7 @@ export const MAX_EXAMINED = 2500
 const UNLIMITED = -1
 
 /** The parameters of a list whose filters no index serves: a filter that is null holds for every row. */
-export function filtersOf<Filters extends Readonly<Record<string, string | number | null>>>(
+export function toFilters<Filters extends Readonly<Record<string, string | number | null>>>(
   filters: Filters,
 ) {
   const isFiltered = Object.values(filters).some((filter) => filter !== null)
@@ -60,7 +60,7 @@ export interface PageRequest {
 }
 
 /** The parameters of a list's statement. The empty string sorts before every ID. */
-export function pagingOf({ limit, cursor = '' }: PageRequest) {
+export function toPaging({ limit, cursor = '' }: PageRequest) {
   // The row after the page tells whether there is a next page.
   return { cursor, rowLimit: pageSizeOf(limit) + 1 }
 }
@@ -69,7 +69,7 @@ export function pagingOf({ limit, cursor = '' }: PageRequest) {
  * @param cursorOf the cursor of the page after an item.
  * @param lastExamined the last row that was examined, if there may be others after it.
  */
-export function pageOf<Item>(
+export function toPage<Item>(
   rows: readonly Item[],
   { limit }: PageRequest,
   cursorOf: (last: Item) => string,

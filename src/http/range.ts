@@ -10,7 +10,7 @@ const ONE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i
  * or if `If-Range` names another version.
  * @throws {ApiError} 416 if the content has no byte of the range.
  */
-export function rangeOf(
+export function parseRange(
   range: string | undefined,
   ifRange: string | undefined,
   entityTag: string,

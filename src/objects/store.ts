@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { StoreUnavailable } from '../db/failures.ts'
 
 /** The ETag of an object. New content gets a new object with a UUID of its own, so an object's content never changes. */
-export function entityTagOf(key: string): string {
+export function toEntityTag(key: string): string {
   return `"${key.slice(key.lastIndexOf('/') + 1)}"`
 }
 

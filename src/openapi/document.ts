@@ -97,7 +97,7 @@ interface DocumentedError {
 function errorsOf(contract: Contract, isCore: boolean): DocumentedError[] {
   const errors = { ...contract.errors, ...(!isCore && { 401: UNAUTHORIZED, 429: TOO_MANY_REQUESTS }) }
   const listed = Object.entries(errors).map(([status, description]) =>
-    describeError(status, description, errorCodesOf(contract, Number(status))),
+    describeError(status, description, listErrorCodes(contract, Number(status))),
   )
   const others = GENERAL_CODES.filter((code) => [401, 405, 413, 429, 431].includes(ERROR_STATUSES[code]))
   return [...listed, describeError('default', SERVICE_ERRORS, others)]
@@ -297,7 +297,7 @@ function describeOperation(
 }
 
 /** The values of `Error-Code` that a response with this status may have. */
-export function errorCodesOf(contract: Contract, status: number): ErrorCode[] {
+export function listErrorCodes(contract: Contract, status: number): ErrorCode[] {
   const { scope, actsAsUser, errorCodes = [] } = contract
   const general: ErrorCode[] = [
     'invalid_input',

@@ -230,13 +230,13 @@ function firingsUpTo(expression: string, walk: Walk, after: number, spanMs: numb
   return found
 }
 
-const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const MAX_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 function everFires(expression: string): boolean {
   const [, , day, month, weekday] = fieldsOf(expression)
   const earliest = Math.min(...valuesOf(day, 1, 31))
   const months = [...valuesOf(month, 1, 12, NAMES)]
-  return weekday !== '*' || months.some((each) => earliest <= (LONGEST_MONTHS[each - 1] ?? 0))
+  return weekday !== '*' || months.some((each) => earliest <= (MAX_MONTHS[each - 1] ?? 0))
 }
 
 const minuteField = fc.constantFrom(

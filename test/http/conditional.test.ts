@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { conditionsOf, isCondition, matchesEntityTag } from '../../src/http/conditional.ts'
+import { isCondition, matchesEntityTag, parseConditions } from '../../src/http/conditional.ts'
 
 /** RFC 9110, section 8.8.3: what may stand between the quotes. */
 const etagc = fc
@@ -90,7 +90,7 @@ describe('matchesEntityTag', () => {
   })
 })
 
-describe('conditionsOf', () => {
+describe('parseConditions', () => {
   it.each([
     [undefined, null],
     ['*', '*'],
@@ -101,7 +101,7 @@ describe('conditionsOf', () => {
     ['"W/", W/"a", "b"', '"W/","a","b"'],
     ['"*"', '"*"'],
   ])('has for If-Match %s the tags %s', (header, expected) => {
-    expect(conditionsOf({ 'If-Match': header })).toEqual({ ifMatch: expected, ifNoneMatch: null })
+    expect(parseConditions({ 'If-Match': header })).toEqual({ ifMatch: expected, ifNoneMatch: null })
   })
 
   it('has the tags of any list, in order', () => {
@@ -110,7 +110,7 @@ describe('conditionsOf', () => {
       fc.property(tagged, separator, (tags, between) => {
         const header = tags.map((tag) => tag.join('')).join(between)
         expect(isCondition(header)).toBe(true)
-        expect(conditionsOf({ 'If-Match': header }).ifMatch).toBe(tags.map(([, tag]) => tag).join())
+        expect(parseConditions({ 'If-Match': header }).ifMatch).toBe(tags.map(([, tag]) => tag).join())
       }),
     )
   })

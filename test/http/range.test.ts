@@ -1,14 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
-import { contentRange, rangeOf } from '../../src/http/range.ts'
+import { contentRange, parseRange } from '../../src/http/range.ts'
 
 const TAG = '"a"'
 
 /** What a content of ten bytes has of the range. */
-const ofTen = (range: string) => rangeOf(range, undefined, TAG, 10)
+const ofTen = (range: string) => parseRange(range, undefined, TAG, 10)
 
-describe('rangeOf', () => {
+describe('parseRange', () => {
   it.each([
     ['bytes=0-0', 0, 1],
     ['bytes=0-9', 0, 10],
@@ -40,7 +40,7 @@ describe('rangeOf', () => {
     ['bytes=0-', 0],
     ['bytes=0-0', 0],
   ])('refuses %s of a content of %s bytes', (range, sizeBytes) => {
-    const refused = () => rangeOf(range, undefined, TAG, sizeBytes)
+    const refused = () => parseRange(range, undefined, TAG, sizeBytes)
     expect(refused).toThrow(ApiError)
     expect(refused).toThrow(
       expect.objectContaining({ status: 416, headers: { 'Content-Range': `bytes */${sizeBytes}` } }),
@@ -71,16 +71,16 @@ describe('rangeOf', () => {
   })
 
   it('asks for the whole without a range', () => {
-    expect(rangeOf(undefined, undefined, TAG, 10)).toBeUndefined()
-    expect(rangeOf(undefined, TAG, TAG, 10)).toBeUndefined()
+    expect(parseRange(undefined, undefined, TAG, 10)).toBeUndefined()
+    expect(parseRange(undefined, TAG, TAG, 10)).toBeUndefined()
   })
 
   it('heeds a range if If-Range is the entity tag, by the strong comparison, and else ignores it', () => {
-    expect(rangeOf('bytes=0-1', TAG, TAG, 10)).toEqual({ offset: 0, length: 2 })
-    expect(() => rangeOf('bytes=99-', TAG, TAG, 10)).toThrow(ApiError)
+    expect(parseRange('bytes=0-1', TAG, TAG, 10)).toEqual({ offset: 0, length: 2 })
+    expect(() => parseRange('bytes=99-', TAG, TAG, 10)).toThrow(ApiError)
     for (const ifRange of ['"b"', 'W/"a"', 'a', '', '*', '"a", "b"', 'Sat, 01 Jan 2999 00:00:00 GMT']) {
       for (const range of ['bytes=0-1', 'bytes=99-']) {
-        expect(rangeOf(range, ifRange, TAG, 10)).toBeUndefined()
+        expect(parseRange(range, ifRange, TAG, 10)).toBeUndefined()
       }
     }
   })
@@ -91,7 +91,7 @@ describe('rangeOf', () => {
       fc.property(place, place, fc.integer({ min: 1, max: 30 }), (one, other, sizeBytes) => {
         const [first, last] = [Math.min(one, other), Math.max(one, other)]
         fc.pre(first < sizeBytes)
-        const range = rangeOf(`bytes=${first}-${last}`, undefined, TAG, sizeBytes)
+        const range = parseRange(`bytes=${first}-${last}`, undefined, TAG, sizeBytes)
         const end = Math.min(last, sizeBytes - 1)
         expect(range).toEqual({ offset: first, length: end - first + 1 })
         expect(range && contentRange(range, sizeBytes)).toBe(`bytes ${first}-${end}/${sizeBytes}`)

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
-import { configurationOf } from '../../operate/wrangler.ts'
+import { readConfiguration } from '../../operate/wrangler.ts'
 import { ROOT } from '../support/commands.ts'
 import { endProjects, NOWHERE, newAccount, newProject, run, TOML } from '../support/project.ts'
 
@@ -18,7 +18,7 @@ describe('npm run deploy -- --dry-run', () => {
     const keyFiles = () => readdirSync(ROOT).filter((file) => file.startsWith('encryption-keys'))
     const before = keyFiles()
     const { code, printed } = await dryRun(`--env=${env}`)
-    const config = configurationOf({ environment: env })
+    const config = readConfiguration({ environment: env })
     const queues = config.queues.consumers?.flatMap((each) => [each.queue, each.dead_letter_queue])
     const commands = [
       ...config.d1_databases.map(({ database_name }) => `d1 create ${database_name}`),
@@ -39,7 +39,7 @@ describe('npm run deploy -- --dry-run', () => {
       'Read replication of',
       'workers.dev',
       `Worker ${config.name}\n`,
-      `Worker ${configurationOf(mcp).name}\n`,
+      `Worker ${readConfiguration(mcp).name}\n`,
       'env.MCP (',
       'env.API (',
       'First key',
@@ -65,7 +65,7 @@ describe('npm run deploy -- --dry-run', () => {
     }
     expect(printed).not.toContain('workers.dev')
     expect(code).toBe(0)
-    const staging = configurationOf({ config: project.config, environment: 'staging' })
+    const staging = readConfiguration({ config: project.config, environment: 'staging' })
     expect([staging.routes, staging.placement]).toEqual([[], { mode: 'smart' }])
   })
 

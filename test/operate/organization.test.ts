@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { localDatabaseFile, openLocalFile } from '../../operate/database.ts'
 import { Service } from '../../scripts/service.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
-import { runIdOf } from '../../src/resources/schedules/run-id.ts'
+import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { callScript, runScript, startScript } from '../support/commands.ts'
 import {
   type DevServer,
@@ -127,7 +127,7 @@ describe('npm run status', () => {
     const now = new Date().toISOString()
     await rowsOf(
       state,
-      `UPDATE "runs" SET "attempts" = 5, "scheduledAt" = '${now}', "id" = '${runIdOf(body.id, now)}', "checkAt" = '${now}' WHERE "scheduleId" = '${body.id}' RETURNING 1`,
+      `UPDATE "runs" SET "attempts" = 5, "scheduledAt" = '${now}', "id" = '${computeRunId(body.id, now)}', "checkAt" = '${now}' WHERE "scheduleId" = '${body.id}' RETURNING 1`,
     )
     await tick()
     await expect

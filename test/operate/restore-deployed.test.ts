@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { stripCopy, verifyBackup } from '../../operate/backups/backup-file.ts'
 import { insertApiKey, insertOrganization, mintApiKey } from '../../operate/provisioning.ts'
-import { configurationOf } from '../../operate/wrangler.ts'
+import { readConfiguration } from '../../operate/wrangler.ts'
 import { NEXT_RUNS_PASS } from '../../src/db/pass.ts'
 import { boundValues } from '../../src/db/statement.ts'
 import { startScript } from '../support/commands.ts'
@@ -41,7 +41,7 @@ afterAll(() => rmSync(files, { recursive: true }))
 
 /** The buckets and queues of wrangler.toml. */
 function resources() {
-  const { queues, r2_buckets } = configurationOf({})
+  const { queues, r2_buckets } = readConfiguration({})
   const names = queues.consumers?.flatMap((each) => [each.queue, each.dead_letter_queue ?? '']) ?? []
   return {
     buckets: r2_buckets.map(({ bucket_name = '' }) => String(bucket_name)),

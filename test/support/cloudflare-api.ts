@@ -16,7 +16,7 @@ const ACCOUNT = { id: ACCOUNT_ID, name: 'Acme' }
 /** D1's limits (https://developers.cloudflare.com/d1/platform/limits/). */
 const LARGEST_STATEMENT_BYTES = 100_000
 const LARGEST_PARAMETER_BYTES = 2_000_000
-const MOST_PARAMETERS = 100
+const MAX_PARAMETERS = 100
 
 interface Database {
   readonly uuid: string
@@ -510,7 +510,7 @@ function query(sqlite: DatabaseSync, { sql, params, batch }: Statement & { batch
 
 /** A text may have several statements, of which none has parameters then. */
 function runAll(sqlite: DatabaseSync, { sql, params = [] }: Statement) {
-  if (params.length > MOST_PARAMETERS) throw new Error('too many SQL variables')
+  if (params.length > MAX_PARAMETERS) throw new Error('too many SQL variables')
   if (
     params.some((value) => typeof value === 'string' && Buffer.byteLength(value) > LARGEST_PARAMETER_BYTES)
   ) {

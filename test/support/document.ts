@@ -2,7 +2,7 @@
 import { Validator } from '@cfworker/json-schema'
 import { expect } from 'vitest'
 import { ERROR_STATUSES, type ErrorCode } from '../../src/errors.ts'
-import { errorCodesOf, openapiDocument } from '../../src/openapi/document.ts'
+import { listErrorCodes, openapiDocument } from '../../src/openapi/document.ts'
 import { loadOperations } from '../../src/operations.ts'
 
 export interface ApiResponse {
@@ -68,7 +68,7 @@ export function expectDocumented(method: string, path: string, response: ApiResp
     const contract = contracts.find(({ operationId }) => operationId === operation?.operationId)
     // A path with `.` or `..` is another path when it arrives.
     if (contract && code !== 'path_not_found') {
-      expect(errorCodesOf(contract, response.status), `${contract.operationId} ${code}`).toContain(code)
+      expect(listErrorCodes(contract, response.status), `${contract.operationId} ${code}`).toContain(code)
       seenCodes.add(`${contract.operationId} ${code}`)
     }
   }

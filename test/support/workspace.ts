@@ -14,9 +14,9 @@ import * as tables from '../../src/db/schema.ts'
 import { bind, query, runBatch, type Statement, unguarded } from '../../src/db/statement.ts'
 import { COUNT_USAGE, type StoredQuota } from '../../src/db/usage.ts'
 import { mintSecret, SECRET_CONTEXT } from '../../src/resources/schedules/run-endpoint/signature.ts'
-import { runIdOf } from '../../src/resources/schedules/run-id.ts'
-import { archiveOf } from '../../src/resources/skills/archive.ts'
-import { contentsOf, readFiles, storedFiles } from '../../src/resources/skills/version.ts'
+import { computeRunId } from '../../src/resources/schedules/run-id.ts'
+import { createArchive } from '../../src/resources/skills/archive.ts'
+import { readFiles, storedFiles, toContents } from '../../src/resources/skills/version.ts'
 
 const SKILL_DESCRIPTION = 'Writes release notes.'
 const LONG_AGO = '2020-01-01T00:00:00.000Z'
@@ -267,7 +267,7 @@ export class Workspace {
     name = `skill-${this.newId()}`,
   ): Promise<void> {
     const read = readFiles(Object.entries(files).map(([filename, content]) => ({ filename, content })))
-    const archive = await archiveOf(read)
+    const archive = await createArchive(read)
     const objectKey = `skills/${this.organizationId}/${newUuid()}`
     await env.OBJECTS.put(objectKey, archive)
     const [skill] = (await this.dump('skills')).filter((row) => row.id === id)
@@ -285,7 +285,7 @@ export class Workspace {
       apiKeyId: newUuid(),
     })
     const stored = (await this.dump('skillContents')).filter(({ skillId }) => skillId === id)
-    for (const { sha256, content } of contentsOf(read)) {
+    for (const { sha256, content } of toContents(read)) {
       if (stored.some((row) => row.sha256 === sha256)) continue
       await this.#insert(tables.skillContents, { skillId: id, sha256, content })
     }
@@ -332,7 +332,7 @@ export class Workspace {
   async addRun(scheduleId: string, values: Values = {}): Promise<string> {
     const [schedule] = (await this.dump('schedules')).filter(({ id }) => id === scheduleId)
     const scheduledAt = String(values.scheduledAt ?? now())
-    const id = runIdOf(scheduleId, scheduledAt)
+    const id = computeRunId(scheduleId, scheduledAt)
     await this.#insert(tables.runs, {
       scheduleId,
       scheduledAt,

@@ -2,7 +2,7 @@
 import { hashToken, mintToken } from '../../src/access/api-key.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import { startOfIds } from '../../src/db/time-ids.ts'
-import { runIdOf } from '../../src/resources/schedules/run-id.ts'
+import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import {
   ACME,
   CHANGED,
@@ -489,7 +489,7 @@ function run(scheduleId: string, scheduledAt: string, status: string, values: ob
     organizationId: ACME,
     scheduleId,
     scheduledAt,
-    id: runIdOf(scheduleId, scheduledAt),
+    id: computeRunId(scheduleId, scheduledAt),
     parentType: 'project',
     parentId: WEBSITE,
     status,

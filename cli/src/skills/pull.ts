@@ -23,11 +23,11 @@ import { failure } from '../local-files.ts'
 import { countOf, dryRunNote, outcomeLine } from '../output.ts'
 import { connect } from '../service.ts'
 import {
+  computeFingerprint,
   type Entry,
   entriesBelow,
   type Fingerprint,
   type Fingerprints,
-  fingerprintOf,
   isIgnored,
   type PullRecord,
   RECORDS,
@@ -37,8 +37,8 @@ import {
   writeRecord,
 } from './folder.ts'
 import {
+  computeFingerprints,
   earlierFiles,
-  fingerprintsOf,
   hasTag,
   listSkills,
   readVersion,
@@ -149,7 +149,7 @@ async function pullSkill(
 
   const { etag, files } = await readVersion(client, id, options.version)
   for (const { filename } of files) checkFilename(filename)
-  const pulled = { etag, files: fingerprintsOf(files) }
+  const pulled = { etag, files: computeFingerprints(files) }
   let comparison = compare(local, record, pulled.files, options)
   if (comparison.conflicts.length > 0 && local && !record) {
     // The folder was not pulled, but may have been pushed.
@@ -219,7 +219,7 @@ function readLocal(folder: string): Local | undefined {
 /** Differs from that of every file if there is something else than a file. */
 function fingerprintAt(entry: Entry | undefined): Fingerprint | undefined {
   if (entry === undefined || entry.kind === 'folder') return undefined
-  return entry.kind === 'file' ? fingerprintOf(readLocalFile(entry.path)) : entry.kind
+  return entry.kind === 'file' ? computeFingerprint(readLocalFile(entry.path)) : entry.kind
 }
 
 /**

@@ -4,19 +4,19 @@ import { basename, join, resolve } from 'node:path'
 import { dataOf, type WorkspaceClient } from '../../../client/src/index.ts'
 import { startProgress } from '../../../command-line/src/index.ts'
 import {
-  contentOf,
   createSkillContract,
   describedBy,
   describeProblems,
   ENTRY_FILE,
   type StoredContent,
+  toContent,
 } from '../../../src/contracts.ts'
 import { describe, withJson } from '../command.ts'
 import { readFolder } from '../local-files.ts'
 import { countOf, dryRunNote, outcomeLine } from '../output.ts'
 import { connect, PRECONDITION_FAILED } from '../service.ts'
 import { areEqual, entriesBelow, isIgnored, readLocalFile, readRecord, writeRecord } from './folder.ts'
-import { fingerprintsOf, hasTag, listSkills, readVersion } from './versions.ts'
+import { computeFingerprints, hasTag, listSkills, readVersion } from './versions.ts'
 
 /** Where no skills are looked for, besides what is never part of a skill. */
 const NO_SKILLS = 'node_modules'
@@ -150,7 +150,7 @@ function readFiles(folder: string): { files: SkillFile[]; skipped: Skipped[] } {
     if (kind !== 'file') continue
     const { bytes, ...file } = readLocalFile(path)
     // As the service stores it.
-    files.push({ filename: filename.normalize('NFC'), ...file, ...contentOf(bytes) })
+    files.push({ filename: filename.normalize('NFC'), ...file, ...toContent(bytes) })
   }
   return { files, skipped }
 }
@@ -169,7 +169,7 @@ async function pushSkill(
   options: Options,
 ): Promise<string> {
   const body = bodyOf(files, options)
-  const local = fingerprintsOf(files)
+  const local = computeFingerprints(files)
   // A folder that was copied or renamed to another skill's name was not pulled.
   const record = basename(resolve(folder)) === name ? readRecord(folder) : undefined
   const recordPushed = async (etag: string | null) => {
@@ -187,7 +187,7 @@ async function pushSkill(
   const isAsPulled = record?.etag != null && (await hasTag(client, id, record.etag))
   const current = isAsPulled ? undefined : await readVersion(client, id)
   const { etag, files: published } = current
-    ? { etag: current.etag, files: fingerprintsOf(current.files) }
+    ? { etag: current.etag, files: computeFingerprints(current.files) }
     : (record as { etag: string; files: typeof local })
   if (areEqual(local, published)) {
     if (current && !options.dryRun) await recordPushed(etag)

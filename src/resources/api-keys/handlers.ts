@@ -3,7 +3,7 @@ import { hashToken, mintToken } from '../../access/api-key.ts'
 import { authorized } from '../../access/preconditions.ts'
 import { one } from '../../access/request-context.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageOf, pagingOf } from '../../http/paging.ts'
+import { toPage, toPaging } from '../../http/paging.ts'
 import {
   createApiKeyContract,
   createApiKeySessionContract,
@@ -81,9 +81,9 @@ export const createApiKey = endpoint(createApiKeyContract, async (c, context) =>
 
 export const listApiKeys = endpoint(listApiKeysContract, async (c, context) => {
   const query = c.req.valid('query')
-  const values = { ...pagingOf(query), kind: query.kind }
+  const values = { ...toPaging(query), kind: query.kind }
   const { all, own } = await context.run(authorized, { all: listKeys, own: listOwnKeys }, values)
-  return { body: pageOf([...all, ...own].map(parseLists), query, ({ id }) => id) }
+  return { body: toPage([...all, ...own].map(parseLists), query, ({ id }) => id) }
 })
 
 export const rotateApiKey = endpoint(rotateApiKeyContract, async (c, context) => {

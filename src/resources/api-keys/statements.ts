@@ -19,7 +19,7 @@ import {
 import { alias } from 'drizzle-orm/sqlite-core'
 import { recordRevocations } from '../../access/audit.ts'
 import { mayAct } from '../../access/guard.ts'
-import { actsAs, includesProjects, isKeyInReach, isSubset, isUnrotated } from '../../access/manage-keys.ts'
+import { actsAs, includesProjects, isKeyAccessible, isSubset, isUnrotated } from '../../access/manage-keys.ts'
 import {
   authorized,
   type Preconditions,
@@ -160,7 +160,7 @@ export const creatable = requiring([earlierKey], {
       ),
     [scopes],
   ),
-  userIsInReach: precondition(
+  userIsAccessible: precondition(
     actsAs(newUserId),
     () =>
       new ApiError(
@@ -169,7 +169,7 @@ export const creatable = requiring([earlierKey], {
       ),
     [userId, userIdIsGiven],
   ),
-  projectsAreInReach: precondition(
+  projectsAreAccessible: precondition(
     includesProjects(newProjectIds),
     () =>
       new ApiError(
@@ -226,8 +226,8 @@ const keyExists = precondition(
   () => new ApiError('api_key_not_found', 'There is no API key with this apiKeyId.'),
 )
 
-const keyIsInReach = precondition(
-  isKeyInReach(named),
+const keyIsAccessible = precondition(
+  isKeyAccessible(named),
   () =>
     new ApiError(
       'api_key_forbidden',
@@ -342,7 +342,7 @@ export const rotatable = requiring(
   {
     keyExists,
     callerIsUnrotated: callerIsUnrotated(isCallersOwn),
-    keyIsInReach,
+    keyIsAccessible,
     keyIsNoSession: keyIsNoSession(
       named,
       'The API key is a session, which cannot be rotated. Create another session.',
@@ -454,7 +454,7 @@ export const deletable = requiring(
     keyExists,
     // The successor of a key that rotated itself is its descendant, so a rotated key deletes no descendants.
     callerIsUnrotated: callerIsUnrotated(and(isCallersOwn, not(descendants))),
-    keyIsInReach,
+    keyIsAccessible,
   },
 )
 

@@ -3,7 +3,7 @@ import { secretFingerprints } from '../../crypto/digest.ts'
 import { parseKeyRing } from '../../crypto/key-ring.ts'
 import { seal } from '../../crypto/sealed-value.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageOf, pagingOf } from '../../http/paging.ts'
+import { toPage, toPaging } from '../../http/paging.ts'
 import { describeProblem } from '../../http/problems.ts'
 import {
   deleteEnvironmentVariableContract,
@@ -34,9 +34,9 @@ export const deleteEnvironmentVariable = endpoint(deleteEnvironmentVariableContr
 
 export const listEnvironmentVariables = endpoint(listEnvironmentVariablesContract, async (c, context) => {
   const query = c.req.valid('query')
-  const values = { ...c.req.valid('param'), ...pagingOf(query) }
+  const values = { ...c.req.valid('param'), ...toPaging(query) }
   const { variables } = await context.run(readable, { variables: selectVariables }, values)
-  return { body: pageOf(variables, query, ({ key }) => key) }
+  return { body: toPage(variables, query, ({ key }) => key) }
 })
 
 export const putEnvironmentVariable = endpoint(putEnvironmentVariableContract, async (c, context) => {
@@ -61,7 +61,7 @@ export const setEnvironmentVariables = endpoint(setEnvironmentVariablesContract,
     { recordRequest, stored: putSealed, repeated: selectRepeated },
     { ...values, ...fingerprintSecret(idempotencyKey, [values.sealedFor, projectId, variables], context) },
   )
-  const isRepeated = check.projectIsInReach && check.isRepeated
+  const isRepeated = check.projectIsAccessible && check.isRepeated
   if (stored.length === 0 && !isRepeated) throw settable.refusal(check, context)
   const items = (isRepeated ? repeated : stored).toSorted((a, b) => (a.key < b.key ? -1 : 1))
   return { body: { items }, location: context.path }

@@ -7,7 +7,7 @@ import {
   requiring,
   uncheckedPrecondition,
 } from '../../access/preconditions.ts'
-import { namedProject, projectExists, projectIsActive, projectIsInReach } from '../../access/project.ts'
+import { namedProject, projectExists, projectIsAccessible, projectIsActive } from '../../access/project.ts'
 import { exceededQuota, quotaExceeded } from '../../access/quotas.ts'
 import { cursor, now, number, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
@@ -53,7 +53,7 @@ const variableExists = precondition(
 export const deletable = requiring([namedProject, namedVariable], {
   projectExists,
   variableExists,
-  projectIsInReach,
+  projectIsAccessible,
   projectIsActive,
 })
 
@@ -82,7 +82,7 @@ const fields = {
   updatedAt: environmentVariables.updatedAt,
 }
 
-export const readable = requiring([namedProject], { projectExists, projectIsInReach })
+export const readable = requiring([namedProject], { projectExists, projectIsAccessible })
 
 export const selectVariables = guarded(readable, [cursor, rowLimit], () =>
   query
@@ -156,7 +156,7 @@ export const settable = requiring(
   [namedProject, namedRequest],
   {
     projectExists,
-    projectIsInReach,
+    projectIsAccessible,
     isFirstRequest: precondition(
       or(isNull(variableRequests.idempotencyKey), and(eq(variableRequests.createdAt, now), hasEqualBody)),
       () => idempotencyKeyReused('new variables'),
@@ -289,7 +289,7 @@ export const leasable = requiring([namedProject], {
   projectExists,
   keysExist,
   keyIsRestricted,
-  projectIsInReach,
+  projectIsAccessible,
 })
 
 const isLeased = sql`(${keys} is null or ${isSet})`

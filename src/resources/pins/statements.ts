@@ -4,7 +4,7 @@
  */
 import { and, eq, getTableColumns, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { callersProjectIds, callerUser, isInReach } from '../../access/guard.ts'
+import { callersProjectIds, callerUser, isAccessible } from '../../access/guard.ts'
 import { hasProject, type ResourceTable } from '../../access/platform-resource.ts'
 import {
   authorized,
@@ -51,9 +51,9 @@ function resourceExists(
     else ${hasProject({ organizationId, projectId: id })} and ${isIncluded(id)} end`
 }
 
-/** The resource exists in the caller's organization, in a project within the reach of its key. */
+/** The resource exists in the caller's organization, in a project that its key may access. */
 const existsForCaller = (type: SQLWrapper, id: SQLWrapper) =>
-  resourceExists(apiKeys.organizationId, type, id, isInReach)
+  resourceExists(apiKeys.organizationId, type, id, isAccessible)
 
 const own = alias(pins, 'own')
 const target = alias(pins, 'target')
@@ -218,7 +218,7 @@ const itsProjectId = sql<string | null>`coalesce(${sessions.projectId}, ${pullRe
 /** The project that is pinned, or that has what is pinned; NULL if that was deleted. */
 const projectId = sql<string>`coalesce(${itsProjectId}, ${projects.id})`
 
-/** The pins of resources that exist within the reach of the key, each with its resource. */
+/** The pins of resources that exist that the key may access, each with its resource. */
 export const selectPins = guarded(authorized, [], () =>
   authorized
     .rows(
@@ -231,7 +231,7 @@ export const selectPins = guarded(authorized, [], () =>
       },
       and(
         hasProject({ organizationId: own.organizationId, projectId }),
-        isInReach(projectId, callersProjectIds),
+        isAccessible(projectId, callersProjectIds),
       ),
     )
     .innerJoin(own, isCallers)

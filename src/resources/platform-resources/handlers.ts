@@ -5,12 +5,12 @@ import type { Values } from '../../db/parameters.ts'
 import type { Statement, Steps } from '../../db/statement.ts'
 import {
   type ConditionalHeaders,
-  conditionsOf,
   matchesEntityTag,
+  parseConditions,
   withEntityTag,
 } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageOf, pagingOf } from '../../http/paging.ts'
+import { toPage, toPaging } from '../../http/paging.ts'
 import type {
   ArchivingContract,
   Kind,
@@ -65,7 +65,7 @@ async function put<Row extends Resource>(
   headers: ConditionalHeaders,
   context: RequestContext,
 ) {
-  const values = { ...fields, ...conditionsOf(headers) }
+  const values = { ...fields, ...parseConditions(headers) }
   const { check, resource } = await context.run(puttable, { resource: one(put) }, values)
   return { ...withEntityTag(resource), location: check.isNew ? context.path : undefined }
 }
@@ -89,7 +89,7 @@ async function remove(
   context: RequestContext,
 ) {
   const steps = { ...deletion, removed: one(deletion.removed) }
-  const values = { ...params, ...conditionsOf(headers) }
+  const values = { ...params, ...parseConditions(headers) }
   const { removed } = await context.run(deletable, steps, values)
   return { body: { deleted: true as const, id: removed.id } }
 }
@@ -109,8 +109,8 @@ export function organizationResourceEndpoints<const K extends Kind>(
     ),
     list: endpoint(contracts.list, async (c, context) => {
       const query = c.req.valid('query')
-      const { resources } = await context.run(authorized, { resources: statements.list }, pagingOf(query))
-      return { body: pageOf(resources, query, ({ id }) => id) }
+      const { resources } = await context.run(authorized, { resources: statements.list }, toPaging(query))
+      return { body: toPage(resources, query, ({ id }) => id) }
     }),
     remove: endpoint(contracts.remove, (c, context) =>
       remove(statements, c.req.valid('param'), c.req.valid('header'), context),
@@ -125,7 +125,7 @@ export function archivingEndpoint<const K extends Kind>(
 ) {
   return endpoint(contract, async (c, context) => {
     const { archived } = c.req.valid('json')
-    const conditions = conditionsOf(c.req.valid('header'))
+    const conditions = parseConditions(c.req.valid('header'))
     const values = { ...c.req.valid('param'), ...conditions, archived: Number(archived) }
     const { resource } = await context.run(archivable, { resource: one(archive) }, values)
     return withEntityTag(resource)
@@ -150,13 +150,13 @@ export function projectResourceEndpoints<const K extends Kind<ProjectResourceTab
       const { projectId } = query
       const { resources } =
         projectId === undefined
-          ? await context.run(statements.listable, { resources: statements.list }, pagingOf(query))
+          ? await context.run(statements.listable, { resources: statements.list }, toPaging(query))
           : await context.run(
               statements.listableInProject,
               { resources: statements.listInProject },
-              { ...pagingOf(query), projectId },
+              { ...toPaging(query), projectId },
             )
-      return { body: pageOf(resources, query, ({ id }) => id) }
+      return { body: toPage(resources, query, ({ id }) => id) }
     }),
     remove: endpoint(contracts.remove, (c, context) =>
       remove(statements, c.req.valid('param'), c.req.valid('header'), context),

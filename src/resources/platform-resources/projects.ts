@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { isUnrestricted } from '../../access/guard.ts'
 import { authorized } from '../../access/preconditions.ts'
-import { withinReach } from '../../access/project.ts'
+import { withAccessTo } from '../../access/project.ts'
 import { text } from '../../db/parameters.ts'
 import { columnsIn } from '../../db/rows.ts'
 import { apiKeys, projects } from '../../db/schema.ts'
@@ -29,7 +29,7 @@ const PROJECT = {
   quota: 'projects',
 } as const satisfies Kind
 
-const toAccess = { isInReach: withinReach(text('projectId')) }
+const toAccess = { isAccessible: withAccessTo(text('projectId')) }
 const forbidden = { read: OTHER_PROJECTS, change: OTHER_PROJECTS, code: 'project_forbidden' } as const
 const contracts = organizationResourceContracts(PROJECT, forbidden)
 const fields = columnsIn(projects, contracts.retrieve.success.schema)
@@ -41,7 +41,7 @@ const shared = organizationResourceStatements(PROJECT, fields, {
 })
 
 /** Lists the projects that a restricted API key is restricted to. The other list has all, for an API key that is not restricted. */
-const listReachable = listStatement(
+const listAccessible = listStatement(
   projects,
   fields,
   authorized,
@@ -50,7 +50,7 @@ const listReachable = listStatement(
 
 export const statements = {
   ...shared,
-  list: [shared.list, listReachable],
+  list: [shared.list, listAccessible],
   ...archivingStatements(PROJECT, fields, toAccess),
 }
 export const { put, retrieve, list, remove } = organizationResourceEndpoints(contracts, statements)

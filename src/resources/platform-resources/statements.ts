@@ -22,10 +22,10 @@ import {
 import {
   namedProject,
   projectExists,
+  projectIsAccessible,
   projectIsActive,
-  projectIsInReach,
   unrestrictedFor,
-  withinReach,
+  withAccessTo,
 } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { isNewIfRequired, matchesRevision, newRevision } from '../../access/revision.ts'
@@ -188,13 +188,13 @@ export function archivingStatements(
 /** Of sessions and pull requests, which belong to a project. */
 export function projectResourceStatements(kind: Kind<ProjectResourceTable>, fields: ProjectResourceFields) {
   const { table, noun, quota } = kind
-  const { joins, itsProject, exists, isInReach, isNotDeleted } = namedProjectResource(kind)
+  const { joins, itsProject, exists, isAccessible, isNotDeleted } = namedProjectResource(kind)
   const puttable = requiring(
     [namedProject, ...joins],
     {
       projectExists,
-      projectIsInReach,
-      isInReach: withinReach(sql`coalesce(${table.projectId}, ${deletions.projectId}, ${projects.id})`),
+      projectIsAccessible,
+      isAccessible: withAccessTo(sql`coalesce(${table.projectId}, ${deletions.projectId}, ${projects.id})`),
       isNotDeleted,
       staysInProject: precondition(
         or(isNull(table.id), eq(table.projectId, projects.id)),
@@ -210,10 +210,10 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>, fiel
     },
     { isNew: isNew(table.id) },
   )
-  const readable = requiring(joins, { exists, isInReach, isNotDeleted })
+  const readable = requiring(joins, { exists, isAccessible, isNotDeleted })
   const deletable = requiring([...joins, itsProject], {
     exists,
-    isInReach,
+    isAccessible,
     isNotDeleted,
     projectIsActive,
     ...conditionsOfChange(kind),
@@ -221,7 +221,7 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>, fiel
   const listable = requiring([], {
     isUnrestricted: unrestrictedFor(`Lists of all ${noun}s`, 'Name one of its projects as projectId.'),
   })
-  const listableInProject = requiring([namedProject], { projectExists, projectIsInReach })
+  const listableInProject = requiring([namedProject], { projectExists, projectIsAccessible })
   return {
     puttable,
     put: putStatement(kind, fields, puttable, { projectId: projects.id }),

@@ -5,14 +5,14 @@ import { matchesEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { describeProblem } from '../../http/problems.ts'
 import { deleteAfter } from '../../objects/orphans.ts'
-import { deleteObject, entityTagOf, getObject, putObject } from '../../objects/store.ts'
+import { deleteObject, getObject, putObject, toEntityTag } from '../../objects/store.ts'
 import {
   deleteProfilePictureContract,
   LIMIT_BYTES,
   putProfilePictureContract,
   retrieveProfilePictureContract,
 } from './contract.ts'
-import { imageTypeOf } from './image-type.ts'
+import { detectImageType } from './image-type.ts'
 import {
   addDeletedToOrphans,
   addReplacedToOrphans,
@@ -46,7 +46,7 @@ export const deleteProfilePicture = endpoint(deleteProfilePictureContract, async
 export const putProfilePicture = endpoint(putProfilePictureContract, async (c, context) => {
   const { userId } = c.req.valid('param')
   const bytes = await readBytes(c.req.raw, LIMIT_BYTES, context.caller)
-  const contentType = imageTypeOf(bytes)
+  const contentType = detectImageType(bytes)
   if (!contentType) {
     const sent = `${bytes.byteLength} bytes`
     const allowed = 'a PNG, JPEG, GIF or WebP image'
@@ -85,7 +85,7 @@ export const retrieveProfilePicture = endpoint(retrieveProfilePictureContract, a
   const { picture } = await context.run(readable, { picture: one(selectPicture) }, c.req.valid('param'))
   const { objectKey, contentType } = picture
   const headers = {
-    ETag: entityTagOf(objectKey),
+    ETag: toEntityTag(objectKey),
     'Content-Disposition': `inline; filename="profile-picture.${contentType.replace('image/', '')}"`,
   }
   if (matchesEntityTag(c.req.valid('header')['If-None-Match'], headers.ETag))

@@ -4,10 +4,10 @@ import { runsAfter } from '../../cron/next-run.ts'
 import { localTime } from '../../cron/timezone.ts'
 import type { ParameterOf, Statement } from '../../db/statement.ts'
 import { DAY_MS } from '../../durations.ts'
-import { conditionsOf, withEntityTag } from '../../http/conditional.ts'
+import { parseConditions, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { idempotencyOf } from '../../http/idempotency.ts'
-import { filtersOf, pageOf, pagingOf } from '../../http/paging.ts'
+import { toIdempotency } from '../../http/idempotency.ts'
+import { toFilters, toPage, toPaging } from '../../http/paging.ts'
 import {
   agentScheduleContracts,
   createAgentScheduleContract,
@@ -32,14 +32,14 @@ type Statements = typeof projectStatements | typeof agentStatements
 export const createProjectSchedule = endpoint(createProjectScheduleContract, (c, context) => {
   const { projectId: parentId } = c.req.valid('param')
   const body = c.req.valid('json')
-  const idempotency = idempotencyOf(c.req.valid('header')['Idempotency-Key'], body)
+  const idempotency = toIdempotency(c.req.valid('header')['Idempotency-Key'], body)
   return create(context, projectStatements, { parentId, ...body, ...idempotency })
 })
 
 export const createAgentSchedule = endpoint(createAgentScheduleContract, (c, context) => {
   const { agentId: parentId } = c.req.valid('param')
   const body = c.req.valid('json')
-  const idempotency = idempotencyOf(c.req.valid('header')['Idempotency-Key'], body)
+  const idempotency = toIdempotency(c.req.valid('header')['Idempotency-Key'], body)
   return create(context, agentStatements, { parentId, ...body, timezone: 'UTC', ...idempotency })
 })
 
@@ -107,9 +107,9 @@ function handlersOf(
   return {
     list: endpoint(contracts.list, async (c, context) => {
       const query = c.req.valid('query')
-      const values = { parentId: getParentId(c.req.valid('param')), ...pagingOf(query) }
+      const values = { parentId: getParentId(c.req.valid('param')), ...toPaging(query) }
       const { schedules } = await context.run(listable, { schedules: list }, values)
-      const { items, nextCursor } = pageOf(schedules, query, ({ id }) => id)
+      const { items, nextCursor } = toPage(schedules, query, ({ id }) => id)
       return { body: { items: items.map(withPayload), nextCursor } }
     }),
 
@@ -144,7 +144,7 @@ function handlersOf(
         { put, schedule: one(retrieve) },
         {
           ...namedSchedule(c.req.valid('param')),
-          ...conditionsOf(c.req.valid('header')),
+          ...parseConditions(c.req.valid('header')),
           name,
           cron,
           runAt,
@@ -195,7 +195,7 @@ function handlersOf(
         { schedule: one(update) },
         {
           ...named,
-          ...conditionsOf(c.req.valid('header')),
+          ...parseConditions(c.req.valid('header')),
           changes: JSON.stringify(changes),
           runAt: runAt ?? null,
           enabled: enabled === undefined ? null : Number(enabled),
@@ -207,7 +207,7 @@ function handlersOf(
     }),
 
     remove: endpoint(contracts.remove, async (c, context) => {
-      const values = { ...namedSchedule(c.req.valid('param')), ...conditionsOf(c.req.valid('header')) }
+      const values = { ...namedSchedule(c.req.valid('param')), ...parseConditions(c.req.valid('header')) }
       const { removed } = await context.run(deletable, { recordDeletion, removed: one(remove) }, values)
       return { body: { deleted: true, id: removed.id } }
     }),
@@ -220,7 +220,7 @@ export const agentSchedules = handlersOf(agentScheduleContracts, agentStatements
 export const listSchedules = endpoint(listSchedulesContract, async (c, context) => {
   const query = c.req.valid('query')
   const { enabled, parentType = null, nextRunBefore = null } = query
-  const { isFiltered, values } = filtersOf({
+  const { isFiltered, values } = toFilters({
     enabled: enabled === undefined ? null : Number(enabled === 'true'),
     parentType,
     nextRunBefore,
@@ -228,9 +228,9 @@ export const listSchedules = endpoint(listSchedulesContract, async (c, context) 
   const { schedules, lastExamined } = await context.run(
     organizationListable,
     { schedules: selectSchedules, lastExamined: isFiltered ? [selectLastExamined] : [] },
-    { ...pagingOf(query), ...values },
+    { ...toPaging(query), ...values },
   )
-  return { body: pageOf(schedules, query, ({ id }) => id, lastExamined[0]) }
+  return { body: toPage(schedules, query, ({ id }) => id, lastExamined[0]) }
 })
 
 export const previewSchedule = endpoint(previewScheduleContract, async (c, context) => {

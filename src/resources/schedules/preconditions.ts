@@ -9,7 +9,7 @@ import {
   requiring,
   uncheckedPrecondition,
 } from '../../access/preconditions.ts'
-import { projectExists, projectIsActive, projectIsInReach } from '../../access/project.ts'
+import { projectExists, projectIsAccessible, projectIsActive } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { isNewIfRequired, matchesRevision } from '../../access/revision.ts'
 import { now, number, text, textOrNull } from '../../db/parameters.ts'
@@ -40,7 +40,7 @@ export type ParentType = 'project' | 'agent'
 interface ParentPreconditions {
   readonly namedParent: Join<typeof parentId>
   /** Agents belong to no project, so every API key of the organization reaches them. */
-  readonly reachable: Readonly<Record<string, Precondition<0 | 1 | null, never>>>
+  readonly accessible: Readonly<Record<string, Precondition<0 | 1 | null, never>>>
   readonly parentIsActive: Precondition<0 | 1 | null, never>
 }
 
@@ -51,7 +51,7 @@ const PARENTS: Readonly<Record<ParentType, ParentPreconditions>> = {
       on: and(eq(projects.organizationId, apiKeys.organizationId), eq(projects.id, parentId)),
       takes: [parentId],
     },
-    reachable: { parentExists: projectExists, projectIsInReach },
+    accessible: { parentExists: projectExists, projectIsAccessible },
     parentIsActive: projectIsActive,
   },
   agent: {
@@ -60,7 +60,7 @@ const PARENTS: Readonly<Record<ParentType, ParentPreconditions>> = {
       on: and(eq(agents.organizationId, apiKeys.organizationId), eq(agents.id, parentId)),
       takes: [parentId],
     },
-    reachable: {
+    accessible: {
       parentExists: precondition(
         isNotNull(agents.id),
         () => new ApiError('agent_not_found', 'There is no agent with this agentId.'),
@@ -108,7 +108,7 @@ export function isOfParent(parentType: ParentType, table: typeof schedules | typ
 }
 
 function preconditionsOf(parentType: ParentType) {
-  const { namedParent, reachable, parentIsActive } = PARENTS[parentType]
+  const { namedParent, accessible, parentIsActive } = PARENTS[parentType]
   const namedSchedule = {
     table: schedules,
     on: and(isOfParent(parentType), eq(schedules.id, scheduleId)),
@@ -157,18 +157,18 @@ function preconditionsOf(parentType: ParentType) {
       ),
     [changes],
   )
-  const changeable = { ...reachable, scheduleExists, parentIsActive }
+  const changeable = { ...accessible, scheduleExists, parentIsActive }
   const deletable = { ...changeable, matchesRevision: matchesRevision('schedule', schedules.revision) }
   return {
     creatable: requiring([namedParent, earlierSchedule], {
-      ...reachable,
+      ...accessible,
       idempotencyKeyIsNew,
       parentIsActive,
       exceededQuota: withinQuotas({ schedules: sql`1` }),
       isWithinLimit: uncheckedPrecondition(isBelowLimit, scheduleLimitReached, limitParameters),
     }),
-    listable: requiring([namedParent], { ...reachable }),
-    readable: requiring([namedParent, namedSchedule], { ...reachable, scheduleExists }),
+    listable: requiring([namedParent], { ...accessible }),
+    readable: requiring([namedParent, namedSchedule], { ...accessible, scheduleExists }),
     changeable: requiring([namedParent, namedSchedule], changeable),
     deletable: requiring([namedParent, namedSchedule], deletable),
     updatable: requiring([namedParent, namedSchedule], {
@@ -180,7 +180,7 @@ function preconditionsOf(parentType: ParentType) {
     puttable: requiring(
       [namedParent, namedSchedule, otherSchedule, scheduleDeletion],
       {
-        ...reachable,
+        ...accessible,
         isNotDeleted: precondition(
           isNull(deletions.resourceId),
           () => new ApiError('schedule_deleted', 'The schedule was deleted. Its ID is never used again.'),

@@ -8,7 +8,7 @@ import { sha256 } from '../../crypto/digest.ts'
 const TIME_DIGITS = 12
 
 /** @param scheduledAt ISO 8601 in UTC, after 1970. */
-export function runIdOf(scheduleId: string, scheduledAt: string): string {
+export function computeRunId(scheduleId: string, scheduledAt: string): string {
   const time = Date.parse(scheduledAt).toString(16).padStart(TIME_DIGITS, '0')
   const digest = sha256(`${scheduleId} ${scheduledAt}`)
   const variant = '89ab'[Number.parseInt(digest.slice(3, 4), 16) % 4]

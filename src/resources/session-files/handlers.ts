@@ -1,12 +1,12 @@
 import { v7 as newUuid } from 'uuid'
 import { one } from '../../access/request-context.ts'
-import { mediaTypeOf } from '../../http/body.ts'
+import { parseMediaType } from '../../http/body.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageOf, pagingOf } from '../../http/paging.ts'
-import { contentRange, rangeOf } from '../../http/range.ts'
+import { toPage, toPaging } from '../../http/paging.ts'
+import { contentRange, parseRange } from '../../http/range.ts'
 import { deleteAfter } from '../../objects/orphans.ts'
-import { deleteObject, entityTagOf, getObject, streamObject } from '../../objects/store.ts'
+import { deleteObject, getObject, streamObject, toEntityTag } from '../../objects/store.ts'
 import {
   deleteSessionFileContract,
   listSessionFilesContract,
@@ -37,16 +37,16 @@ const UPLOAD_LEASE_MS = 3_600_000
 
 export const listSessionFiles = endpoint(listSessionFilesContract, async (c, context) => {
   const query = c.req.valid('query')
-  const values = { ...c.req.valid('param'), ...pagingOf(query) }
+  const values = { ...c.req.valid('param'), ...toPaging(query) }
   const { files } = await context.run(listable, { files: selectFiles }, values)
-  return { body: pageOf(files, query, ({ id }) => id) }
+  return { body: toPage(files, query, ({ id }) => id) }
 })
 
 export const putSessionFile = endpoint(putSessionFileContract, async (c, context) => {
   const request = c.req.raw
   const leaseExpiresAt = new Date(Date.parse(context.now) + UPLOAD_LEASE_MS)
   const sizeBytes = Number(request.headers.get('Content-Length'))
-  const contentType = await mediaTypeOf(request, context.caller)
+  const contentType = await parseMediaType(request, context.caller)
   const file = { ...c.req.valid('param'), ...c.req.valid('query'), sizeBytes }
   const { upload } = await context.run(
     uploadable,
@@ -83,14 +83,14 @@ export const retrieveSessionFileContent = endpoint(retrieveSessionFileContentCon
   const requested = c.req.valid('header')
   const { stored } = await context.run(readable, { stored: one(selectContent) }, c.req.valid('param'))
   const { objectKey, sizeBytes } = stored
-  const ETag = entityTagOf(objectKey)
+  const ETag = toEntityTag(objectKey)
   const headers = {
     ETag,
     'Accept-Ranges': 'bytes',
     'Content-Disposition': 'attachment',
   }
   if (matchesEntityTag(requested['If-None-Match'], ETag)) return { notModified: true, headers }
-  const range = rangeOf(requested.Range, requested['If-Range'], ETag, sizeBytes)
+  const range = parseRange(requested.Range, requested['If-Range'], ETag, sizeBytes)
   return {
     // An empty content is not read: the demo's file has no object.
     content:

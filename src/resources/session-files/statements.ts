@@ -36,7 +36,7 @@ const session = namedProjectResource({
 })
 const sessionIsReadable = {
   sessionExists: session.exists,
-  sessionIsInReach: session.isInReach,
+  sessionIsAccessible: session.isAccessible,
   sessionIsNotDeleted: session.isNotDeleted,
 }
 

@@ -3,7 +3,7 @@ import { FEED_PREFIX, hashToken, mintToken } from '../../access/api-key.ts'
 import { authorized } from '../../access/preconditions.ts'
 import { one } from '../../access/request-context.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageOf, pagingOf } from '../../http/paging.ts'
+import { toPage, toPaging } from '../../http/paging.ts'
 import { createSkillFeedContract, deleteSkillFeedContract, listSkillFeedsContract } from './contract.ts'
 import { creatable, deletable, deleteFeed, insertFeed, selectFeeds } from './statements.ts'
 
@@ -35,8 +35,8 @@ export const createSkillFeed = endpoint(createSkillFeedContract, async (c, conte
 
 export const listSkillFeeds = endpoint(listSkillFeedsContract, async (c, context) => {
   const query = c.req.valid('query')
-  const { feeds } = await context.run(authorized, { feeds: selectFeeds }, pagingOf(query))
-  return { body: pageOf(feeds.map(parseSkills), query, ({ id }) => id) }
+  const { feeds } = await context.run(authorized, { feeds: selectFeeds }, toPaging(query))
+  return { body: toPage(feeds.map(parseSkills), query, ({ id }) => id) }
 })
 
 export const deleteSkillFeed = endpoint(deleteSkillFeedContract, async (c, context) => {

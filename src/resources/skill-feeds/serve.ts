@@ -4,7 +4,7 @@
  */
 import type { Context } from 'hono'
 import { FEED_PREFIX, hashToken, isToken } from '../../access/api-key.ts'
-import { addressOf, countAgainst, countRefusedKey, refuseBlocked } from '../../access/rate-limit.ts'
+import { countAgainst, countRefusedKey, getAddress, refuseBlocked } from '../../access/rate-limit.ts'
 import { sha256 } from '../../crypto/digest.ts'
 import { isUnavailable } from '../../db/failures.ts'
 import { runBatch } from '../../db/statement.ts'
@@ -74,7 +74,7 @@ async function serveArchive(c: FeedContext): Promise<Response> {
  */
 async function admit({ env, req }: FeedContext) {
   const token = req.param('token') ?? ''
-  const address = addressOf(req.raw)
+  const address = getAddress(req.raw)
   refuseBlocked(address, undefined, env)
   if (!isToken(token, FEED_PREFIX)) {
     await countRefusedKey(address, env)
@@ -88,7 +88,7 @@ async function admit({ env, req }: FeedContext) {
 /** @throws {ApiError} 404 if no live feed has the token. */
 async function requireFeed({ env, req }: FeedContext, feeds: readonly unknown[]): Promise<void> {
   if (feeds.length > 0) return
-  await countRefusedKey(addressOf(req.raw), env)
+  await countRefusedKey(getAddress(req.raw), env)
   throw notFound()
 }
 

@@ -12,7 +12,7 @@ export interface ArchivedFile {
 }
 
 /** @throws {RangeError} if ustar cannot hold a filename. */
-export async function archiveOf(files: readonly ArchivedFile[]): Promise<Uint8Array<ArrayBuffer>> {
+export async function createArchive(files: readonly ArchivedFile[]): Promise<Uint8Array<ArrayBuffer>> {
   const tar = await packTar(
     sorted(files).map(({ filename, bytes, isExecutable }) => {
       // The library would write an extended header.

@@ -82,12 +82,12 @@ function problemOfBase64(content: string): Problem | undefined {
 /** Reads a content without a problem. */
 export function readContent({ content, encoding = 'utf-8' }: SentContent): ReadContent {
   const bytes = Buffer.from(content, encoding)
-  const stored = encoding === 'base64' ? contentOf(bytes, content) : { content, encoding }
+  const stored = encoding === 'base64' ? toContent(bytes, content) : { content, encoding }
   return { ...stored, bytes, sha256: sha256(bytes) }
 }
 
 /** The content to store or to send for the bytes of a file. @param base64 of the bytes, where it is known. */
-export function contentOf(bytes: Uint8Array, base64?: string): StoredContent {
+export function toContent(bytes: Uint8Array, base64?: string): StoredContent {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (isUtf8(buffer) && !buffer.includes(0)) {
     const content = buffer.toString('utf8')

@@ -2,10 +2,10 @@ import { v7 as newUuid } from 'uuid'
 import { authorized } from '../../access/preconditions.ts'
 import { one, type RequestContext } from '../../access/request-context.ts'
 import { sha256 } from '../../crypto/digest.ts'
-import { conditionsOf, matchesEntityTag, withEntityTag } from '../../http/conditional.ts'
+import { matchesEntityTag, parseConditions, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { idempotencyOf } from '../../http/idempotency.ts'
-import { pageOf, pagingOf } from '../../http/paging.ts'
+import { toIdempotency } from '../../http/idempotency.ts'
+import { toPage, toPaging } from '../../http/paging.ts'
 import { describeProblem, describeSent } from '../../http/problems.ts'
 import { deleteAfter } from '../../objects/orphans.ts'
 import { getObject, putObject } from '../../objects/store.ts'
@@ -60,7 +60,7 @@ import {
   updateSkill as updateSkillStatement,
   versionReadable,
 } from './statements.ts'
-import { contentsOf, describedBy, type NewFile, type ReadFile, readFiles, storedFiles } from './version.ts'
+import { describedBy, type NewFile, type ReadFile, readFiles, storedFiles, toContents } from './version.ts'
 
 /** How long storing an archive may take. */
 const ARCHIVE_LEASE_MS = 3_600_000
@@ -81,9 +81,9 @@ export const listSkills = endpoint(listSkillsContract, async (c, context) => {
   const { name } = query
   const { skills } =
     name === undefined
-      ? await context.run(authorized, { skills: selectSkills }, pagingOf(query))
-      : await context.run(authorized, { skills: selectSkillByName }, { ...pagingOf(query), name })
-  return { body: pageOf(skills, query, ({ id }) => id) }
+      ? await context.run(authorized, { skills: selectSkills }, toPaging(query))
+      : await context.run(authorized, { skills: selectSkillByName }, { ...toPaging(query), name })
+  return { body: toPage(skills, query, ({ id }) => id) }
 })
 
 interface NewVersion {
@@ -127,8 +127,8 @@ async function storeArchive(
   objectKey: string,
   { caller, environment }: RequestContext,
 ) {
-  const { archiveOf } = await import('./archive.ts')
-  const archive = await archiveOf(files)
+  const { createArchive } = await import('./archive.ts')
+  const archive = await createArchive(files)
   await putObject(environment.OBJECTS, objectKey, archive.buffer)
   const stored = caller.takeTime()
   return {
@@ -141,7 +141,7 @@ async function storeArchive(
 }
 
 /** The sizes of the contents, for the quota. */
-function contentSizes(contents: ReturnType<typeof contentsOf>): string {
+function contentSizes(contents: ReturnType<typeof toContents>): string {
   return JSON.stringify(
     contents.map(({ sha256, content }) => ({ sha256, bytes: Buffer.byteLength(content) })),
   )
@@ -151,12 +151,12 @@ export const createSkill = endpoint(createSkillContract, async (c, context) => {
   const body = c.req.valid('json')
   const { name, description } = await descriptionIn(body, context)
   const files = readFiles(body.files)
-  const contents = contentsOf(files)
+  const contents = toContents(files)
   const id = newUuid()
   const values = {
     name,
     description,
-    ...idempotencyOf(c.req.valid('header')['Idempotency-Key'], body),
+    ...toIdempotency(c.req.valid('header')['Idempotency-Key'], body),
     // The audit trail names the new skill by it.
     id,
     skillId: id,
@@ -199,10 +199,10 @@ export const updateSkill = endpoint(updateSkillContract, async (c, context) => {
   const body = c.req.valid('json')
   const described = await descriptionIn(body, context)
   const files = readFiles(body.files)
-  const contents = contentsOf(files)
+  const contents = toContents(files)
   const values = {
     ...params,
-    ...conditionsOf(c.req.valid('header')),
+    ...parseConditions(c.req.valid('header')),
     ...described,
     contents: contentSizes(contents),
     files: storedFiles(params.skillId, files),
@@ -242,7 +242,7 @@ export const updateSkill = endpoint(updateSkillContract, async (c, context) => {
 export const deleteSkill = endpoint(deleteSkillContract, async (c, context) => {
   const values = {
     ...c.req.valid('param'),
-    ...conditionsOf(c.req.valid('header')),
+    ...parseConditions(c.req.valid('header')),
     deleteAfter: deleteAfter(new Date(context.now)),
   }
   const { deleted } = await context.run(
@@ -265,9 +265,9 @@ export const listSkillVersions = endpoint(listSkillVersionsContract, async (c, c
   const { versions } = await context.run(
     readable,
     { versions: selectVersions },
-    { ...c.req.valid('param'), ...pagingOf({ ...query, cursor }) },
+    { ...c.req.valid('param'), ...toPaging({ ...query, cursor }) },
   )
-  const { items, nextCursor } = pageOf(versions, query, ({ version }) => String(version))
+  const { items, nextCursor } = toPage(versions, query, ({ version }) => String(version))
   return { body: { items: items.map(withIsCurrent), nextCursor } }
 })
 
@@ -288,7 +288,7 @@ export const publishSkillVersion = endpoint(publishSkillVersionContract, async (
     { publish, skill: one(selectPublished), files: selectSkillFiles },
     {
       ...c.req.valid('param'),
-      ...conditionsOf(c.req.valid('header')),
+      ...parseConditions(c.req.valid('header')),
       version: String(c.req.valid('json').version),
       revision: newUuid(),
     },

@@ -70,6 +70,6 @@ export function storedFiles(skillId: string, files: readonly ReadFile[]): string
 }
 
 /** Equal contents once. */
-export function contentsOf(files: readonly ReadFile[]) {
+export function toContents(files: readonly ReadFile[]) {
   return [...new Map(files.map(({ sha256, content }) => [sha256, { sha256, content }])).values()]
 }

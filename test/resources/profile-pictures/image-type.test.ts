@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { imageTypeOf } from '../../../src/resources/profile-pictures/image-type.ts'
+import { detectImageType } from '../../../src/resources/profile-pictures/image-type.ts'
 
 const bytesOf = (binary: string) => Uint8Array.from(binary, (character) => character.charCodeAt(0))
-const typeOf = (binary: string) => imageTypeOf(bytesOf(binary).buffer)
+const typeOf = (binary: string) => detectImageType(bytesOf(binary).buffer)
 
 const signatures = [
   ['\x89PNG\r\n\x1a\n', 'image/png'],
@@ -29,7 +29,7 @@ describe.each(signatures)('%j', (signature, type) => {
   })
 })
 
-describe('imageTypeOf', () => {
+describe('detectImageType', () => {
   it('takes any length in a WebP, and each of its kinds', () => {
     for (const length of ['\0\0\0\0', '\n\n\n\n', '\r\n\xff\xff']) {
       for (const kind of ['VP8 ', 'VP8L', 'VP8X']) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { v4, v7 } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { timeOfId } from '../../../src/db/time-ids.ts'
-import { runIdOf } from '../../../src/resources/schedules/run-id.ts'
+import { computeRunId } from '../../../src/resources/schedules/run-id.ts'
 
 const SCHEDULE = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
 const INSTANT = '2026-03-27T14:30:00.000Z'
@@ -18,15 +18,15 @@ const minutesFrom = (start: number, count: number) =>
 
 describe('the id of a run', () => {
   it('is the same at all times', () => {
-    expect(runIdOf(SCHEDULE, INSTANT)).toBe('019d2fb3-b640-892e-9522-365dae0ed610')
-    expect(runIdOf(SCHEDULE, INSTANT)).toBe(runIdOf(SCHEDULE, INSTANT))
+    expect(computeRunId(SCHEDULE, INSTANT)).toBe('019d2fb3-b640-892e-9522-365dae0ed610')
+    expect(computeRunId(SCHEDULE, INSTANT)).toBe(computeRunId(SCHEDULE, INSTANT))
   })
 
   it('has the layout of version 8 (RFC 9562, section 5.8): the instant, the version, the variant, a digest', () => {
     for (let count = 0; count < 1000; count++) {
       const scheduleId = v4()
       const instant = new Date(Math.floor((count / 1000) * Date.UTC(9999, 11, 31))).toISOString()
-      const id = runIdOf(scheduleId, instant)
+      const id = computeRunId(scheduleId, instant)
       expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
       const bits = bitsOf(id)
       expect(Number.parseInt(bits.slice(0, 48), 2)).toBe(Date.parse(instant))
@@ -43,7 +43,7 @@ describe('the id of a run', () => {
     '1999-12-31T23:59:59.999Z',
     '9999-12-31T23:59:59.999Z',
   ])('contains the instant %s', (instant) => {
-    const id = runIdOf(SCHEDULE, instant)
+    const id = computeRunId(SCHEDULE, instant)
     expect(id).toHaveLength(36)
     expect(timeOfId(id)).toBe(instant)
     expect(timeOfId(id.toUpperCase())).toBe(instant)
@@ -54,7 +54,7 @@ describe('the id of a run', () => {
     const minutes = minutesFrom(Date.parse(INSTANT), 100)
     for (let count = 0; count < 1000; count++) {
       const scheduleId = v7()
-      for (const minute of minutes) ids.add(runIdOf(scheduleId, minute))
+      for (const minute of minutes) ids.add(computeRunId(scheduleId, minute))
     }
     expect(ids.size).toBe(100_000)
     const differing = new Set([...ids].map((id) => id.slice(15)))
@@ -68,7 +68,7 @@ describe('the id of a run', () => {
       ...minutesFrom(Date.parse(INSTANT), 1000),
       '9999-12-31T23:59:59.999Z',
     ]
-    const ids = instants.map((instant) => runIdOf(v4(), instant))
+    const ids = instants.map((instant) => computeRunId(v4(), instant))
     expect(ids.toSorted()).toEqual(ids)
   })
 })

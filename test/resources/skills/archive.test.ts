@@ -1,7 +1,7 @@
 import { unpackTar } from 'modern-tar'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../../src/crypto/digest.ts'
-import { type ArchivedFile, archiveOf } from '../../../src/resources/skills/archive.ts'
+import { type ArchivedFile, createArchive } from '../../../src/resources/skills/archive.ts'
 import { problemOfArchivedFilename } from '../../../src/resources/skills/archived-filename.ts'
 
 const fileOf = (filename: string, content = '', isExecutable = false): ArchivedFile => ({
@@ -22,7 +22,7 @@ describe('the archive of a skill', () => {
   const TAR_SHA256 = 'd4ad0cc4a0c5bebb06150956538dc3be349f8fe46abb3fca62b6040491a10e05'
 
   it('has its files with their bits, and nothing of the time or the user', async () => {
-    const entries = await unpackTar(await tarOf(await archiveOf(files)), { strict: true })
+    const entries = await unpackTar(await tarOf(await createArchive(files)), { strict: true })
     expect(entries.map(({ header, data }) => [header, new TextDecoder().decode(data)])).toEqual(
       [
         ['SKILL.md', 0o644, '# Notes\n'] as const,
@@ -45,20 +45,20 @@ describe('the archive of a skill', () => {
   })
 
   it('is the same in any order of the files, down to the byte', async () => {
-    const archive = await archiveOf(files)
-    expect(await archiveOf(files.toReversed())).toEqual(archive)
+    const archive = await createArchive(files)
+    expect(await createArchive(files.toReversed())).toEqual(archive)
     expect(sha256(await tarOf(archive))).toBe(TAR_SHA256)
   })
 
   it('is gzip without a time and a name', async () => {
-    const [...start] = (await archiveOf(files)).subarray(0, 8)
+    const [...start] = (await createArchive(files)).subarray(0, 8)
     expect(start).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0])
   })
 
   it('is sorted by the bytes of the filenames', async () => {
     const names = ['A', 'a', 'a-b', 'a/b', 'a0', 'é', '\ufffd', '😀']
     const entries = await unpackTar(
-      await tarOf(await archiveOf(names.toReversed().map((name) => fileOf(name)))),
+      await tarOf(await createArchive(names.toReversed().map((name) => fileOf(name)))),
     )
     expect(entries.map(({ header }) => header.name)).toEqual(names)
   })
@@ -72,7 +72,7 @@ describe('the archive of a skill', () => {
       `${'é'.repeat(77)}/${'é'.repeat(50)}`,
     ]
     for (const name of names) expect(problemOfArchivedFilename(name)).toBeUndefined()
-    const tar = await tarOf(await archiveOf(names.map((name) => fileOf(name))))
+    const tar = await tarOf(await createArchive(names.map((name) => fileOf(name))))
     // A header each, and two empty blocks.
     expect(tar.length).toBe(512 * (names.length + 2))
     const entries = await unpackTar(tar, { strict: true })
@@ -94,12 +94,12 @@ describe('the archive of a skill', () => {
       sent: `${bytes} bytes in UTF-8`,
       allowed: 'up to 100 bytes in UTF-8, or a folder of up to 155 bytes, "/" and up to 100 bytes',
     })
-    await expect(archiveOf([fileOf(filename)])).rejects.toThrow(RangeError)
+    await expect(createArchive([fileOf(filename)])).rejects.toThrow(RangeError)
   })
 
   it('is made of 500 files of 8 MiB together', async () => {
     const bytes = crypto.getRandomValues(new Uint8Array(2 ** 14))
     const many = Array.from({ length: 500 }, (_, index) => ({ ...fileOf(`${index}`), bytes }))
-    expect((await tarOf(await archiveOf(many))).length).toBe(500 * (512 + 2 ** 14) + 1024)
+    expect((await tarOf(await createArchive(many))).length).toBe(500 * (512 + 2 ** 14) + 1024)
   })
 })

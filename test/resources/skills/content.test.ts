@@ -2,12 +2,12 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   bytesOfShown,
-  contentOf,
   DATA_URL_START,
   problemOfContent,
   readContent,
   type SentContent,
   type StoredContent,
+  toContent,
 } from '../../../src/resources/skills/content.ts'
 
 const MEBIBYTE = 2 ** 20
@@ -61,7 +61,7 @@ describe('a content', () => {
     expect([...read.bytes]).toEqual(numbers)
     expect(shownContentOf(read)).toBe(DATA_URL_START + sent.content)
     expect([...bytesOfShown(shownContentOf(read))]).toEqual(numbers)
-    expect(contentOf(bytes)).toEqual(sent)
+    expect(toContent(bytes)).toEqual(sent)
   })
 
   it('comes back from any bytes', () => {
@@ -69,7 +69,7 @@ describe('a content', () => {
     fc.assert(
       fc.property(fc.array(parts, { maxLength: 4 }), (all) => {
         const bytes = Buffer.concat(all.map((part) => Buffer.from(part as string)))
-        const sent = contentOf(bytes)
+        const sent = toContent(bytes)
         expect(problemOfContent(sent, MEBIBYTE)).toBeUndefined()
         const read = readContent(sent)
         expect(bytes.equals(read.bytes)).toBe(true)

@@ -17,7 +17,7 @@ import { SECRET_CONTEXT } from '../run-endpoint/signature.ts'
 import { problemOfReceiver } from '../run-endpoint/url.ts'
 import { enqueueRuns } from '../run-queue.ts'
 import { type AttemptResult, afterAttempt, attempted, writeAttempts } from '../run-transitions.ts'
-import { workFields, workOf } from '../runs/work.ts'
+import { toWork, workFields } from '../runs/work.ts'
 import { attempt } from './attempt.ts'
 
 /** A run endpoint that takes longer to respond is slow. A batch of the first queue is not held longer for it. */
@@ -176,7 +176,7 @@ function senderOf(environment: Environment): (delivery: Delivery) => Promise<Att
       return { error: `The URL of the run endpoint ${problem.wrong}; allowed: ${problem.allowed}.` }
     const secrets = await openSecrets(delivery, ring)
     if (!secrets) return { error: 'The secret of the run endpoint cannot be decrypted. Rotate it.' }
-    return attempt(workOf(delivery), url, secrets, new Date())
+    return attempt(toWork(delivery), url, secrets, new Date())
   }
 }
 

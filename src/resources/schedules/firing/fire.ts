@@ -8,7 +8,7 @@ import { excluded, insertRow, type JsonRows, jsonRows } from '../../../db/rows.t
 import { agents, lastTick, missedSpans, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
 import { hasParent, isAgentOf, isProjectOf, parentArchivedAt } from '../joins.ts'
-import { runIdOf } from '../run-id.ts'
+import { computeRunId } from '../run-id.ts'
 import { enqueueByEndpoint, FIRST_LEASE_MS } from '../run-queue.ts'
 import { checkAt, isFired, newRun, writeNewRuns } from '../run-transitions.ts'
 import { nextTime } from '../timing.ts'
@@ -220,5 +220,5 @@ function firingOf(
     // The runtime may no longer know the time zone. The schedule is paused, and the others still fire.
     console.error(JSON.stringify({ scheduleId: schedule.id, failure: describeFailure(error) }))
   }
-  return { ...schedule, scheduledAt, runId: runIdOf(schedule.id, scheduledAt), nextRunAt }
+  return { ...schedule, scheduledAt, runId: computeRunId(schedule.id, scheduledAt), nextRunAt }
 }

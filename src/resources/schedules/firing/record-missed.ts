@@ -12,7 +12,7 @@ import { missedSpans, schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded } from '../../../db/statement.ts'
 import { DAY_MS } from '../../../durations.ts'
 import { isScheduleOf } from '../joins.ts'
-import { runIdOf } from '../run-id.ts'
+import { computeRunId } from '../run-id.ts'
 import { missedRun, writeNewRuns } from '../run-transitions.ts'
 
 const RUNS_KEPT_MS = 90 * DAY_MS
@@ -99,7 +99,7 @@ function instantsOf(spans: readonly MissedSpan[], oldest: string) {
     try {
       if (next < oldest) next = after(oldest)
       while (next < span.missedUntil && missed.length < INSTANTS_PER_PAGE) {
-        missed.push({ ...span, scheduledAt: next, runId: runIdOf(span.scheduleId, next) })
+        missed.push({ ...span, scheduledAt: next, runId: computeRunId(span.scheduleId, next) })
         next = after(next)
       }
     } catch (error) {

@@ -3,9 +3,9 @@ import { one, type RequestContext } from '../../../access/request-context.ts'
 import { startOfIds, timeOfId } from '../../../db/time-ids.ts'
 import { ApiError } from '../../../errors.ts'
 import { endpoint } from '../../../http/endpoint.ts'
-import { END, filtersOf, pageOf, pagingOf } from '../../../http/paging.ts'
+import { END, toFilters, toPage, toPaging } from '../../../http/paging.ts'
 import { namedSchedule } from '../parents.ts'
-import { runIdOf } from '../run-id.ts'
+import { computeRunId } from '../run-id.ts'
 import { enqueueRuns, FIRST_LEASE_MS } from '../run-queue.ts'
 import {
   acknowledgeRunContract,
@@ -38,7 +38,7 @@ import {
   selectCompleted,
   selectRun,
 } from './statements.ts'
-import { workOf } from './work.ts'
+import { toWork } from './work.ts'
 
 /** The operations on the runs of a parent's schedules. */
 function handlersOf(
@@ -53,11 +53,11 @@ function handlersOf(
         { runs: list },
         {
           ...namedSchedule(c.req.valid('param')),
-          rowLimit: pagingOf(query).rowLimit,
+          rowLimit: toPaging(query).rowLimit,
           before: query.cursor === undefined ? END : timeOfId(query.cursor),
         },
       )
-      return { body: pageOf(runs, query, ({ id }) => id) }
+      return { body: toPage(runs, query, ({ id }) => id) }
     }),
 
     /**
@@ -75,7 +75,7 @@ function handlersOf(
           {
             ...named,
             scheduledAt,
-            id: runIdOf(named.scheduleId, scheduledAt),
+            id: computeRunId(named.scheduleId, scheduledAt),
             checkAt: new Date(time + FIRST_LEASE_MS).toISOString(),
             idempotencyKey: c.req.valid('header')['Idempotency-Key'] ?? null,
           },
@@ -104,12 +104,12 @@ export const listRuns = endpoint(listRunsContract, async (c, context) => {
   const isPending = status === 'pending'
   const list = isPending ? pendingRuns : scheduleId === null ? allRuns : runsOfSchedule
   // What the order of the list serves is no filter.
-  const { isFiltered, values } = filtersOf(isPending ? { scheduleId, projectId } : { status, projectId })
+  const { isFiltered, values } = toFilters(isPending ? { scheduleId, projectId } : { status, projectId })
   const { runs, lastExamined } = await context.run(
     listable,
     { runs: list.select, lastExamined: isFiltered ? [list.selectLastExamined] : [] },
     {
-      ...pagingOf(query),
+      ...toPaging(query),
       ...values,
       status,
       scheduleId,
@@ -120,7 +120,7 @@ export const listRuns = endpoint(listRunsContract, async (c, context) => {
       firstId: since === undefined ? '' : startOfIds(since),
     },
   )
-  return { body: pageOf(runs, query, ({ id }) => id, lastExamined[0]) }
+  return { body: toPage(runs, query, ({ id }) => id, lastExamined[0]) }
 })
 
 export const claimRuns = endpoint(claimRunsContract, async (c, context) => {
@@ -132,7 +132,7 @@ export const claimRuns = endpoint(claimRunsContract, async (c, context) => {
     { claimed: selectClaimable, claim },
     { projectId, claimId, rowLimit: limit, leaseExpiresAt: endOfLease(leaseSeconds, context) },
   )
-  const items = claimed.map(({ leaseExpiresAt, ...run }) => ({ ...workOf(run), claimId, leaseExpiresAt }))
+  const items = claimed.map(({ leaseExpiresAt, ...run }) => ({ ...toWork(run), claimId, leaseExpiresAt }))
   return { body: { items } }
 })
 

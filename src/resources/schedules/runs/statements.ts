@@ -1,10 +1,10 @@
 /** The runs of schedules, in SQL. */
 import { and, asc, desc, eq, gt, gte, isNotNull, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { isInReach, isUnrestricted } from '../../../access/guard.ts'
+import { isAccessible, isUnrestricted } from '../../../access/guard.ts'
 import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
-import { projectFound, reached } from '../../../access/project.ts'
+import { accessibleIf, projectFound } from '../../../access/project.ts'
 import {
   cursor,
   maxExamined,
@@ -170,7 +170,7 @@ export const listable = requiring(
         ),
       [projectId],
     ),
-    isInReach: reached(sql`${projectId} is null or ${isInReach(named.id)}`),
+    isAccessible: accessibleIf(sql`${projectId} is null or ${isAccessible(named.id)}`),
   },
 )
 
@@ -306,15 +306,15 @@ const runExists = precondition(
   and(isNotNull(runs.id), scheduleExists),
   () => new ApiError('run_not_found', 'There is no run with this runId.'),
 )
-const runIsInReach = reached(or(isNotNull(agents.id), isInReach(projects.id)))
+const runIsAccessible = accessibleIf(or(isNotNull(agents.id), isAccessible(projects.id)))
 
-export const accessible = requiring(namedRun, { runExists, isInReach: runIsInReach })
+export const accessible = requiring(namedRun, { runExists, isAccessible: runIsAccessible })
 
 export const selectRun = guarded(accessible, [], () => accessible.rows(fields))
 
 export const acknowledgeable = requiring(namedRun, {
   runExists,
-  isInReach: runIsInReach,
+  isAccessible: runIsAccessible,
   isUnclaimed: precondition(
     sql`not (${runs.status} = 'delivered' and ${runs.claimId} is not null)`,
     () =>
@@ -334,7 +334,7 @@ const claimMismatch = () =>
 
 export const renewable = requiring(namedRun, {
   runExists,
-  isInReach: runIsInReach,
+  isAccessible: runIsAccessible,
   isClaimed: precondition(
     and(
       eq(runs.status, 'delivered'),
@@ -370,11 +370,11 @@ export const completable = requiring(
     sessionExists: precondition(
       // A session that was deleted since does not fail a repeated request.
       sql`${sessionId} is null or ${runs.status} in ('succeeded', 'failed')
-        or (${hasProject(sessions)} and ${isInReach(sessions.projectId)})`,
+        or (${hasProject(sessions)} and ${isAccessible(sessions.projectId)})`,
       () => new ApiError('session_not_found', 'There is no session with this sessionId.'),
       [sessionId],
     ),
-    isInReach: runIsInReach,
+    isAccessible: runIsAccessible,
     // A pending run has the claim that has ended last, which may still complete it.
     isOfClaim: precondition(
       sql`case when ${claimId} is null then ${runs.claimId} is null or ${runs.status} = 'pending'

@@ -42,7 +42,7 @@ type WorkRow = Omit<Work, 'payload' | 'attempt' | 'previous'> &
   Readonly<{ payload: string | null; attempts: number; previous: string | null }>
 
 /** The run as the API describes it. */
-export function workOf(row: WorkRow): Work {
+export function toWork(row: WorkRow): Work {
   const { id, scheduleId, name, projectId, agentId, cron, runAt, timezone, scheduledAt } = row
   const parse = (json: string | null) => (json === null ? null : JSON.parse(json))
   return {

@@ -8,7 +8,7 @@ import { timeOfId } from '../../../../src/db/time-ids.ts'
 import type { Environment, RunMessage, RunReference } from '../../../../src/environment.ts'
 import { deliverRuns } from '../../../../src/resources/schedules/delivery/consumer.ts'
 import { mintSecret } from '../../../../src/resources/schedules/run-endpoint/signature.ts'
-import { runIdOf } from '../../../../src/resources/schedules/run-id.ts'
+import { computeRunId } from '../../../../src/resources/schedules/run-id.ts'
 import { RUNS_PER_MESSAGE } from '../../../../src/resources/schedules/run-queue.ts'
 import { tick } from '../../../../src/scheduled.ts'
 import { request } from '../../../support/api.ts'
@@ -824,7 +824,7 @@ describe('a message', () => {
     const elsewhere = await withRun(200)
     const runs = [
       { ...reference, organizationId: elsewhere.workspace.organizationId },
-      { ...reference, id: runIdOf(reference.id, ago(HOUR_MS)) },
+      { ...reference, id: computeRunId(reference.id, ago(HOUR_MS)) },
     ]
     await deliverBatch([{ runs: [] }, { runs }])
     await deliverBatch([])

@@ -6,7 +6,7 @@ import { schedules } from '../../../../src/db/schema.ts'
 import type { Environment } from '../../../../src/environment.ts'
 import { fireSchedules } from '../../../../src/resources/schedules/firing/fire.ts'
 import { recordMissedRuns } from '../../../../src/resources/schedules/firing/record-missed.ts'
-import { runIdOf } from '../../../../src/resources/schedules/run-id.ts'
+import { computeRunId } from '../../../../src/resources/schedules/run-id.ts'
 import { tick } from '../../../../src/scheduled.ts'
 import { request } from '../../../support/api.ts'
 import { interruptedDatabase, watchedDatabase } from '../../../support/bindings.ts'
@@ -20,9 +20,9 @@ const DAY_MINUTES = 1440
 /** The number of D1 statements that the platform allows one invocation. */
 const MAX_STATEMENTS = 1000
 /** How many missed instants a tick records. */
-const INSTANTS_A_TICK = 10_000
+const INSTANTS_PER_TICK = 10_000
 /** How many rows of each table a tick purges. */
-const PURGED_A_TICK = 2000
+const PURGED_PER_TICK = 2000
 const KEPT_DAYS = 90
 
 const at = (minutes: number) => new Date(START + minutes * MINUTE_MS)
@@ -93,7 +93,7 @@ function walk(cron: string, timezone: string, from: string, to: string): string[
 /** The runs of a schedule as `instant status`, in order. */
 async function statusesOf(workspace: Workspace, id: string): Promise<string[]> {
   const runs = (await workspace.dump('runs')).filter(({ scheduleId }) => scheduleId === id)
-  expect(runs.every((run) => run.id === runIdOf(id, String(run.scheduledAt)))).toBe(true)
+  expect(runs.every((run) => run.id === computeRunId(id, String(run.scheduledAt)))).toBe(true)
   return runs.map(({ scheduledAt, status }) => `${scheduledAt} ${status}`).sort()
 }
 
@@ -160,7 +160,7 @@ describe('after time without ticks', () => {
       await tick(environment, new Date(to))
       expect(await statusesOf(workspace, id)).toEqual(skippedBut(instants, 'delivered'))
       const ids = (await receiver.received()).map(({ headers }) => headers['webhook-id'])
-      expect(ids).toEqual([runIdOf(id, latest)])
+      expect(ids).toEqual([computeRunId(id, latest)])
       for (const { status, lastError, attempts, checkAt } of await workspace.dump('runs')) {
         if (status !== 'skipped') continue
         expect({ lastError, attempts, checkAt }).toEqual({
@@ -180,8 +180,8 @@ describe('after time without ticks', () => {
     await tick({ ...environment, DB }, at(0))
     expect(statements.length).toBeLessThan(MAX_STATEMENTS)
     const recorded = await statusesOf(workspace, long)
-    expect(recorded).toHaveLength(INSTANTS_A_TICK + 1)
-    expect(recorded.at(-2)).toBe(`${iso(-9 * DAY_MINUTES + INSTANTS_A_TICK - 1)} skipped`)
+    expect(recorded).toHaveLength(INSTANTS_PER_TICK + 1)
+    expect(recorded.at(-2)).toBe(`${iso(-9 * DAY_MINUTES + INSTANTS_PER_TICK - 1)} skipped`)
     expect(await statusesOf(workspace, short)).toEqual([`${iso(0)} pending`])
     await Promise.all([tick(environment, at(0)), tick(environment, at(0))])
     for (const [id, since] of [
@@ -279,7 +279,7 @@ describe('after time without ticks', () => {
     await deliver()
     expect(await scheduleOf(workspace, id)).toMatchObject({ lastRunAt: instant.toISOString() })
     const ids = (await receiver.received()).map(({ headers }) => headers['webhook-id'])
-    expect(ids).toEqual([runIdOf(id, instant.toISOString())])
+    expect(ids).toEqual([computeRunId(id, instant.toISOString())])
   })
 })
 
@@ -392,17 +392,17 @@ describe.each(DELETED)('a deleted $what', ({ type, pathOf }) => {
     else await fireSchedules(environment, at(0))
     await addOldRuns(workspace, id, 100, iso(-9 * DAY_MINUTES))
     const before = await rowsOf(workspace, id)
-    expect(before).toHaveLength((when === 'after a tick' ? INSTANTS_A_TICK : 0) + 103)
+    expect(before).toHaveLength((when === 'after a tick' ? INSTANTS_PER_TICK : 0) + 103)
 
     expect((await request('DELETE', pathOf(parentId, id), { key })).status).toBe(200)
     await deliver()
     const ticks = await tickToTheEnd(workspace, environment)
-    expect(ticks).toBeGreaterThanOrEqual(when === 'after a tick' ? INSTANTS_A_TICK / PURGED_A_TICK : 1)
+    expect(ticks).toBeGreaterThanOrEqual(when === 'after a tick' ? INSTANTS_PER_TICK / PURGED_PER_TICK : 1)
     expect(await rowsOf(workspace, id)).toEqual([])
     await deliver()
     expect(await rowsOf(workspace, id)).toEqual([])
     const ids = new Set((await receiver.received()).map(({ headers }) => headers['webhook-id']))
-    expect(ids).toEqual(new Set([runIdOf(other, iso(0))]))
+    expect(ids).toEqual(new Set([computeRunId(other, iso(0))]))
     await tick(environment, at(ticks + 1))
     expect(await statusesOf(workspace, other)).toEqual(skippedBut([iso(-120), iso(-60), iso(0)], 'delivered'))
   })

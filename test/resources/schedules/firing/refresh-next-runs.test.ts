@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000
 const DAY_MINUTES = 1440
 /** How many schedules a page has, and how many of them a tick processes. */
 const PAGE = 100
-const SCHEDULES_A_TICK = 700
+const SCHEDULES_PER_TICK = 700
 
 const at = (minutes: number) => new Date(START + minutes * MINUTE_MS)
 const iso = (minutes: number) => at(minutes).toISOString()
@@ -159,13 +159,13 @@ describe('the pass over next runs', () => {
 
   it('works page by page, and the next tick continues', async () => {
     const { workspace, projectId } = await withProject()
-    const count = SCHEDULES_A_TICK + PAGE + 1
+    const count = SCHEDULES_PER_TICK + PAGE + 1
     await addManyWithoutNextRun(workspace, projectId, count)
     const { DB, ...use } = watchedDatabase()
     await refreshNextRuns({ ...env, DB }, at(NOW))
     // With the other tasks of a tick, it stays below the 50 statements of the Workers Free plan.
     expect(use.statements.length).toBeLessThanOrEqual(35)
-    expect(await countOf(workspace, nextAfter(HOURLY, 'UTC'))).toBe(SCHEDULES_A_TICK)
+    expect(await countOf(workspace, nextAfter(HOURLY, 'UTC'))).toBe(SCHEDULES_PER_TICK)
     await tick(env, at(NOW + 1))
     expect(await countOf(workspace, nextAfter(HOURLY, 'UTC'))).toBe(count)
     expect(await passes()).toEqual(completed(NOW))
@@ -181,7 +181,7 @@ describe('the pass over next runs', () => {
 
   it('ends if the schedules that it has not reached are deleted', async () => {
     const { workspace, projectId } = await withProject()
-    await addManyWithoutNextRun(workspace, projectId, SCHEDULES_A_TICK + 1)
+    await addManyWithoutNextRun(workspace, projectId, SCHEDULES_PER_TICK + 1)
     await refreshNextRuns(env, at(NOW))
     expect(await passes()).not.toEqual(completed(NOW))
     await env.DB.prepare('DELETE FROM "schedules"').run()
@@ -200,7 +200,7 @@ describe('the pass over next runs', () => {
 
   it('starts again if its row is deleted, as by a restore', async () => {
     const { workspace, projectId } = await withProject()
-    await addManyWithoutNextRun(workspace, projectId, SCHEDULES_A_TICK + 1)
+    await addManyWithoutNextRun(workspace, projectId, SCHEDULES_PER_TICK + 1)
     await refreshNextRuns(env, at(NOW))
     await removePass()
     await env.DB.prepare('UPDATE "schedules" SET "nextRunAt" = NULL').run()

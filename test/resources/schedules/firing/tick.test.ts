@@ -7,7 +7,7 @@ import { schedules } from '../../../../src/db/schema.ts'
 import type { Environment, RunMessage, RunReference } from '../../../../src/environment.ts'
 import worker from '../../../../src/index.ts'
 import { fireSchedules } from '../../../../src/resources/schedules/firing/fire.ts'
-import { runIdOf } from '../../../../src/resources/schedules/run-id.ts'
+import { computeRunId } from '../../../../src/resources/schedules/run-id.ts'
 import { FIRST_LEASE_MS } from '../../../../src/resources/schedules/run-queue.ts'
 import { tick } from '../../../../src/scheduled.ts'
 import { request } from '../../../support/api.ts'
@@ -25,10 +25,10 @@ const LEASE_MINUTES = 16
 /** The number of D1 statements that the platform allows one invocation. */
 const MAX_STATEMENTS = 1000
 /** The number of schedules that a tick fires at most. */
-const CLAIMS_A_TICK = 30_000
+const CLAIMS_PER_TICK = 30_000
 
 /** A page of due schedules. */
-const RUNS_A_CALL = 250
+const RUNS_PER_CALL = 250
 
 const at = (minutes: number) => new Date(START + minutes * MINUTE_MS)
 const iso = (minutes: number) => at(minutes).toISOString()
@@ -163,7 +163,7 @@ async function deliveredIds(receiver: Receiver): Promise<string[]> {
   return (await receiver.received()).map(({ headers, body }) => {
     const id = headers['webhook-id'] ?? ''
     const { data } = JSON.parse(body)
-    expect([data.id, runIdOf(data.scheduleId, data.scheduledAt)]).toEqual([id, id])
+    expect([data.id, computeRunId(data.scheduleId, data.scheduledAt)]).toEqual([id, id])
     return id
   })
 }
@@ -196,7 +196,7 @@ describe('a schedule that is due', () => {
 
     const runsOf = async () => (await request('GET', `${path}/${schedule.id}/runs`, { key })).body.items
     while ((await runsOf())[0].status === 'pending') await new Promise((resolve) => setTimeout(resolve, 50))
-    const id = runIdOf(schedule.id, instant)
+    const id = computeRunId(schedule.id, instant)
     expect(await runsOf()).toEqual([
       expect.objectContaining({
         id,
@@ -239,7 +239,7 @@ describe('a schedule that is due', () => {
       }
       const instants = [0, 60, 120].map((minutes) => iso(minutes))
       expect(await statusesOf(workspace)).toEqual(instants.map((instant) => `${id} ${instant} delivered`))
-      const ids = instants.map((instant) => runIdOf(id, instant))
+      const ids = instants.map((instant) => computeRunId(id, instant))
       expect((await deliveredIds(receiver)).sort()).toEqual(ids)
       expect((await workspace.dump('runs')).map((run) => run.id).sort()).toEqual(ids)
     },
@@ -255,7 +255,7 @@ describe('a schedule that is due', () => {
     await tick({ ...env, RUNS: outbox.RUNS }, at(59))
     expect(outbox.references).toEqual([])
     expect(await statusesOf(workspace)).toEqual(hourlyRuns([id], 0))
-    expect(await deliveredIds(receiver)).toEqual([runIdOf(id, iso(0))])
+    expect(await deliveredIds(receiver)).toEqual([computeRunId(id, iso(0))])
   })
 
   it('has the whole first lease if the tick is late', async () => {
@@ -264,7 +264,7 @@ describe('a schedule that is due', () => {
     const outbox = new Outbox()
     const reference = {
       organizationId: workspace.organizationId,
-      id: runIdOf(id, iso(-10)),
+      id: computeRunId(id, iso(-10)),
       attempts: 0,
     }
     for (const minutes of [-5, FIRST_LEASE_MINUTES - 1]) {
@@ -308,7 +308,7 @@ describe('a schedule that is due', () => {
     { what: 'was acknowledged', acknowledges: true, received: 0 },
   ])('is not sent by a late message if it $what', async ({ acknowledges, received }) => {
     const { workspace, projectId, receiver, key } = await withReceiver()
-    const runId = runIdOf(await addDue(workspace, projectId, 0), iso(0))
+    const runId = computeRunId(await addDue(workspace, projectId, 0), iso(0))
     await receiver.answers(500)
     const outbox = new Outbox()
     await tick({ ...env, RUNS: outbox.RUNS }, at(0))
@@ -338,7 +338,7 @@ describe('a schedule that is due', () => {
     for (const minutes of [60, 120, 150, 240]) await tickAt(minutes)
     const before = hourlyRuns([id], 0, 180)
     expect(await statusesOf(workspace)).toEqual([...before, `${id} ${iso(240)} delivered`].sort())
-    expect(await deliveredIds(receiver)).toEqual([180, 240].map((minutes) => runIdOf(id, iso(minutes))))
+    expect(await deliveredIds(receiver)).toEqual([180, 240].map((minutes) => computeRunId(id, iso(minutes))))
     expect(await stateOf(workspace, id)).toEqual({ nextRunAt: iso(300), lastRunAt: iso(240) })
   })
 
@@ -409,7 +409,7 @@ describe('concurrent ticks', () => {
     await outbox.deliver(env, 1)
     const ids = (await workspace.dump('schedules')).map(({ id }) => String(id))
     expect(await statusesOf(workspace)).toEqual(hourlyRuns(ids, -120))
-    expect((await deliveredIds(receiver)).sort()).toEqual(ids.map((id) => runIdOf(id, iso(0))).sort())
+    expect((await deliveredIds(receiver)).sort()).toEqual(ids.map((id) => computeRunId(id, iso(0))).sort())
     expect(await workspace.dump('missedSpans')).toEqual([])
     for (const { lastRunAt, nextRunAt } of await workspace.dump('schedules'))
       expect([lastRunAt, nextRunAt]).toEqual([iso(0), iso(60)])
@@ -557,12 +557,12 @@ describe('after a failure', () => {
   ): Promise<string[]> {
     expect(await statusesOf(workspace), what).toEqual(expected)
     const delivered = await deliveredIds(receiver)
-    const due = ids.map((id) => runIdOf(id, iso(0)))
+    const due = ids.map((id) => computeRunId(id, iso(0)))
     expect([...new Set(delivered)].sort(), what).toEqual(due.sort())
     const runs = await workspace.dump('runs')
     expect(
       runs.every(
-        ({ scheduleId, scheduledAt, id }) => id === runIdOf(String(scheduleId), String(scheduledAt)),
+        ({ scheduleId, scheduledAt, id }) => id === computeRunId(String(scheduleId), String(scheduledAt)),
       ),
     ).toBe(true)
     expect(await workspace.dump('missedSpans'), what).toEqual([])
@@ -649,7 +649,7 @@ describe('after a failure', () => {
     await addManyDue(workspace, projectId, 2100)
     const outbox = new Outbox({ number, when })
     await tick({ ...env, RUNS: outbox.RUNS }, at(0))
-    const sent = 2100 - (when === 'before' ? RUNS_A_CALL : 0)
+    const sent = 2100 - (when === 'before' ? RUNS_PER_CALL : 0)
     expect(outbox.of(workspace)).toHaveLength(sent)
     await tick({ ...env, RUNS: outbox.RUNS }, at(FIRST_LEASE_MINUTES))
     expect(new Set(outbox.of(workspace)).size).toBe(2100)
@@ -711,7 +711,7 @@ describe('many due schedules', () => {
     const [late, crowd] = [await Workspace.create(), await Workspace.create()]
     // Neither their ids nor their rows are in the order in which they are due.
     await addManyDue(late, await late.addProject(), 200, { minutes: -5, stepMs: -1000 })
-    await addManyDue(crowd, await crowd.addProject(), CLAIMS_A_TICK - 100, { minutes: -10 })
+    await addManyDue(crowd, await crowd.addProject(), CLAIMS_PER_TICK - 100, { minutes: -10 })
     const order = (await late.dump('schedules'))
       .sort((a, b) => (String(a.nextRunAt) < String(b.nextRunAt) ? -1 : 1))
       .map(({ id }) => String(id))
@@ -720,7 +720,7 @@ describe('many due schedules', () => {
     const { DB, statements } = watchedDatabase()
     await tick({ ...env, DB, RUNS: new Outbox().RUNS }, at(0))
     expect(statements.length).toBeLessThan(MAX_STATEMENTS)
-    expect(await crowd.dump('runs')).toHaveLength(CLAIMS_A_TICK - 100)
+    expect(await crowd.dump('runs')).toHaveLength(CLAIMS_PER_TICK - 100)
     expect(await fired()).toEqual(order.slice(0, 100).sort())
 
     await env.DB.prepare('UPDATE schedules SET "nextRunAt" = ? WHERE "organizationId" = ?')
@@ -749,11 +749,11 @@ describe('without a run endpoint', () => {
     for (const minutes of [1, LEASE_MINUTES, 59]) await tick({ ...env, RUNS: outbox.RUNS }, at(minutes))
     expect(outbox.messages).toEqual([])
     const { body } = await request('GET', '/v1/runs?status=pending', { key })
-    expect(body.items.map((run: { id: string }) => run.id)).toEqual([runIdOf(id, iso(0))])
+    expect(body.items.map((run: { id: string }) => run.id)).toEqual([computeRunId(id, iso(0))])
 
     await tick({ ...env, RUNS: outbox.RUNS }, at(60))
     await outbox.deliver()
-    expect(await deliveredIds(receiver)).toEqual([runIdOf(id, iso(60))])
+    expect(await deliveredIds(receiver)).toEqual([computeRunId(id, iso(60))])
     expect(await statusesOf(workspace)).toEqual([`${id} ${iso(0)} pending`, `${id} ${iso(60)} delivered`])
   })
 
@@ -794,7 +794,7 @@ describe('without a run endpoint', () => {
     }
     const outbox = new Outbox()
     await tick({ ...env, RUNS: outbox.RUNS }, at(0))
-    expect([outbox.of(mine), outbox.of(other)]).toEqual([[], [runIdOf(id, iso(0))]])
+    expect([outbox.of(mine), outbox.of(other)]).toEqual([[], [computeRunId(id, iso(0))]])
     await outbox.deliver()
     await tick({ ...env, RUNS: outbox.RUNS }, at(LEASE_MINUTES))
     expect(outbox.messages).toEqual([])

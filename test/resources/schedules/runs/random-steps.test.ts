@@ -9,7 +9,7 @@ import { v4 as newUuid } from 'uuid'
 import { describe, expect, it, vi } from 'vitest'
 import { nextRun } from '../../../../src/cron/next-run.ts'
 import type { Environment } from '../../../../src/environment.ts'
-import { runIdOf } from '../../../../src/resources/schedules/run-id.ts'
+import { computeRunId } from '../../../../src/resources/schedules/run-id.ts'
 import { tick } from '../../../../src/scheduled.ts'
 import { request } from '../../../support/api.ts'
 import { databaseWith } from '../../../support/bindings.ts'
@@ -18,7 +18,7 @@ import { deliverBatch, newOutbox } from '../../../support/queue.ts'
 import { advance, HOUR_MS, MINUTE_MS, refusalOf, stopClocks } from '../../../support/runs.ts'
 import { Workspace } from '../../../support/workspace.ts'
 
-const STEPS_A_WORLD = 100
+const STEPS_PER_WORLD = 100
 const STEPS = sized(300, 2000)
 const DEFAULT_FAILURES = 20
 
@@ -628,7 +628,7 @@ class World {
   }
 
   #checkRun(run: Run, before: Stored, after: Stored, step: Step): void {
-    expect(run.id).toBe(runIdOf(run.scheduleId, run.scheduledAt))
+    expect(run.id).toBe(computeRunId(run.scheduleId, run.scheduledAt))
     const { status, failure, claimId, checkAt, startedAt, finishedAt, attempts } = run
     expect([failure !== null, finishedAt !== null, status]).toEqual([
       status === 'failed',
@@ -751,7 +751,7 @@ function expectedOf(
 describe('schedules and their runs', () => {
   it(`follow their rules in chosen steps and in ${STEPS} random ones`, { timeout: 3_600_000 }, async () => {
     const seen = new Set<string>()
-    const actions = fc.array(action, { minLength: STEPS_A_WORLD, maxLength: STEPS_A_WORLD })
+    const actions = fc.array(action, { minLength: STEPS_PER_WORLD, maxLength: STEPS_PER_WORLD })
     let worlds = 0
     const property = fc.asyncProperty(actions, fc.constantFrom(...RECEIVERS), async (steps, receiver) => {
       const world = await World.create(receiver, worlds++, seen)
@@ -785,7 +785,7 @@ describe('schedules and their runs', () => {
         if (failure === 'delivery') seen.add('ended as failed delivery')
       vi.restoreAllMocks()
     })
-    const numRuns = CHOSEN.length + STEPS / STEPS_A_WORLD
+    const numRuns = CHOSEN.length + STEPS / STEPS_PER_WORLD
     await fc.assert(property, { numRuns, examples: CHOSEN, endOnFailure: true })
     expect([...seen]).toEqual(
       expect.arrayContaining([

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Service } from '../../../../scripts/service.ts'
 import { sha256 } from '../../../../src/crypto/digest.ts'
-import { type ArchivedFile, archiveOf } from '../../../../src/resources/skills/archive.ts'
+import { type ArchivedFile, createArchive } from '../../../../src/resources/skills/archive.ts'
 import { newFolder } from '../../../support/dev-server.ts'
 import { type InstalledFile, installSkills } from '../../../support/installer.ts'
 import { type RunningService, startService } from '../../../support/service.ts'
@@ -41,7 +41,7 @@ describe('the archive of a skill', () => {
       fileOf('empty', ''),
     ]
     // As in test/resources/skills/archive.test.ts.
-    expect(sha256(gunzipSync(await archiveOf(files)))).toBe(
+    expect(sha256(gunzipSync(await createArchive(files)))).toBe(
       'd4ad0cc4a0c5bebb06150956538dc3be349f8fe46abb3fca62b6040491a10e05',
     )
   })
