@@ -96,6 +96,12 @@ type ResultsOf<Named, Further> = {
   [Name in keyof Named]: Named[Name] extends Precondition<infer Result> ? Result : never
 } & { [Name in keyof Further]: Further[Name] extends SQL<infer Result> ? Result : never }
 
+type TakenBy<
+  Joins extends readonly Join[],
+  Named extends NamedPreconditions,
+  Own extends readonly Parameter[],
+> = Joins[number]['takes'][number] | Named[keyof Named]['takes'][number] | Own[number]
+
 export interface Preconditions<Values = unknown, P extends Parameter = Parameter> {
   /** The parameters of the joins, of the preconditions and of the further results. */
   readonly takes: readonly P[]
@@ -136,10 +142,7 @@ export function requiring<
   preconditions: Named,
   further: Further = {} as Further,
   parameters?: Own,
-): Preconditions<
-  ResultsOf<Named, Further>,
-  Joins[number]['takes'][number] | Named[keyof Named]['takes'][number] | Own[number]
-> {
+): Preconditions<ResultsOf<Named, Further>, TakenBy<Joins, Named, Own>> {
   const listed = Object.entries(preconditions) as [string, Precondition][]
   const guard = sql`${and(mayAct, ...listed.map(([, { holds }]) => holds))}`
   const checked = listed.flatMap(([name, { result }]) => (result ? [[name, result] as const] : []))
@@ -166,7 +169,7 @@ export function requiring<
     // The check has the columns of its results, which the type checker cannot follow through `Object.fromEntries`.
     check: guarded({ takes }, [], () =>
       selectRows({ ...callerFields, ...columns }, joins, isCallersKey),
-    ) as never,
+    ) as Statement<CheckResult<ResultsOf<Named, Further>>, TakenBy<Joins, Named, Own>>,
     guard,
     get organizationId() {
       return sql<string>`${rows({ organizationId: apiKeys.organizationId })}`

@@ -206,7 +206,7 @@ function shorten(text: string, maxLength: number): string {
 
 function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
-    (value, key) => (Object(value) === value ? (value as never)[key] : undefined),
+    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
     data,
   )
 }
