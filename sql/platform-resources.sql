@@ -1431,8 +1431,8 @@ set
   "revision" = excluded."revision"
 returning
   "id",
-  "name",
   "projectId",
+  "name",
   "createdAt",
   "updatedAt",
   "revision";
@@ -1496,8 +1496,8 @@ where
 -- statements.retrieve
 select
   "pullRequests"."id",
-  "pullRequests"."name",
   "pullRequests"."projectId",
+  "pullRequests"."name",
   "pullRequests"."createdAt",
   "pullRequests"."updatedAt",
   "pullRequests"."revision"
@@ -1584,8 +1584,8 @@ where
 -- statements.list
 select
   "pullRequests"."id",
-  "pullRequests"."name",
   "pullRequests"."projectId",
+  "pullRequests"."name",
   "pullRequests"."createdAt",
   "pullRequests"."updatedAt"
 from
@@ -1661,8 +1661,8 @@ where
 -- statements.listInProject
 select
   "id" as "id",
-  "name" as "name",
   "projectId" as "projectId",
+  "name" as "name",
   "createdAt" as "createdAt",
   "updatedAt" as "updatedAt"
 from
@@ -2150,8 +2150,8 @@ set
   "revision" = excluded."revision"
 returning
   "id",
-  "name",
   "projectId",
+  "name",
   "createdAt",
   "updatedAt",
   "revision";
@@ -2215,8 +2215,8 @@ where
 -- statements.retrieve
 select
   "sessions"."id",
-  "sessions"."name",
   "sessions"."projectId",
+  "sessions"."name",
   "sessions"."createdAt",
   "sessions"."updatedAt",
   "sessions"."revision"
@@ -2303,8 +2303,8 @@ where
 -- statements.list
 select
   "sessions"."id",
-  "sessions"."name",
   "sessions"."projectId",
+  "sessions"."name",
   "sessions"."createdAt",
   "sessions"."updatedAt"
 from
@@ -2380,8 +2380,8 @@ where
 -- statements.listInProject
 select
   "id" as "id",
-  "name" as "name",
   "projectId" as "projectId",
+  "name" as "name",
   "createdAt" as "createdAt",
   "updatedAt" as "updatedAt"
 from

@@ -1065,21 +1065,21 @@ where
 -- agentSchedules.list
 select
   "id" as "id",
-  "name" as "name",
+  "schedules"."parentId" as "agentId",
   "cron" as "cron",
-  "runAt" as "runAt",
-  "overlap" as "overlap",
-  "maxRunSeconds" as "maxRunSeconds",
-  "pauseAfterFailures" as "pauseAfterFailures",
   "enabledAt" as "enabledAt",
   "lastRunAt" as "lastRunAt",
   "nextRunAt" as "nextRunAt",
   "createdAt" as "createdAt",
   "updatedAt" as "updatedAt",
-  "pausedReason" as "pausedReason",
-  "note" as "note",
+  "name" as "name",
+  "runAt" as "runAt",
   "payload" as "payload",
-  "schedules"."parentId" as "agentId"
+  "overlap" as "overlap",
+  "maxRunSeconds" as "maxRunSeconds",
+  "pauseAfterFailures" as "pauseAfterFailures",
+  "note" as "note",
+  "pausedReason" as "pausedReason"
 from
   "schedules" indexed by "schedulesByParent"
 where
@@ -1121,21 +1121,21 @@ limit
 -- agentSchedules.retrieve
 select
   "schedules"."id",
-  "schedules"."name",
+  "schedules"."parentId" as "agentId",
   "schedules"."cron",
-  "schedules"."runAt",
-  "schedules"."overlap",
-  "schedules"."maxRunSeconds",
-  "schedules"."pauseAfterFailures",
   "schedules"."enabledAt",
   "schedules"."lastRunAt",
   "schedules"."nextRunAt",
   "schedules"."createdAt",
   "schedules"."updatedAt",
-  "schedules"."pausedReason",
-  "schedules"."note",
+  "schedules"."name",
+  "schedules"."runAt",
   "schedules"."payload",
-  "schedules"."parentId" as "agentId",
+  "schedules"."overlap",
+  "schedules"."maxRunSeconds",
+  "schedules"."pauseAfterFailures",
+  "schedules"."note",
+  "schedules"."pausedReason",
   "schedules"."revision"
 from
   "apiKeys"
@@ -1433,21 +1433,21 @@ where
   )
 returning
   "id",
-  "name",
+  "parentId" as "agentId",
   "cron",
-  "runAt",
-  "overlap",
-  "maxRunSeconds",
-  "pauseAfterFailures",
   "enabledAt",
   "lastRunAt",
   "nextRunAt",
   "createdAt",
   "updatedAt",
-  "pausedReason",
-  "note",
+  "name",
+  "runAt",
   "payload",
-  "parentId" as "agentId",
+  "overlap",
+  "maxRunSeconds",
+  "pauseAfterFailures",
+  "note",
+  "pausedReason",
   "revision";
 
 -- agentSchedules.recordDeletion
@@ -1980,22 +1980,22 @@ where
 -- projectSchedules.list
 select
   "id" as "id",
-  "name" as "name",
+  "schedules"."parentId" as "projectId",
   "cron" as "cron",
-  "runAt" as "runAt",
   "timezone" as "timezone",
-  "overlap" as "overlap",
-  "maxRunSeconds" as "maxRunSeconds",
-  "pauseAfterFailures" as "pauseAfterFailures",
   "enabledAt" as "enabledAt",
   "lastRunAt" as "lastRunAt",
   "nextRunAt" as "nextRunAt",
   "createdAt" as "createdAt",
   "updatedAt" as "updatedAt",
-  "pausedReason" as "pausedReason",
-  "note" as "note",
+  "name" as "name",
+  "runAt" as "runAt",
   "payload" as "payload",
-  "schedules"."parentId" as "projectId"
+  "overlap" as "overlap",
+  "maxRunSeconds" as "maxRunSeconds",
+  "pauseAfterFailures" as "pauseAfterFailures",
+  "note" as "note",
+  "pausedReason" as "pausedReason"
 from
   "schedules" indexed by "schedulesByParent"
 where
@@ -2048,22 +2048,22 @@ limit
 -- projectSchedules.retrieve
 select
   "schedules"."id",
-  "schedules"."name",
+  "schedules"."parentId" as "projectId",
   "schedules"."cron",
-  "schedules"."runAt",
   "schedules"."timezone",
-  "schedules"."overlap",
-  "schedules"."maxRunSeconds",
-  "schedules"."pauseAfterFailures",
   "schedules"."enabledAt",
   "schedules"."lastRunAt",
   "schedules"."nextRunAt",
   "schedules"."createdAt",
   "schedules"."updatedAt",
-  "schedules"."pausedReason",
-  "schedules"."note",
+  "schedules"."name",
+  "schedules"."runAt",
   "schedules"."payload",
-  "schedules"."parentId" as "projectId",
+  "schedules"."overlap",
+  "schedules"."maxRunSeconds",
+  "schedules"."pauseAfterFailures",
+  "schedules"."note",
+  "schedules"."pausedReason",
   "schedules"."revision"
 from
   "apiKeys"
@@ -2405,22 +2405,22 @@ where
   )
 returning
   "id",
-  "name",
+  "parentId" as "projectId",
   "cron",
-  "runAt",
   "timezone",
-  "overlap",
-  "maxRunSeconds",
-  "pauseAfterFailures",
   "enabledAt",
   "lastRunAt",
   "nextRunAt",
   "createdAt",
   "updatedAt",
-  "pausedReason",
-  "note",
+  "name",
+  "runAt",
   "payload",
-  "parentId" as "projectId",
+  "overlap",
+  "maxRunSeconds",
+  "pauseAfterFailures",
+  "note",
+  "pausedReason",
   "revision";
 
 -- projectSchedules.recordDeletion

@@ -16,15 +16,19 @@ export function insertRow<Table extends SQLiteTable>(
 }
 
 /**
- * The columns of a table that a response has: those that are properties of its schema. So a new column appears in no response by
- * itself.
+ * The columns of a table that a response has: those that are properties of its schema, in its order. So a new column appears
+ * in no response by itself.
+ * @param others the properties that are not columns of the table.
  */
-export function columnsIn<Table extends SQLiteTable, Shape extends object>(
-  table: Table,
-  { shape }: { readonly shape: Shape },
-) {
-  const columns = Object.entries(getTableColumns(table)).filter(([name]) => Object.hasOwn(shape, name))
-  return Object.fromEntries(columns) as Pick<Table['_']['columns'], keyof Table['_']['columns'] & keyof Shape>
+export function columnsIn<
+  Table extends SQLiteTable,
+  Shape extends object,
+  Others extends Readonly<Record<string, SQL.Aliased>> = Record<never, never>,
+>(table: Table, { shape }: { readonly shape: Shape }, others = {} as Others) {
+  const columns = { ...getTableColumns(table), ...others }
+  const selected = Object.keys(shape).flatMap((name) => (columns[name] ? [[name, columns[name]]] : []))
+  return Object.fromEntries(selected) as Others &
+    Pick<Table['_']['columns'], keyof Table['_']['columns'] & keyof Shape>
 }
 
 /** The columns of the primary key, separated by commas. */

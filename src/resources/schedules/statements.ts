@@ -276,7 +276,7 @@ export const projectSchedules = statementsOf(
   'project',
   projectPreconditions,
   { id: schedules.id, projectId, cron, timezone: schedules.timezone, ...times },
-  { ...columnsIn(schedules, projectScheduleState), projectId } satisfies SelectedFor<
+  columnsIn(schedules, projectScheduleState, { projectId }) satisfies SelectedFor<
     typeof projectScheduleState
   >,
 )
@@ -285,7 +285,7 @@ export const agentSchedules = statementsOf(
   'agent',
   agentPreconditions,
   { id: schedules.id, agentId, cron, ...times },
-  { ...columnsIn(schedules, agentScheduleState), agentId } satisfies SelectedFor<typeof agentScheduleState>,
+  columnsIn(schedules, agentScheduleState, { agentId }) satisfies SelectedFor<typeof agentScheduleState>,
 )
 
 export const organizationListable = requiring([], {
