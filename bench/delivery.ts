@@ -3,7 +3,7 @@
  * endpoint that never answers. The queues are those of wrangler.toml, in workerd, which hands over one batch at a time.
  */
 import { setTimeout } from 'node:timers/promises'
-import { describeScript, parsed } from '../scripts/command-line.ts'
+import { describeScript, parsed } from '../operate/command-line.ts'
 import { schema } from './data.ts'
 import { percentile } from './load.ts'
 import { execute } from './measure.ts'

@@ -3,17 +3,10 @@ import './private-files.ts'
 import { existsSync, renameSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import {
-  describeScript,
-  getTarget,
-  parsed,
-  temporaryFolder,
-  UsageError,
-  withTarget,
-} from '../scripts/command-line.ts'
 import { stripCopy, tableNames, verifyBackup } from './backups/backup-file.ts'
 import { objectFolder, saveObjects, stillReferenced } from './backups/objects.ts'
 import { snapshot } from './backups/snapshot.ts'
+import { describeScript, getTarget, parsed, temporaryFolder, UsageError, withTarget } from './command-line.ts'
 import { openDatabase } from './database.ts'
 import { ObjectStore } from './objects.ts'
 import { requireStateFolder } from './state-folder.ts'

@@ -1,8 +1,8 @@
 /** Creates an organization, a user and an API key directly in the database, where no API key exists to do it by HTTP. */
 import './private-files.ts'
-import { describeScript, getTarget, parsed, UsageError, withTarget } from '../scripts/command-line.ts'
 import { SCOPES, type Scope } from '../src/access/scopes.ts'
 import { isUuid } from '../src/http/fields.ts'
+import { describeScript, getTarget, parsed, UsageError, withTarget } from './command-line.ts'
 import { execute } from './database.ts'
 import { createKey, parseUserId } from './first-key.ts'
 import { selectOrganizationsByName } from './provisioning.ts'

@@ -1,5 +1,5 @@
 /** Deploys the service to a Cloudflare account, and upgrades it when run again (docs/deploy.md). */
-import { describeScript, parsed, UsageError } from '../scripts/command-line.ts'
+import { describeScript, parsed, UsageError } from './command-line.ts'
 import { checkDeployment, type Step, stepsOf } from './deploy-steps.ts'
 import { parseUserId } from './first-key.ts'
 import { toArguments } from './wrangler.ts'

@@ -17,10 +17,10 @@ import {
 } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { createInterface } from 'node:readline'
-import { numberText, startProgress, UsageError } from '../scripts/command-line.ts'
 import { isUuid } from '../src/http/fields.ts'
 import { stillReferenced } from './backups/objects.ts'
 import type { Row } from './cloudflare.ts'
+import { numberText, startProgress, UsageError } from './command-line.ts'
 import { type CommandDatabase, listColumns, quoted } from './database.ts'
 import { forEachAtOnce, OBJECTS_AT_ONCE, type ObjectStore } from './objects.ts'
 

@@ -1,6 +1,9 @@
 /** Lists, shows, exports and deletes organizations (docs/operate.md, docs/restore.md). */
 import './private-files.ts'
 import { setTimeout } from 'node:timers/promises'
+import type { Value } from '../src/db/parameters.ts'
+import { isUuid } from '../src/http/fields.ts'
+import type { Row } from './cloudflare.ts'
 import {
   describeScript,
   getTarget,
@@ -9,10 +12,7 @@ import {
   startProgress,
   UsageError,
   withTarget,
-} from '../scripts/command-line.ts'
-import type { Value } from '../src/db/parameters.ts'
-import { isUuid } from '../src/http/fields.ts'
-import type { Row } from './cloudflare.ts'
+} from './command-line.ts'
 import { type CommandDatabase, listColumns, openDatabase, quoted } from './database.ts'
 import { ObjectStore } from './objects.ts'
 import { exportOrganization } from './organization-export.ts'

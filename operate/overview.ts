@@ -1,10 +1,10 @@
 /** What the commands of an operator read and show about organizations. */
 
-import { numberText } from '../scripts/command-line.ts'
 import { startOfIds } from '../src/db/time-ids.ts'
 import { DAY_MS } from '../src/durations.ts'
 import { type Quota, readLimits } from '../src/environment.ts'
 import type { Row } from './cloudflare.ts'
+import { numberText } from './command-line.ts'
 import type { CommandDatabase } from './database.ts'
 import { readConfiguration, type Target } from './wrangler.ts'
 

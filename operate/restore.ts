@@ -6,14 +6,6 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import {
-  describeScript,
-  getTarget,
-  parsed,
-  temporaryFolder,
-  UsageError,
-  withTarget,
-} from '../scripts/command-line.ts'
 import { IS_SERVICE_TABLE, loadBackup, tableNames } from './backups/backup-file.ts'
 import { objectFolder, putObjectsBack } from './backups/objects.ts'
 import { readLiveKeys, replaceLocal } from './backups/restore-local.ts'
@@ -29,6 +21,7 @@ import {
 import { countingQuery, type KeyPolicy, prepareBackup } from './backups/restored-state.ts'
 import { snapshotRemote } from './backups/snapshot.ts'
 import { Account, type AccountDatabase, type Row } from './cloudflare.ts'
+import { describeScript, getTarget, parsed, temporaryFolder, UsageError, withTarget } from './command-line.ts'
 import {
   databaseConfiguration,
   deployedDatabase,

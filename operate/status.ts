@@ -1,8 +1,8 @@
 /** Shows what is inside a database: organizations, runs, schedules, size, schema and the last tick (docs/operate.md). */
 
-import { describeScript, getTarget, numberText, parsed, withTarget } from '../scripts/command-line.ts'
 import type { Value } from '../src/db/parameters.ts'
 import { migrationNames } from './backups/backup-file.ts'
+import { describeScript, getTarget, numberText, parsed, withTarget } from './command-line.ts'
 import { type CommandDatabase, databaseConfiguration, openDatabase } from './database.ts'
 import { aligned, type Overview, organizationLines, percentText, readOverviews } from './overview.ts'
 import { requireStateFolder } from './state-folder.ts'

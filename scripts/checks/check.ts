@@ -1,8 +1,8 @@
 /** The checks that need no running service. */
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
+import { describeScript, parsed } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
-import { describeScript, parsed } from '../command-line.ts'
 
 parsed(
   describeScript(

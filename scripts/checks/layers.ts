@@ -1,8 +1,8 @@
 /** Checks which folder imports which, by the list below. */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, matchesGlob } from 'node:path/posix'
+import { describeScript, parsed } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
-import { describeScript, parsed } from '../command-line.ts'
 
 const BASE = 'src/environment.ts src/errors.ts src/durations.ts'
 const DOOR = 'src/contracts.ts'
@@ -17,15 +17,14 @@ const LAYERS = {
   test: '**',
   bench: 'operate/** scripts/** src/** test/support/inputs.ts',
   'test/support/inputs.ts': 'src/http',
-  'scripts/checks scripts/dev scripts/generate': 'client/** cli/bundle.ts operate/** scripts/*.ts src/**',
-  'client/example.ts': 'client/src command-line/src',
-  scripts: 'client/src command-line/src operate/wrangler.ts scripts/command-line.ts src/**',
-  operate: 'operate/wrangler.ts scripts/command-line.ts src/**',
-  'scripts/command-line.ts': 'command-line/src operate/wrangler.ts',
+  'scripts/checks scripts/dev scripts/generate':
+    'client/** command-line/src cli/bundle.ts operate/** scripts/*.ts src/**',
+  scripts: 'client/src command-line/src operate/** src/**',
+  operate: 'command-line/src src/**',
   cli: `client/src command-line/src cli/** ${DOOR}`,
   'mcp/src': DOOR,
   'command-line/src': 'client/src',
-  'client/src client/generate.ts operate/wrangler.ts': '',
+  'client/src client/generate.ts': '',
   'src/contracts.ts': 'src/**',
   'src/index.ts': 'src/**',
   'src/app.ts src/scheduled.ts': 'src/**',

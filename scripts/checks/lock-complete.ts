@@ -1,7 +1,7 @@
 /** Whether package-lock.json is complete and in step with package.json. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeScript, parsed } from '../command-line.ts'
+import { describeScript, parsed } from '../../operate/command-line.ts'
 
 interface LockedPackage {
   version?: string

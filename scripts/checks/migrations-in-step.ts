@@ -6,8 +6,8 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { describeScript, parsed, temporaryFolder } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
-import { describeScript, parsed, temporaryFolder } from '../command-line.ts'
 
 /** Drizzle cannot declare WITHOUT ROWID. All tables are of this kind (docs/design.md, "Tables without rowid"), except: */
 const ROWID_TABLES = [

@@ -2,8 +2,9 @@
  * Checks that every statement compares each table with the organization of its caller, and that the check would notice if one of these
  * comparisons were missing.
  */
+
+import { describeScript, parsed } from '../../operate/command-line.ts'
 import { allStatements } from '../all-statements.ts'
-import { describeScript, parsed } from '../command-line.ts'
 import { organizationComparisons, parseStatement, unboundTables } from './bound-tables.ts'
 
 parsed(

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { describeScript, parsed } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
-import { describeScript, parsed } from '../command-line.ts'
 
 const { slow: isSlow } = parsed(
   describeScript(

@@ -1,7 +1,7 @@
 /** Runs all tests, and all of those of which `npm test` runs a sample (docs/reliability.md). */
 import { spawnSync } from 'node:child_process'
+import { describeScript, parsed } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
-import { describeScript, parsed } from '../command-line.ts'
 
 parsed(
   describeScript(

@@ -9,9 +9,9 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join, relative } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import { describeScript, parsed, portNumber } from '../../operate/command-line.ts'
 import { checkStateFolder } from '../../operate/state-folder.ts'
 import { applyMigrations, ROOT, startDevelopmentServer, stateFolder } from '../../operate/wrangler.ts'
-import { describeScript, parsed, portNumber } from '../command-line.ts'
 import {
   createDemoKeys,
   curlLines,

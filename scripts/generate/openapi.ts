@@ -1,10 +1,10 @@
 /** Generates from the contracts the OpenAPI document that the Worker serves, and from it the types of the client. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { describeScript, parsed } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
 import { openapiDocument } from '../../src/openapi/document.ts'
 import { loadOperations } from '../../src/operations.ts'
-import { describeScript, parsed } from '../command-line.ts'
 
 const FILE = join(ROOT, 'public', 'openapi.json')
 

@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { basename, dirname, join } from 'node:path'
 import { is, Placeholder } from 'drizzle-orm'
 import { format } from 'sql-formatter'
+import { describeScript, parsed } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
 import type { Statement } from '../../src/db/statement.ts'
 import { allStatements } from '../all-statements.ts'
-import { describeScript, parsed } from '../command-line.ts'
 
 const options = parsed(
   describeScript(

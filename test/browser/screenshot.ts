@@ -1,7 +1,7 @@
 /** Takes docs/reference.png, the screenshot of the reference page. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeScript, parsed } from '../../scripts/command-line.ts'
+import { describeScript, parsed } from '../../operate/command-line.ts'
 import { ROOT } from '../support/commands.ts'
 import { newFolder, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
 import { launchChromium, newPage } from './chromium.ts'

@@ -480,7 +480,7 @@ describe('npm run dev -- --var LOCAL_RUN_ENDPOINTS:off', () => {
   })
 
   it('fills a demo workspace on which the generated client calls all seven operations', () => {
-    const output = execFileSync('node', ['client/example.ts', join(state, 'demo.json')], {
+    const output = execFileSync('node', ['scripts/dev/example.ts', join(state, 'demo.json')], {
       cwd: ROOT,
       encoding: 'utf8',
     })

@@ -1,6 +1,6 @@
 /** What only the scripts share on the command line, and what they share with the command `workspace`. */
 import { type Command, describeCommand, type OptionValues, UsageError } from '../command-line/src/index.ts'
-import type { Target } from '../operate/wrangler.ts'
+import type { Target } from './wrangler.ts'
 
 export {
   numberText,

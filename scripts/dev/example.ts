@@ -1,7 +1,7 @@
 /** Calls the seven core operations on the demo workspace of a running `npm run dev`. */
 import { existsSync, readFileSync } from 'node:fs'
-import { describeCommand, parsed } from '../command-line/src/index.ts'
-import { createWorkspaceClient } from './src/index.ts'
+import { createWorkspaceClient } from '../../client/src/index.ts'
+import { describeCommand, parsed } from '../../command-line/src/index.ts'
 
 const command = parsed(
   describeCommand(
