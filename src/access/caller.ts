@@ -7,7 +7,7 @@ import { type Rows, runBatch, type Statement, type Steps } from '../db/statement
 import type { Environment } from '../environment.ts'
 import { ApiError, type ErrorCode, unauthorized } from '../errors.ts'
 import { hashToken, isToken } from './api-key.ts'
-import { type CallerFacts, recordUse } from './guard.ts'
+import { type CallerResult, recordUse } from './guard.ts'
 import { authorized } from './preconditions.ts'
 import { count, countAgainst, countRefusedKey, getAddress, isLimiting, refuseBlocked } from './rate-limit.ts'
 import { RecentMap } from './recent-map.ts'
@@ -38,7 +38,7 @@ export class Caller {
   #now = new Date().toISOString()
   /** What the request has asked of the database so far. */
   readonly databaseUse: DatabaseUse = noUse()
-  /** The organization of the key, once a trip to the database found the key live. */
+  /** The organization of the key, once a round trip to the database found the key live. */
   organizationId: string | undefined
   readonly #environment: Environment
   readonly #session: D1DatabaseSession | undefined
@@ -119,7 +119,7 @@ export class Caller {
    * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope; then nothing has acted, because each statement
    *   carries the guard.
    */
-  async runChecked<Result extends CallerFacts>(
+  async runChecked<Result extends CallerResult>(
     check: Statement<Result>,
     steps: Steps,
     values: Values,
@@ -138,7 +138,7 @@ export class Caller {
   }
 
   /**
-   * Asks in a trip of its own whether the key may act now, before work that only such a key may cause.
+   * Asks in a round trip of its own whether the key may act now, before work that only such a key may cause.
    * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope.
    */
   async requireAuthorized(): Promise<void> {
@@ -153,7 +153,7 @@ export class Caller {
   }
 
   /**
-   * The organization that the key belongs to, for what has to be known before the one trip. It never changes, so it
+   * The organization that the key belongs to, for what has to be known before the one round trip. It never changes, so it
    * is remembered from the key's last request; whether the key may act is asked each time.
    * @throws {ApiError} 401 if the key is not live, where it is not remembered.
    */
@@ -161,7 +161,7 @@ export class Caller {
     return acceptedKeys.get(this.#keyHash)?.organizationId ?? (await this.#lookUp()).callerOrganizationId
   }
 
-  #requireScope({ isInScope, callerUserId }: CallerFacts): void {
+  #requireScope({ isInScope, callerUserId }: CallerResult): void {
     const { scope, actsAsUser } = this.#callerScope
     if (!isInScope)
       throw new ApiError(
@@ -176,9 +176,9 @@ export class Caller {
     }
   }
 
-  async #lookUp(): Promise<CallerFacts> {
+  async #lookUp(): Promise<CallerResult> {
     const { check: [row] = [] } = await this.#runBatch({ check: authorized.check }, {}, true)
-    return this.#requireLive(row as CallerFacts | undefined)
+    return this.#requireLive(row as CallerResult | undefined)
   }
 
   async #runBatch(steps: Steps, values: Values, isRepeatable: boolean): Promise<Rows<Steps>> {
@@ -202,13 +202,13 @@ export class Caller {
     }
   }
 
-  async #requireLive<Result extends CallerFacts>(facts: Result | undefined): Promise<Result> {
-    if (!facts || facts.keyEnd) {
+  async #requireLive<Result extends CallerResult>(result: Result | undefined): Promise<Result> {
+    if (!result || result.keyEnd) {
       acceptedKeys.delete(this.#keyHash)
       await countRefusedKey(this.#address, this.#environment)
-      throw unauthorized[facts?.keyEnd ?? 'invalid']()
+      throw unauthorized[result?.keyEnd ?? 'invalid']()
     }
-    const { callerOrganizationId: organizationId } = facts
+    const { callerOrganizationId: organizationId } = result
     this.organizationId = organizationId
     acceptedKeys.set(this.#keyHash, { organizationId, acceptedAt: Date.now() })
     // The request may have done its work by now, so it is counted and not refused.
@@ -216,9 +216,9 @@ export class Caller {
       this.waitUntil(count('ORGANIZATION_RATE_LIMIT', organizationId, this.#environment))
     }
     this.#isCounted = true
-    if (facts.isLastUsedStale) {
+    if (result.isLastUsedStale) {
       this.waitUntil(runBatch(this.#environment.DB, { recordUse }, this.#guardValues()))
     }
-    return facts
+    return result
   }
 }

@@ -44,8 +44,8 @@ export const callersProjectIds = sql`(select ${apiKeys.projectIds} from ${apiKey
 /** Of the caller's key in `apiKeys`: true if it is not restricted to projects. Required by organization-wide resources. */
 export const isUnrestricted = isNull(apiKeys.projectIds)
 
-/** The facts about the caller that every checking statement returns. */
-export interface CallerFacts {
+/** What every checking statement returns about the caller. */
+export interface CallerResult {
   /** Null if the key is live. */
   readonly keyEnd: 'revoked' | 'expired' | null
   readonly isInScope: 0 | 1
@@ -55,7 +55,7 @@ export interface CallerFacts {
   readonly isLastUsedStale: 0 | 1
 }
 
-/** The columns of `CallerFacts`. */
+/** The columns of `CallerResult`. */
 export const callerFields = {
   keyEnd: sql`${keyEnd}`.as('keyEnd'),
   isInScope: sql<0 | 1>`${isInScope}`.as('isInScope'),

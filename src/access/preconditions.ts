@@ -14,9 +14,9 @@ import { apiKeys } from '../db/schema.ts'
 import { guarded, query, type Statement } from '../db/statement.ts'
 import type { Limits } from '../environment.ts'
 import type { ApiError } from '../errors.ts'
-import { type CallerFacts, callerFields, isCallersKey, mayAct } from './guard.ts'
+import { type CallerResult, callerFields, isCallersKey, mayAct } from './guard.ts'
 
-/** What an error is made from, beside the fact. */
+/** What an error is made from, beside the result of the check. */
 interface ErrorContext {
   readonly limits: Limits
 }
@@ -90,7 +90,7 @@ export type NamedPreconditions = Readonly<Record<string, Precondition>>
 type NamedResults = Readonly<Record<string, SQL>>
 
 /** The row of the check: the caller, and a value for each precondition and each further column. */
-export type CheckResult<Values> = CallerFacts & Readonly<Values>
+export type CheckResult<Values> = CallerResult & Readonly<Values>
 
 type ResultsOf<Named, Further> = {
   [Name in keyof Named]: Named[Name] extends Precondition<infer Result> ? Result : never

@@ -8,7 +8,7 @@ import type { Caller } from './caller.ts'
 import type { CheckResult, Preconditions } from './preconditions.ts'
 import { quotaValues } from './quotas.ts'
 
-interface RequestFacts extends AuditSubject {
+interface RequestDetails extends AuditSubject {
   /** The part of the path before `/v1/`: the prefix, if the client used it. */
   readonly basePath: string
   /** True if the request may run twice with the same effect. */
@@ -23,7 +23,8 @@ interface One<S extends Step = Step> {
 /** A step whose result is its only row. Without a row, the operation is refused. */
 export const one = <S extends Step>(step: S): One<S> => ({ one: step })
 
-type NamedSteps = Readonly<Record<string, Step | One>>
+/** `check` is the name of the checking statement. */
+type NamedSteps = Readonly<Record<string, Step | One>> & { readonly check?: never }
 type Unwrapped<Named extends Step | One> = Named extends One<infer S> ? S : Named extends Step ? Named : never
 
 /** The row of the check, and for each step its rows, or its only row. */
@@ -48,9 +49,9 @@ export class RequestContext {
   readonly environment: Environment
   readonly limits: Limits
   readonly #quotas: Values
-  readonly #request: RequestFacts
+  readonly #request: RequestDetails
 
-  constructor(caller: Caller, environment: Environment, request: RequestFacts) {
+  constructor(caller: Caller, environment: Environment, request: RequestDetails) {
     this.caller = caller
     this.environment = environment
     const { limits, quotas } = limitsIn(environment)

@@ -8,9 +8,16 @@ export type Values = Readonly<Record<string, Value>>
 export type Parameter = Placeholder
 
 /** The values of the parameters, by their names. */
-export type ValuesOf<P extends Parameter> = {
-  readonly [One in P as One['name']]: One extends Placeholder<string, infer Type> ? Type : never
-}
+export type ValuesOf<P extends Parameter> = { readonly [Name in P['name']]: ValueOf<P, Name> }
+
+/** A value that every parameter of the name accepts. */
+type ValueOf<P extends Parameter, Name extends string> = (
+  P extends Placeholder<Name, infer Type>
+    ? (value: Type) => void
+    : never
+) extends (value: infer Accepted extends Value) => void
+  ? Accepted
+  : never
 
 export const text = <const Name extends string>(name: Name) => new Placeholder<Name, string>(name)
 export const textOrNull = <const Name extends string>(name: Name) =>

@@ -20,8 +20,6 @@ export interface Statement<Row = unknown, P extends Parameter = Parameter> {
   readonly params: readonly unknown[]
   /** The parameters that need a value, without those that the service binds to every statement. */
   readonly takes: readonly P[]
-  /** Those that it takes beside its preconditions. */
-  readonly own: readonly Parameter[]
   /** True if it is the change of its operation, which the audit trail records (access/audit.ts). */
   readonly isChange: boolean
   /** Only for the type checker; it never has a value. */
@@ -79,7 +77,7 @@ export const query: Pick<BaseSQLiteDatabase<'async', D1Result>, 'select' | 'inse
 /**
  * A statement of an operation. It carries the guard (access/guard.ts): its first use throws if the guard is not in it, so a
  * statement without authorization never reaches the database.
- * @param preconditions that it begins from.
+ * @param preconditions whose parameters it takes: those that it begins from.
  * @param parameters of its own.
  */
 export function guarded<Result, P extends Parameter, const Own extends readonly Parameter[]>(
@@ -87,7 +85,8 @@ export function guarded<Result, P extends Parameter, const Own extends readonly 
   parameters: Own,
   build: () => Compilable<Result>,
 ): Statement<ResultRow<Result>, P | Own[number]> {
-  return compiledOnFirstUse(preconditions.takes, parameters, () => requireGuard(build().toSQL()))
+  const takes = [...preconditions.takes, ...parameters]
+  return compiledOnFirstUse(takes, () => requireGuard(build().toSQL()))
 }
 
 /** A guarded statement that is the change of its operation. */
@@ -96,7 +95,8 @@ export function guardedChange<Result, P extends Parameter, const Own extends rea
   parameters: Own,
   build: () => Compilable<Result>,
 ): Statement<ResultRow<Result>, P | Own[number]> {
-  return compiledOnFirstUse(preconditions.takes, parameters, () => requireGuard(build().toSQL()), true)
+  const takes = [...preconditions.takes, ...parameters]
+  return compiledOnFirstUse(takes, () => requireGuard(build().toSQL()), true)
 }
 
 /**
@@ -107,7 +107,7 @@ export function unguarded<Result, const Own extends readonly Parameter[]>(
   parameters: Own,
   build: () => Compilable<Result>,
 ): Statement<ResultRow<Result>, Own[number]> {
-  return compiledOnFirstUse([], parameters, () => build().toSQL())
+  return compiledOnFirstUse(parameters, () => build().toSQL())
 }
 
 function requireGuard(compiled: Compiled): Compiled {
@@ -128,8 +128,7 @@ function withLimitAsExpression({ sql, params }: Compiled): Compiled {
 export const statements: Statement[] = []
 
 function compiledOnFirstUse<Row, P extends Parameter>(
-  ofPreconditions: readonly P[],
-  own: readonly P[],
+  takes: readonly P[],
   compile: () => Compiled,
   isChange = false,
 ): Statement<Row, P> {
@@ -145,8 +144,7 @@ function compiledOnFirstUse<Row, P extends Parameter>(
     get params() {
       return once().params
     },
-    takes: [...ofPreconditions, ...own],
-    own,
+    takes,
     isChange,
   }
   statements.push(statement)

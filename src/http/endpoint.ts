@@ -1,6 +1,6 @@
 /** An operation as code: its contract and its handler. */
 import type { Context } from 'hono'
-import * as z from 'zod/mini'
+import type * as z from 'zod/mini'
 import type { RequestContext } from '../access/request-context.ts'
 import type { OperationEnvironment } from './context.ts'
 import type { Contract, JsonSuccess, Success } from './contract.ts'
@@ -56,12 +56,8 @@ type Exact<Documented, Actual> = unknown extends Documented
 
 export interface Endpoint<C extends Contract = Contract> {
   readonly contract: C
-  /** The query parameters of the contract, and no other. */
-  readonly query: z.ZodMiniObject
   handle(c: OperationContext<C>, context: RequestContext): Promise<Answer<C>>
 }
-
-const NO_QUERY: z.ZodMiniObject = z.object({})
 
 /**
  * Statements are bound to fields of the request by name, so no field may have the name of a value that the service binds: `now`,
@@ -86,5 +82,5 @@ export function endpoint<const C extends Contract, const A extends Answer<C>>(
   handle: (c: OperationContext<C>, context: RequestContext) => Promise<A & Exact<Answer<C>, A>>,
 ): Endpoint<C> {
   requireFreeNames(contract)
-  return { contract, query: z.catchall(contract.query ?? NO_QUERY, z.never()), handle }
+  return { contract, handle }
 }

@@ -3,7 +3,7 @@ import { zValidator } from '@hono/zod-validator'
 import type { Context, MiddlewareHandler } from 'hono'
 import { every } from 'hono/combine'
 import type { HonoBase as Hono } from 'hono/hono-base'
-import type * as z from 'zod/mini'
+import * as z from 'zod/mini'
 import { Caller } from '../access/caller.ts'
 import { RequestContext } from '../access/request-context.ts'
 import {
@@ -36,18 +36,21 @@ export function mount(app: Hono<HonoEnvironment>, { method, path, load }: Operat
 
 /** The middleware of an operation, in the order of docs/contract.md, "The order of the checks". */
 function middlewareOf(endpoint: Endpoint): MiddlewareHandler {
-  const { contract, query } = endpoint
-  const { params, headers, body, bodyLimitBytes = BODY_LIMIT_BYTES, takesSecret, upload } = contract
+  const { contract } = endpoint
+  const { params, query, headers, body, bodyLimitBytes = BODY_LIMIT_BYTES, takesSecret, upload } = contract
   return every(
     openCaller(contract),
     validate('param', params),
-    validate('query', query, takesSecret),
+    validate('query', onlyNamed(query), takesSecret),
     ...(headers ? [validate('header', headers)] : []),
     ...(body ? [jsonBody(body, bodyLimitBytes, takesSecret)] : []),
     ...(upload ? [requireBytes] : []),
     respond(endpoint),
   )
 }
+
+/** The query parameters of a contract, and no other. */
+const onlyNamed = (query: z.ZodMiniObject = z.object({})) => z.catchall(query, z.never())
 
 function openCaller(contract: Contract): MiddlewareHandler<OperationEnvironment> {
   const { bodyLimitBytes = BODY_LIMIT_BYTES, upload, takesSecret } = contract

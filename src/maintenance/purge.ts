@@ -32,7 +32,7 @@ const MAX_PAGES_PER_TICK = 2
 const dayAgo = text('dayAgo')
 
 /** The oldest deletions that may still have dependents. */
-const oldest = sql`(select * from ${deletions} where ${deletions.purgedAt} is null
+const pendingDeletions = sql`(select * from ${deletions} where ${deletions.purgedAt} is null
   order by ${deletions.deletedAt} limit ${sql.raw(String(PAGE_DELETIONS))}) as "pending"`
 const of = (column: keyof typeof deletions.$inferSelect) => sql`"pending".${sql.identifier(column)}`
 const isOf = (type: (typeof deletions.$inferSelect)['resourceType']) => sql`${of('resourceType')} = ${type}`
@@ -86,7 +86,7 @@ const allDependents: readonly Dependents[] = [
 
 /** A page of the dependents of the pending deletions. */
 const pageOf = ({ table, dependsOn }: Dependents, columns: SQL) =>
-  sql`select ${columns} from ${oldest} cross join ${table}
+  sql`select ${columns} from ${pendingDeletions} cross join ${table}
       on ${table.organizationId} = ${of('organizationId')} and ${dependsOn}
       limit ${sql.raw(String(PAGE_ROWS))}`
 
@@ -147,7 +147,7 @@ export const markPurged = unguarded([now], () =>
     .set({ purgedAt: sql`${now}` })
     .where(
       sql`(${keyOf(deletions)}) in (select ${of('organizationId')}, ${of('resourceType')}, ${of('resourceId')}
-        from ${oldest} where ${hasNoDependents})`,
+        from ${pendingDeletions} where ${hasNoDependents})`,
     ),
 )
 

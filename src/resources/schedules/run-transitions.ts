@@ -24,11 +24,13 @@
  */
 import { and, eq, inArray, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteInsertSelectQueryBuilder } from 'drizzle-orm/sqlite-core'
+import type * as z from 'zod/mini'
 import { now, text, textOrNull } from '../../db/parameters.ts'
 import { insertRow, jsonRows } from '../../db/rows.ts'
 import { missedSpans, projects, runs, schedules, sessions } from '../../db/schema.ts'
 import { query } from '../../db/statement.ts'
 import { hasRunEndpoint, isScheduleOf, runCreatedAt } from './joins.ts'
+import type { reportedOutcome } from './runs/contract.ts'
 
 /** Not a parameter, because SQLite has to see that a partial index has these runs. */
 export const isPending = sql`${runs.status} = 'pending'`
@@ -234,11 +236,7 @@ export type AttemptResult = Accepted | { readonly isGone: true } | { readonly er
 export interface Accepted {
   readonly isAccepted: true
   /** The outcome in the response, if any. */
-  readonly report?: {
-    readonly outcome: 'succeeded' | 'failed'
-    readonly message?: string | null | undefined
-    readonly sessionId?: string | null | undefined
-  }
+  readonly report?: z.output<typeof reportedOutcome>
   /** Why the outcome in the response was ignored. */
   readonly ignored?: string
 }
@@ -369,7 +367,7 @@ export function writeAttempts() {
 // Checks of the tick
 
 interface CheckedRun {
-  readonly status: string
+  readonly status: (typeof runs.$inferSelect)['status']
   readonly hasEndpoint: 0 | 1
   readonly claimId: string | null
   readonly deadline: string | null

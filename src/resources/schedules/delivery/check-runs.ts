@@ -10,7 +10,7 @@ import { enqueueByEndpoint } from '../run-queue.ts'
 import { afterCheck, checked, deadlineOf, isSuperseded, writeChecks } from '../run-transitions.ts'
 
 const PAGE_SIZE = 1000
-const PAGES_PER_TICK = 30
+const MAX_PAGES_PER_TICK = 30
 
 /** How long the queue has to deliver a run before the run is put into it again. */
 const LEASE_MS = 15 * 60_000
@@ -51,7 +51,7 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
   const values = { now: new Date(now).toISOString() }
   const leaseExpiresAt = new Date(now + LEASE_MS).toISOString()
   let { toCheck } = await runBatch(DB, { toCheck: selectToCheck }, values)
-  for (let page = 0; toCheck.length > 0 && page < PAGES_PER_TICK; page++) {
+  for (let page = 0; toCheck.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
     const sendable = toCheck.filter(({ status, hasEndpoint }) => status === 'pending' && hasEndpoint === 1)
     const failure = await enqueueByEndpoint(queues, sendable, ({ isSlow }) => isSlow === 1).catch(
       (error: unknown) => ({ error }),

@@ -16,7 +16,7 @@ import { nextTime } from '../timing.ts'
 /** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
 const PAGE_SIZE = 250
 /** D1 allows 1,000 statements per tick, and a page takes four. */
-const PAGES_PER_TICK = 120
+const MAX_PAGES_PER_TICK = 120
 
 const TICK_MS = 60_000
 
@@ -179,7 +179,7 @@ export async function fireSchedules(
   const values = { now: instant.toISOString() }
   const lateBefore = new Date(instant.getTime() - TICK_MS).toISOString()
   let { due } = await runBatch(DB, { recordTick, due: selectDue }, values)
-  for (let page = 0; due.length > 0 && page < PAGES_PER_TICK; page++) {
+  for (let page = 0; due.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
     schedules.due += due.length
     schedules.late += due.filter(({ dueAt }) => dueAt < lateBefore).length
     const firing = due.map((schedule) => firingOf(schedule, instant))

@@ -25,7 +25,7 @@ export function oldestRunKept(now: Date): string {
 const SPANS_PER_PAGE = 50
 const INSTANTS_PER_PAGE = 500
 /** A page takes four statements. */
-const PAGES_PER_TICK = 20
+const MAX_PAGES_PER_TICK = 20
 
 export const selectSpans = unguarded([now], () =>
   query
@@ -79,7 +79,7 @@ export const deleteRecordedSpans = unguarded([recorded.parameter], () =>
 export async function recordMissedRuns({ DB }: TickEnvironment, instant: Date): Promise<void> {
   const now = instant.toISOString()
   let { spans } = await runBatch(DB, { spans: selectSpans }, { now })
-  for (let page = 0; spans.length > 0 && page < PAGES_PER_TICK; page++) {
+  for (let page = 0; spans.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
     const instants = instantsOf(spans, oldestRunKept(instant))
     ;({ spans } = await runBatch(
       DB,

@@ -17,7 +17,7 @@ import { isAsRead, SCHEDULE_COLUMNS, scheduleFields, storingNextRun } from './fi
 /** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
 const PAGE_SIZE = 100
 /** D1 allows 50 statements per tick on the Workers Free plan, also with a page of the retention. A page takes three. */
-const PAGES_PER_TICK = 7
+const MAX_PAGES_PER_TICK = 7
 
 /** The primary key: the order of the pass. Its cursor is a JSON array of the values. */
 const key = [schedules.organizationId, schedules.id]
@@ -76,7 +76,7 @@ export async function refreshNextRuns({ DB }: TickEnvironment, instant: Date): P
   const { dueAt } = current
   const begun = { insertPass, page: selectPage }
   let { page } = await runBatch(DB, begun, { pass, dueAt, after: current.cursor || START })
-  for (let count = 0; count < PAGES_PER_TICK; count++) {
+  for (let count = 0; count < MAX_PAGES_PER_TICK; count++) {
     // A page that is not full is the last.
     const last = page[PAGE_SIZE - 1]
     const next = last && cursorOf(last)
