@@ -56,7 +56,7 @@ export interface Query {
 
 export type Row = Record<string, Value>
 
-/** Cloudflare sends the id of a database as `id` or as `database_id`. */
+/** Cloudflare sends the ID of a database as `id` or as `database_id`. */
 interface WorkerBinding {
   readonly type: string
   readonly name: string
@@ -149,7 +149,7 @@ export class Account {
     return made
   }
 
-  /** The id of the database that a Worker has under the binding `DB`; undefined if it is not deployed. */
+  /** The ID of the database that a Worker has under the binding `DB`; undefined if it is not deployed. */
   async boundDatabase(worker: string): Promise<string | undefined> {
     const settings = await this.get<{ bindings?: WorkerBinding[] }>(`/workers/scripts/${worker}/settings`)
     const binding = settings?.bindings?.find(({ type, name }) => type === 'd1' && name === 'DB')

@@ -146,7 +146,7 @@ export function existingDatabaseFile(target: Target): string {
 }
 
 /**
- * The SQLite file of the local database. workerd names it by the id of a Durable Object, which is derived
+ * The SQLite file of the local database. workerd names it by the ID of a Durable Object, which is derived
  * from the binding.
  */
 export function localDatabaseFile(target: Target): string {

@@ -309,7 +309,7 @@ function secret(context: DeployContext): Step {
       }
       context.secretsFile = file
       if (left) return `from ${basename(file)}`
-      // The id is unique, so that an older key can be kept beside it.
+      // The ID is unique, so that an older key can be kept beside it.
       const keys = `key-${Date.now()}:${randomBytes(32).toString('base64')}`
       writeFileSync(file, `${JSON.stringify({ [SECRET]: keys })}\n`, { mode: 0o600, flag: 'wx' })
       return `${CREATED}, in ${file}.

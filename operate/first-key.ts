@@ -14,7 +14,7 @@ import {
 import type { Target } from './wrangler.ts'
 
 export interface KeyRequest {
-  /** The name of a new organization, or the id of an existing one. */
+  /** The name of a new organization, or the ID of an existing one. */
   readonly organization: { readonly name: string } | { readonly id: string }
   /** If undefined, the key acts for no user and can create keys for every user. */
   readonly userId: string | undefined

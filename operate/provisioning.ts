@@ -49,7 +49,7 @@ export const selectOrganizationsByName = unguarded([name], () =>
     .orderBy(organizations.id),
 )
 
-/** Returns a row if the user was deleted: its id is never used again. */
+/** Returns a row if the user was deleted: its ID is never used again. */
 export const selectDeletedUser = unguarded([organizationId, id], () =>
   query
     .select({ id: deletions.resourceId })

@@ -306,7 +306,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.0
+-- statements.deletion.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -366,7 +366,7 @@ where
     )
   );
 
--- statements.deletion.1
+-- statements.deletion.removed
 delete from "agents"
 where
   (
@@ -944,7 +944,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.0
+-- statements.deletion.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -1014,7 +1014,7 @@ where
     )
   );
 
--- statements.deletion.1
+-- statements.deletion.removed
 delete from "projects"
 where
   (
@@ -1780,7 +1780,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.0
+-- statements.deletion.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -1861,7 +1861,7 @@ where
     )
   );
 
--- statements.deletion.1
+-- statements.deletion.removed
 delete from "pullRequests"
 where
   (
@@ -2499,7 +2499,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.0
+-- statements.deletion.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -2580,7 +2580,7 @@ where
     )
   );
 
--- statements.deletion.1
+-- statements.deletion.removed
 delete from "sessions"
 where
   (
@@ -3018,7 +3018,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.0
+-- statements.deletion.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -3131,7 +3131,7 @@ where
     )
   );
 
--- statements.deletion.1
+-- statements.deletion.removed
 delete from "users"
 where
   (
@@ -3246,7 +3246,7 @@ where
 returning
   "id";
 
--- statements.deletion.2
+-- statements.deletion.recordUserKeys
 insert into
   "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
 select
@@ -3345,7 +3345,7 @@ where
     )
   );
 
--- statements.deletion.3
+-- statements.deletion.revokeUserKeys
 update "apiKeys"
 set
   "revokedAt" = :now

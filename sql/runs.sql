@@ -257,13 +257,13 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :agentId
+          and "agents"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :agentId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -450,13 +450,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -492,13 +492,13 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :agentId
+          and "agents"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :agentId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -556,13 +556,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -687,7 +687,7 @@ from
     order by
       "runs"."id" desc
     limit
-      + :mostExamined
+      + :maxExamined
   ) as "runs"
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
@@ -1974,7 +1974,7 @@ from
     order by
       "runs"."id" asc
     limit
-      + :mostExamined
+      + :maxExamined
   ) as "runs"
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
@@ -2114,13 +2114,13 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :projectId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -2318,13 +2318,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -2371,13 +2371,13 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :projectId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -2446,13 +2446,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -2786,7 +2786,7 @@ from
     order by
       "runs"."scheduledAt" desc
     limit
-      + :mostExamined
+      + :maxExamined
   ) as "runs"
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"

@@ -33,13 +33,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" "earlier" on (
     (
       "earlier"."organizationId" = "apiKeys"."organizationId"
       and "earlier"."parentType" = 'agent'
-      and "earlier"."parentId" = :agentId
+      and "earlier"."parentId" = :parentId
     )
     and "earlier"."idempotencyKey" = :idempotencyKey
   )
@@ -67,7 +67,7 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
 where
   "apiKeys"."hash" = :caller.keyHash;
@@ -94,13 +94,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -130,13 +130,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -172,13 +172,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -230,13 +230,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -294,13 +294,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -358,13 +358,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" "earlier" on (
     (
       "earlier"."organizationId" = "apiKeys"."organizationId"
       and "earlier"."parentType" = 'project'
-      and "earlier"."parentId" = :projectId
+      and "earlier"."parentId" = :parentId
     )
     and "earlier"."idempotencyKey" = :idempotencyKey
   )
@@ -401,7 +401,7 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
 where
   "apiKeys"."hash" = :caller.keyHash;
@@ -437,13 +437,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -482,13 +482,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -533,13 +533,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -600,13 +600,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -673,13 +673,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -727,7 +727,7 @@ select
   "apiKeys"."organizationId" as "organizationId",
   :id as "id",
   'agent' as "parentType",
-  :agentId as "parentId",
+  :parentId as "parentId",
   null as "name",
   :cron as "cron",
   null as "runAt",
@@ -750,13 +750,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" "earlier" on (
     (
       "earlier"."organizationId" = "apiKeys"."organizationId"
       and "earlier"."parentType" = 'agent'
-      and "earlier"."parentId" = :agentId
+      and "earlier"."parentId" = :parentId
     )
     and "earlier"."idempotencyKey" = :idempotencyKey
   )
@@ -796,7 +796,7 @@ where
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :agentId
+            and "schedules"."parentId" = :parentId
           )
       ) < :scheduleLimit
     )
@@ -817,13 +817,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   inner join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = coalesce(
       (
@@ -836,7 +836,7 @@ from
             (
               "earlier"."organizationId" = "apiKeys"."organizationId"
               and "earlier"."parentType" = 'agent'
-              and "earlier"."parentId" = :agentId
+              and "earlier"."parentId" = :parentId
             )
             and "earlier"."idempotencyKey" = :idempotencyKey
           )
@@ -899,7 +899,7 @@ select
   "apiKeys"."organizationId" as "organizationId",
   :scheduleId as "id",
   'agent' as "parentType",
-  :agentId as "parentId",
+  :parentId as "parentId",
   :name as "name",
   :cron as "cron",
   :runAt as "runAt",
@@ -926,13 +926,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -989,7 +989,7 @@ where
             (
               "schedules"."organizationId" = "apiKeys"."organizationId"
               and "schedules"."parentType" = 'agent'
-              and "schedules"."parentId" = :agentId
+              and "schedules"."parentId" = :parentId
             )
         ) < :scheduleLimit
       )
@@ -1065,21 +1065,21 @@ where
 -- agentSchedules.list
 select
   "id" as "id",
-  "schedules"."parentId" as "agentId",
+  "name" as "name",
   "cron" as "cron",
+  "runAt" as "runAt",
+  "overlap" as "overlap",
+  "maxRunSeconds" as "maxRunSeconds",
+  "pauseAfterFailures" as "pauseAfterFailures",
   "enabledAt" as "enabledAt",
   "lastRunAt" as "lastRunAt",
   "nextRunAt" as "nextRunAt",
   "createdAt" as "createdAt",
   "updatedAt" as "updatedAt",
-  "name" as "name",
-  "runAt" as "runAt",
-  "overlap" as "overlap",
-  "maxRunSeconds" as "maxRunSeconds",
-  "pauseAfterFailures" as "pauseAfterFailures",
+  "pausedReason" as "pausedReason",
   "note" as "note",
   "payload" as "payload",
-  "pausedReason" as "pausedReason"
+  "schedules"."parentId" as "agentId"
 from
   "schedules" indexed by "schedulesByParent"
 where
@@ -1091,7 +1091,7 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :agentId
+          and "agents"."id" = :parentId
         )
       where
         (
@@ -1110,7 +1110,7 @@ where
         )
     )
     and "schedules"."parentType" = 'agent'
-    and "schedules"."parentId" = :agentId
+    and "schedules"."parentId" = :parentId
     and "schedules"."id" > :cursor
   )
 order by
@@ -1121,33 +1121,33 @@ limit
 -- agentSchedules.retrieve
 select
   "schedules"."id",
-  "schedules"."parentId" as "agentId",
+  "schedules"."name",
   "schedules"."cron",
+  "schedules"."runAt",
+  "schedules"."overlap",
+  "schedules"."maxRunSeconds",
+  "schedules"."pauseAfterFailures",
   "schedules"."enabledAt",
   "schedules"."lastRunAt",
   "schedules"."nextRunAt",
   "schedules"."createdAt",
   "schedules"."updatedAt",
-  "schedules"."name",
-  "schedules"."runAt",
-  "schedules"."overlap",
-  "schedules"."maxRunSeconds",
-  "schedules"."pauseAfterFailures",
+  "schedules"."pausedReason",
   "schedules"."note",
   "schedules"."payload",
-  "schedules"."pausedReason",
+  "schedules"."parentId" as "agentId",
   "schedules"."revision"
 from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -1217,13 +1217,13 @@ from
               "apiKeys"
               left join "agents" on (
                 "agents"."organizationId" = "apiKeys"."organizationId"
-                and "agents"."id" = :agentId
+                and "agents"."id" = :parentId
               )
               left join "schedules" on (
                 (
                   "schedules"."organizationId" = "apiKeys"."organizationId"
                   and "schedules"."parentType" = 'agent'
-                  and "schedules"."parentId" = :agentId
+                  and "schedules"."parentId" = :parentId
                 )
                 and "schedules"."id" = :scheduleId
               )
@@ -1260,13 +1260,13 @@ where
       "apiKeys"
       left join "agents" on (
         "agents"."organizationId" = "apiKeys"."organizationId"
-        and "agents"."id" = :agentId
+        and "agents"."id" = :parentId
       )
       left join "schedules" on (
         (
           "schedules"."organizationId" = "apiKeys"."organizationId"
           and "schedules"."parentType" = 'agent'
-          and "schedules"."parentId" = :agentId
+          and "schedules"."parentId" = :parentId
         )
         and "schedules"."id" = :scheduleId
       )
@@ -1369,13 +1369,13 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :agentId
+          and "agents"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :agentId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -1427,30 +1427,30 @@ where
     )
     and (
       "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
       and "schedules"."id" = :scheduleId
     )
   )
 returning
   "id",
-  "parentId" as "agentId",
+  "name",
   "cron",
+  "runAt",
+  "overlap",
+  "maxRunSeconds",
+  "pauseAfterFailures",
   "enabledAt",
   "lastRunAt",
   "nextRunAt",
   "createdAt",
   "updatedAt",
-  "name",
-  "runAt",
-  "overlap",
-  "maxRunSeconds",
-  "pauseAfterFailures",
+  "pausedReason",
   "note",
   "payload",
-  "pausedReason",
+  "parentId" as "agentId",
   "revision";
 
--- agentSchedules.deletion.0
+-- agentSchedules.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -1464,13 +1464,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -1500,7 +1500,7 @@ where
     )
   );
 
--- agentSchedules.deletion.1
+-- agentSchedules.remove
 delete from "schedules"
 where
   (
@@ -1511,13 +1511,13 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :agentId
+          and "agents"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :agentId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -1549,7 +1549,7 @@ where
     )
     and (
       "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
       and "schedules"."id" = :scheduleId
     )
   )
@@ -1608,7 +1608,7 @@ select
   "apiKeys"."organizationId" as "organizationId",
   :id as "id",
   'project' as "parentType",
-  :projectId as "parentId",
+  :parentId as "parentId",
   null as "name",
   :cron as "cron",
   null as "runAt",
@@ -1631,13 +1631,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" "earlier" on (
     (
       "earlier"."organizationId" = "apiKeys"."organizationId"
       and "earlier"."parentType" = 'project'
-      and "earlier"."parentId" = :projectId
+      and "earlier"."parentId" = :parentId
     )
     and "earlier"."idempotencyKey" = :idempotencyKey
   )
@@ -1688,7 +1688,7 @@ where
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :projectId
+            and "schedules"."parentId" = :parentId
           )
       ) < :scheduleLimit
     )
@@ -1710,13 +1710,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   inner join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = coalesce(
       (
@@ -1729,7 +1729,7 @@ from
             (
               "earlier"."organizationId" = "apiKeys"."organizationId"
               and "earlier"."parentType" = 'project'
-              and "earlier"."parentId" = :projectId
+              and "earlier"."parentId" = :parentId
             )
             and "earlier"."idempotencyKey" = :idempotencyKey
           )
@@ -1803,7 +1803,7 @@ select
   "apiKeys"."organizationId" as "organizationId",
   :scheduleId as "id",
   'project' as "parentType",
-  :projectId as "parentId",
+  :parentId as "parentId",
   :name as "name",
   :cron as "cron",
   :runAt as "runAt",
@@ -1830,13 +1830,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -1904,7 +1904,7 @@ where
             (
               "schedules"."organizationId" = "apiKeys"."organizationId"
               and "schedules"."parentType" = 'project'
-              and "schedules"."parentId" = :projectId
+              and "schedules"."parentId" = :parentId
             )
         ) < :scheduleLimit
       )
@@ -1980,22 +1980,22 @@ where
 -- projectSchedules.list
 select
   "id" as "id",
-  "schedules"."parentId" as "projectId",
+  "name" as "name",
   "cron" as "cron",
+  "runAt" as "runAt",
   "timezone" as "timezone",
+  "overlap" as "overlap",
+  "maxRunSeconds" as "maxRunSeconds",
+  "pauseAfterFailures" as "pauseAfterFailures",
   "enabledAt" as "enabledAt",
   "lastRunAt" as "lastRunAt",
   "nextRunAt" as "nextRunAt",
   "createdAt" as "createdAt",
   "updatedAt" as "updatedAt",
-  "name" as "name",
-  "runAt" as "runAt",
-  "overlap" as "overlap",
-  "maxRunSeconds" as "maxRunSeconds",
-  "pauseAfterFailures" as "pauseAfterFailures",
+  "pausedReason" as "pausedReason",
   "note" as "note",
   "payload" as "payload",
-  "pausedReason" as "pausedReason"
+  "schedules"."parentId" as "projectId"
 from
   "schedules" indexed by "schedulesByParent"
 where
@@ -2007,7 +2007,7 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = :parentId
         )
       where
         (
@@ -2037,7 +2037,7 @@ where
         )
     )
     and "schedules"."parentType" = 'project'
-    and "schedules"."parentId" = :projectId
+    and "schedules"."parentId" = :parentId
     and "schedules"."id" > :cursor
   )
 order by
@@ -2048,34 +2048,34 @@ limit
 -- projectSchedules.retrieve
 select
   "schedules"."id",
-  "schedules"."parentId" as "projectId",
+  "schedules"."name",
   "schedules"."cron",
+  "schedules"."runAt",
   "schedules"."timezone",
+  "schedules"."overlap",
+  "schedules"."maxRunSeconds",
+  "schedules"."pauseAfterFailures",
   "schedules"."enabledAt",
   "schedules"."lastRunAt",
   "schedules"."nextRunAt",
   "schedules"."createdAt",
   "schedules"."updatedAt",
-  "schedules"."name",
-  "schedules"."runAt",
-  "schedules"."overlap",
-  "schedules"."maxRunSeconds",
-  "schedules"."pauseAfterFailures",
+  "schedules"."pausedReason",
   "schedules"."note",
   "schedules"."payload",
-  "schedules"."pausedReason",
+  "schedules"."parentId" as "projectId",
   "schedules"."revision"
 from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -2156,13 +2156,13 @@ from
               "apiKeys"
               left join "projects" on (
                 "projects"."organizationId" = "apiKeys"."organizationId"
-                and "projects"."id" = :projectId
+                and "projects"."id" = :parentId
               )
               left join "schedules" on (
                 (
                   "schedules"."organizationId" = "apiKeys"."organizationId"
                   and "schedules"."parentType" = 'project'
-                  and "schedules"."parentId" = :projectId
+                  and "schedules"."parentId" = :parentId
                 )
                 and "schedules"."id" = :scheduleId
               )
@@ -2210,13 +2210,13 @@ where
       "apiKeys"
       left join "projects" on (
         "projects"."organizationId" = "apiKeys"."organizationId"
-        and "projects"."id" = :projectId
+        and "projects"."id" = :parentId
       )
       left join "schedules" on (
         (
           "schedules"."organizationId" = "apiKeys"."organizationId"
           and "schedules"."parentType" = 'project'
-          and "schedules"."parentId" = :projectId
+          and "schedules"."parentId" = :parentId
         )
         and "schedules"."id" = :scheduleId
       )
@@ -2330,13 +2330,13 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :projectId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -2399,31 +2399,31 @@ where
     )
     and (
       "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
       and "schedules"."id" = :scheduleId
     )
   )
 returning
   "id",
-  "parentId" as "projectId",
+  "name",
   "cron",
+  "runAt",
   "timezone",
+  "overlap",
+  "maxRunSeconds",
+  "pauseAfterFailures",
   "enabledAt",
   "lastRunAt",
   "nextRunAt",
   "createdAt",
   "updatedAt",
-  "name",
-  "runAt",
-  "overlap",
-  "maxRunSeconds",
-  "pauseAfterFailures",
+  "pausedReason",
   "note",
   "payload",
-  "pausedReason",
+  "parentId" as "projectId",
   "revision";
 
--- projectSchedules.deletion.0
+-- projectSchedules.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -2437,13 +2437,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -2484,7 +2484,7 @@ where
     )
   );
 
--- projectSchedules.deletion.1
+-- projectSchedules.remove
 delete from "schedules"
 where
   (
@@ -2495,13 +2495,13 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :projectId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -2544,7 +2544,7 @@ where
     )
     and (
       "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
       and "schedules"."id" = :scheduleId
     )
   )
@@ -2661,7 +2661,7 @@ from
     order by
       "schedules"."id"
     limit
-      + :mostExamined
+      + :maxExamined
   ) as "schedules"
   left join "projects" on (
     "schedules"."parentType" = 'project'

@@ -93,15 +93,15 @@ function valuesOf<Name extends string>(
 ) {
   const entries = Object.entries<readonly [LimitSetting, number]>(settings)
   return Object.fromEntries(
-    entries.map(([name, [setting, byDefault]]) => [
+    entries.map(([name, [setting, defaultValue]]) => [
       name,
-      wholeNumber(setting, environment[setting], byDefault),
+      wholeNumber(setting, environment[setting], defaultValue),
     ]),
   ) as Record<Name, number>
 }
 
-function wholeNumber(setting: string, text: string | undefined, byDefault: number): number {
-  if (text === undefined) return byDefault
+function wholeNumber(setting: string, text: string | undefined, defaultValue: number): number {
+  if (text === undefined) return defaultValue
   if (!/^\d{1,15}$/.test(text)) {
     throw new Error(
       `${setting} is not a whole number; got ${JSON.stringify(text)}; allowed: 0 to 999999999999999.`,

@@ -1,5 +1,5 @@
 /**
- * THE LIST: every operation of the service. The seven documented ones come first. The code of a resource is loaded on
+ * Every operation of the service. The seven documented ones come first. The code of a resource is loaded on
  * the first request to one of its operations, so that no start-up waits for it.
  */
 import type { Contract } from './http/contract.ts'

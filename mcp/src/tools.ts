@@ -1,5 +1,5 @@
 /**
- * THE LIST: every tool. Each is made from the contract of an operation, and one call is one request to the API, unless
+ * Every tool. Each is made from the contract of an operation, and one call is one request to the API, unless
  * `complete` makes others.
  */
 import {

@@ -407,7 +407,7 @@ class DemoClient {
     return (await this.#service.send<Record<string, string>>(method, path, body)).body
   }
 
-  /** @returns the id. */
+  /** @returns the ID. */
   async put(kind: string, id: string, body: object): Promise<string> {
     await this.send('PUT', `/v1/${kind}/${id}`, body)
     return id
@@ -418,7 +418,7 @@ class DemoClient {
     await this.send('PUT', `/v1/sessions/${sessionId}/files?${query}`, Buffer.from(content))
   }
 
-  /** @param files filename to content. @returns the id. */
+  /** @param files filename to content. @returns the ID. */
   async addSkill(
     name: string,
     description: string,

@@ -86,7 +86,7 @@ export function recordRead<P extends Parameter, const Own extends readonly Param
 
 /**
  * Records each key that a change of another resource, or of another key, revokes. It runs before the revocation, because
- * the revoked keys can't be told apart afterwards.
+ * the revoked keys cannot be told apart afterwards.
  * @param parameters of the conditions.
  * @param revoked the keys, joined to the caller's key in `apiKeys` by the condition.
  * @param mayRevoke the guard of the revocation.

@@ -71,7 +71,7 @@ export class Caller {
 
   /**
    * Reads the API key (RFC 6750, section 2.1), without a query.
-   * @throws {ApiError} 401 if there is none or it can't be one, 429 if the address, the key or its organization is over its rate limit.
+   * @throws {ApiError} 401 if there is none or it cannot be one, 429 if the address, the key or its organization is over its rate limit.
    */
   static async open(
     request: Request,
@@ -145,7 +145,7 @@ export class Caller {
     this.#requireScope(await this.#lookUp())
   }
 
-  /** Runs work that the response doesn't wait for. A failure is logged; something else has to make up for it. */
+  /** Runs work that the response does not wait for. A failure is logged; something else has to make up for it. */
   waitUntil(work: Promise<unknown>): void {
     this.#context.waitUntil(
       work.catch((error) => console.error(JSON.stringify({ failure: describeFailure(error) }))),
@@ -155,7 +155,7 @@ export class Caller {
   /**
    * The organization that the key belongs to, for what has to be known before the one trip. It never changes, so it
    * is remembered from the key's last request; whether the key may act is asked each time.
-   * @throws {ApiError} 401 if the key is not live, where it isn't remembered.
+   * @throws {ApiError} 401 if the key is not live, where it is not remembered.
    */
   async expectedOrganizationId(): Promise<string> {
     return acceptedKeys.get(this.#keyHash)?.organizationId ?? (await this.#lookUp()).callerOrganizationId

@@ -51,7 +51,7 @@ export function namedResource<const IdName extends string>(
       or(isNotNull(table.id), isNotNull(deletions.resourceId)),
       () => new ApiError(`${type}_not_found`, `There is no ${noun} with this ${idName}.`),
     ),
-    /** Holds for an id that was never used, too. */
+    /** Holds for an ID that was never used, too. */
     isNotDeleted: precondition(
       or(isThere, and(isNull(table.id), isNull(deletions.resourceId))),
       () => new ApiError(`${type}_deleted`, `The ${noun} was deleted. Its id is never used again.`),

@@ -163,7 +163,7 @@ export function requiring<
 
   return {
     takes,
-    // The check has the columns of its results, which the type checker can't follow through `Object.fromEntries`.
+    // The check has the columns of its results, which the type checker cannot follow through `Object.fromEntries`.
     check: guarded({ takes }, [], () =>
       selectRows({ ...callerFields, ...columns }, joins, isCallersKey),
     ) as never,
@@ -198,7 +198,7 @@ function selectRows<Fields extends SelectedFields>(
   const select = query.select(fields).from(apiKeys).$dynamic()
   for (const { table, on } of joins)
     (select as { leftJoin(table: SQLiteTable, on?: SQL): unknown }).leftJoin(table, on)
-  // The type checker can't follow joins that it doesn't know, so each field has the type of its column.
+  // The type checker cannot follow joins that it does not know, so each field has the type of its column.
   return select.where(condition) as unknown as Selected<Fields>
 }
 

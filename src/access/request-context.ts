@@ -116,7 +116,7 @@ export class RequestContext {
       if (row === undefined) throw preconditions.refusal(result, this)
       return [name, row]
     })
-    // Each step has the rows of its name, which the type checker can't follow through `Object.fromEntries`.
+    // Each step has the rows of its name, which the type checker cannot follow through `Object.fromEntries`.
     return { check: result, ...Object.fromEntries(results) } as Results<Check, S>
   }
 }

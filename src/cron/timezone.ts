@@ -27,7 +27,7 @@ export function isTimezone(name: string): boolean {
   }
 }
 
-/** @throws {RangeError} if the runtime doesn't know the time zone. */
+/** @throws {RangeError} if the runtime does not know the time zone. */
 function formatOf(timezone: string): Intl.DateTimeFormat {
   let format = formats.get(timezone)
   if (!format) {
@@ -56,7 +56,7 @@ export type WallTimeMs = number
 /** Tells what the wall clock of a time zone shows at an instant (epoch milliseconds). */
 export type Clock = (instantMs: number) => WallTimeMs
 
-/** @throws {RangeError} if the runtime doesn't know the time zone. */
+/** @throws {RangeError} if the runtime does not know the time zone. */
 export function wallClock(timezone: string): Clock {
   // The first `Intl.DateTimeFormat` of a process takes about 15 ms.
   if (timezone === 'UTC') return (instantMs) => instantMs

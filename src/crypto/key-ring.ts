@@ -3,9 +3,9 @@
 const ENTRY = /^([A-Za-z0-9_-]{1,64}):([A-Za-z0-9+/]{43}=)$/
 
 export interface KeyRing {
-  /** The id of the key that encrypts. */
+  /** The ID of the key that encrypts. */
   readonly newest: string
-  /** The bytes of every key, by its id. All of them decrypt. */
+  /** The bytes of every key, by its ID. All of them decrypt. */
   readonly keys: ReadonlyMap<string, Uint8Array<ArrayBuffer>>
 }
 

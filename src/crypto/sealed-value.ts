@@ -71,7 +71,7 @@ function algorithm(
 
 /**
  * Each part after its length in bytes (32 bits, big-endian), so that no two lists have the same encoding. Null is encoded
- * as empty text, which no id is.
+ * as empty text, which no ID is.
  */
 function lengthPrefixed(parts: readonly (string | null)[]): Uint8Array<ArrayBuffer> {
   const chunks = parts.map((part) => encode(part ?? ''))

@@ -20,7 +20,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
 
-/** The id of the key that sealed a value (crypto/sealed-value.ts): the text between its first two dots. */
+/** The ID of the key that sealed a value (crypto/sealed-value.ts): the text between its first two dots. */
 export function keyIdOf(sealed: SQLiteColumn) {
   const rest = sql`substr(${sealed}, 4)`
   return sql<string>`substr(${rest}, 1, instr(${rest}, '.') - 1)`
@@ -37,7 +37,7 @@ const byId = (table: { organizationId: SQLiteColumn; id: SQLiteColumn }) =>
 /** The entity tag of what can be edited. Every edit by a request gives it another value. The demo's rows have the default. */
 const revision = () => text().notNull().default('0')
 
-/** A resource of the host platform, under the id that it has there. */
+/** A resource of the platform that uses the service, under the ID that it has there. */
 const platformResource = <Own extends Record<string, SQLiteColumnBuilderBase>>(own: Own) => ({
   organizationId: text().notNull(),
   id: text().notNull(),
@@ -161,7 +161,7 @@ export const pullRequests = sqliteTable(
 )
 
 /**
- * Deleted resources. Their ids are never used again. From the deletion on, no operation finds their dependents, which
+ * Deleted resources. Their IDs are never used again. From the deletion on, no operation finds their dependents, which
  * the purge removes in pages.
  */
 export const deletions = sqliteTable(

@@ -77,7 +77,7 @@ export const query: Pick<BaseSQLiteDatabase<'async', D1Result>, 'select' | 'inse
 } as never
 
 /**
- * A statement of an operation. It carries the guard (access/guard.ts): its first use throws if the guard isn't in it, so a
+ * A statement of an operation. It carries the guard (access/guard.ts): its first use throws if the guard is not in it, so a
  * statement without authorization never reaches the database.
  * @param preconditions that it begins from.
  * @param parameters of its own.
@@ -174,7 +174,7 @@ export async function runBatch<const S extends Steps>(
     named.flatMap(([, statements]) => statements.map((statement) => bind(database, statement, values))),
   )
   const rows = results.map((result) => result.results)
-  // Each step takes its rows in order, which the type checker can't follow.
+  // Each step takes its rows in order, which the type checker cannot follow.
   return Object.fromEntries(
     named.map(([name, { length }]) => [name, rows.splice(0, length).flat()]),
   ) as Rows<S>

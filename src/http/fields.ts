@@ -123,7 +123,7 @@ export function isUuid(value: string): boolean {
   return UUID.test(value)
 }
 
-/** An id of the host platform: any text. A UUID is stored in lower case. */
+/** An ID that your platform chose: any text. A UUID is stored in lower case. */
 export function externalId(documentation: Documentation) {
   return text(1, 255, documentation)
     .check(

@@ -35,7 +35,7 @@ export function pageSchema<Item extends z.ZodMiniType>(
     .register(docs, { id })
 }
 
-/** Sorts after every id and every instant: the first cursor of lists that begin with the latest item. */
+/** Sorts after every ID and every instant: the first cursor of lists that begin with the latest item. */
 export const END = '~'
 
 /**
@@ -59,7 +59,7 @@ export interface PageRequest {
   readonly cursor?: string | undefined
 }
 
-/** The parameters of a list's statement. The empty string sorts before every id. */
+/** The parameters of a list's statement. The empty string sorts before every ID. */
 export function pagingOf({ limit, cursor = '' }: PageRequest) {
   // The row after the page tells whether there is a next page.
   return { cursor, rowLimit: pageSizeOf(limit) + 1 }

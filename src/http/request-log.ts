@@ -1,4 +1,4 @@
-/** Logs one line of JSON per request, without ids of resources, values and addresses. */
+/** Logs one line of JSON per request, without IDs of resources, values and addresses. */
 import type { Context } from 'hono'
 import { describeFailure } from '../db/failures.ts'
 import { ApiError } from '../errors.ts'

@@ -106,7 +106,7 @@ const narrowed = <D extends Dependents>(dependents: D, condition: SQL): D => ({
   dependsOn: sql`${dependents.dependsOn} and ${condition}`,
 })
 
-/** Dependents that have dependents of their own, or an id that is never used again, get a deletion of their own. */
+/** Dependents that have dependents of their own, or an ID that is never used again, get a deletion of their own. */
 function deleteWithDependents(
   dependents: Dependents & { readonly table: typeof sessions | typeof pullRequests | typeof schedules },
   type: 'session' | 'pull_request' | 'schedule',

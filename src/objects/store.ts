@@ -15,7 +15,7 @@ export async function putObject(objects: R2Bucket, key: string, bytes: ArrayBuff
 /**
  * Streams a body of known length into an object.
  * @returns the SHA-256 of the body, in lower-case hexadecimal.
- * @throws {StoreUnavailable} if the object isn't stored completely.
+ * @throws {StoreUnavailable} if the object is not stored completely.
  */
 export async function streamObject(
   objects: R2Bucket,

@@ -125,7 +125,7 @@ function removedSkills(ids: ReadonlyMap<string, string>, records: string, root: 
     .filter((name) => !ids.has(name) && existsSync(join(root, name)))
 }
 
-/** @returns what to print. @throws if the skill can't be written; nothing was changed then. */
+/** @returns what to print. @throws if the skill cannot be written; nothing was changed then. */
 async function pullSkill(
   client: WorkspaceClient,
   name: string,

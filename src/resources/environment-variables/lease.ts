@@ -37,7 +37,7 @@ export async function senderTo(publicKey: string): Promise<SenderContext | undef
   }
 }
 
-/** @throws {ApiError} 409 if the values are too large; another error if one can't be decrypted. */
+/** @throws {ApiError} 409 if the values are too large; another error if one cannot be decrypted. */
 export async function sealLease(
   sender: SenderContext,
   owner: Owner,

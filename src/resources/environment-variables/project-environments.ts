@@ -38,7 +38,7 @@ export const selectSealed = unguarded([organizationId, projectId], () =>
 export class ProjectEnvironments extends WorkerEntrypoint<Environment> {
   /**
    * The decrypted variables of a project by name; null if the organization has no such project.
-   * @throws if a value can't be decrypted: `ENCRYPTION_KEYS` lacks its key, or the value was altered.
+   * @throws if a value cannot be decrypted: `ENCRYPTION_KEYS` lacks its key, or the value was altered.
    */
   async read(organizationId: string, projectId: string): Promise<Record<string, string> | null> {
     const ids = { organizationId: canonical(organizationId), projectId: canonical(projectId) }
@@ -53,7 +53,7 @@ export class ProjectEnvironments extends WorkerEntrypoint<Environment> {
   }
 }
 
-/** An id in the form that is stored: UUIDs in lower case. */
+/** An ID in the form that is stored: UUIDs in lower case. */
 function canonical(id: string): string {
   return isUuid(id) ? id.toLowerCase() : id
 }

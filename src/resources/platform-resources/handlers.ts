@@ -23,7 +23,7 @@ type Resource = Readonly<Record<'id' | 'name' | 'createdAt' | 'updatedAt' | 'rev
 /** A resource of a project. */
 type ProjectResource = Resource & { readonly projectId: string }
 
-// The ID has a parameter of another name for each kind, so the type checker can't check the values of these statements.
+// The ID has a parameter of another name for each kind, so the type checker cannot check the values of these statements.
 interface Put<Row> {
   readonly puttable: Preconditions<{ readonly isNew: 0 | 1 }>
   readonly put: Statement<Row>
@@ -55,7 +55,7 @@ type ProjectResourceStatements = Put<ProjectResource> &
 type List = ReturnType<typeof organizationResourceStatements>['list']
 
 interface OrganizationResourceStatements extends Put<Resource>, Retrieval<Resource>, Deletion {
-  /** Of several, each returns rows that the others don't. */
+  /** Of several, each returns rows that the others do not. */
   readonly list: List | readonly List[]
 }
 

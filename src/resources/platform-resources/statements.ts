@@ -1,5 +1,5 @@
 /**
- * Platform resources in SQL. A deletion moves the id of a resource to `deletions`, where it is never used again. What depends on
+ * Platform resources in SQL. A deletion moves the ID of a resource to `deletions`, where it is never used again. What depends on
  * the resource is gone at once, because every statement looks for what its rows depend on; the purge removes it from its tables.
  */
 import { and, asc, eq, getTableName, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
@@ -103,7 +103,7 @@ function deletionStatements(
   return { recordDeletion, removed }
 }
 
-/** Lists the resources of the organization that meet the condition, in order of id. */
+/** Lists the resources of the organization that meet the condition, in order of ID. */
 export function listStatement<Fields extends ResourceFields, P extends Parameter>(
   table: ResourceTable,
   fields: Fields,

@@ -122,8 +122,10 @@ const own = {
 }
 const projectState = { ...projectFields, ...own }
 const agentState = { ...agentFields, ...own }
-const projectScheduleState = z.strictObject(projectState).register(docs, { id: 'ProjectScheduleState' })
-const agentScheduleState = z.strictObject(agentState).register(docs, { id: 'AgentScheduleState' })
+export const projectScheduleState = z
+  .strictObject(projectState)
+  .register(docs, { id: 'ProjectScheduleState' })
+export const agentScheduleState = z.strictObject(agentState).register(docs, { id: 'AgentScheduleState' })
 
 const count = () => z.int().check(z.minimum(0))
 const statistics = {

@@ -1,7 +1,8 @@
 /** How SQL joins a schedule or a run to what it depends on: its parent, its schedule, its run endpoint. */
-import { and, eq, isNotNull, lte, or, sql } from 'drizzle-orm'
+import { and, eq, exists, isNotNull, lte, or, sql } from 'drizzle-orm'
+import { now } from '../../db/parameters.ts'
 import { agents, type missedSpans, projects, runEndpoints, type runs, schedules } from '../../db/schema.ts'
-import { now, query } from '../../db/statement.ts'
+import { query } from '../../db/statement.ts'
 
 /** Joins the schedule of a run or a missed span. */
 export function isScheduleOf(dependent: typeof runs | typeof missedSpans) {
@@ -9,10 +10,12 @@ export function isScheduleOf(dependent: typeof runs | typeof missedSpans) {
 }
 
 /** Of a schedule: true if its organization has a run endpoint. */
-export const hasRunEndpoint = sql`exists ${query
-  .select({ one: sql`1` })
-  .from(runEndpoints)
-  .where(eq(runEndpoints.organizationId, schedules.organizationId))}`
+export const hasRunEndpoint = exists(
+  query
+    .select({ one: sql`1` })
+    .from(runEndpoints)
+    .where(eq(runEndpoints.organizationId, schedules.organizationId)),
+)
 
 /**
  * The `createdAt` of a new run. It is never before the run endpoint that `hasRunEndpoint` found, although a tick may be late

@@ -24,9 +24,10 @@
  */
 import { and, eq, inArray, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteInsertSelectQueryBuilder } from 'drizzle-orm/sqlite-core'
+import { now, text, textOrNull } from '../../db/parameters.ts'
 import { insertRow, jsonRows } from '../../db/rows.ts'
 import { missedSpans, projects, runs, schedules, sessions } from '../../db/schema.ts'
-import { now, query } from '../../db/statement.ts'
+import { query } from '../../db/statement.ts'
 import { hasRunEndpoint, isScheduleOf, runCreatedAt } from './joins.ts'
 
 /** Not a parameter, because SQLite has to see that a partial index has these runs. */
@@ -105,7 +106,10 @@ const ofSchedule = {
   updatedAt: now,
 }
 
-/** The row of a new run of a joined schedule. `checkAt` is bound: a run that has a run endpoint is queued again from then on. */
+/** When a new run that has a run endpoint is queued again. */
+export const checkAt = text('checkAt')
+
+/** The row of a new run of a joined schedule. */
 export function newRun({ scheduledAt, id, isParentActive = sql`true`, idempotencyKey }: NewRun) {
   const skippedBecause = sql`case
     when not (${isParentActive}) then 'The ' || ${schedules.parentType} || ' was archived.'
@@ -119,7 +123,7 @@ export function newRun({ scheduledAt, id, isParentActive = sql`true`, idempotenc
     id,
     status: sql`case when ${isSkipped} then 'skipped' else 'pending' end`,
     lastError: skippedBecause,
-    checkAt: sql`case when not ${isSkipped} and ${hasRunEndpoint} then ${sql.placeholder('checkAt')} end`,
+    checkAt: sql`case when not ${isSkipped} and ${hasRunEndpoint} then ${checkAt} end`,
     createdAt: runCreatedAt,
     ...(idempotencyKey && { idempotencyKey }),
   })
@@ -144,11 +148,13 @@ export function writeNewRuns(rows: SQLiteInsertSelectQueryBuilder<typeof runs>) 
 
 // Workers that pull runs
 
-const runId = sql.placeholder('runId')
-export const claimId = sql.placeholder('claimId')
-export const outcome = sql.placeholder('outcome')
-export const sessionId = sql.placeholder('sessionId')
-const leaseExpiresAt = sql.placeholder('leaseExpiresAt')
+export const runId = text('runId')
+/** Null: the run was taken without a claim. */
+export const claimId = textOrNull('claimId')
+export const outcome = text('outcome')
+export const message = textOrNull('message')
+export const sessionId = textOrNull('sessionId')
+export const leaseExpiresAt = text('leaseExpiresAt')
 
 /** When a claim ends: with its lease, or with the time limit of the run. Of a run that is joined to its schedule. */
 export const claimEnd = (startedAt: SQLWrapper) =>
@@ -213,7 +219,7 @@ export function writeOutcome(organizationId: SQLWrapper) {
       checkAt: null,
       startedAt: sql`coalesce(${runs.startedAt}, ${now})`,
       finishedAt: sql`${now}`,
-      message: sql`${sql.placeholder('message')}`,
+      message: sql`${message}`,
       sessionId: sql`${sessionId}`,
       updatedAt: sql`${now}`,
     })

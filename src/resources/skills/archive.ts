@@ -11,7 +11,7 @@ export interface ArchivedFile {
   readonly isExecutable: boolean
 }
 
-/** @throws {RangeError} if ustar can't hold a filename. */
+/** @throws {RangeError} if ustar cannot hold a filename. */
 export async function archiveOf(files: readonly ArchivedFile[]): Promise<Uint8Array<ArrayBuffer>> {
   const tar = await packTar(
     sorted(files).map(({ filename, bytes, isExecutable }) => {

@@ -18,7 +18,7 @@ export interface SentContent {
   readonly encoding?: Encoding | undefined
 }
 
-/** A content as the database has it. It is in base64 only if it can't be stored as text. */
+/** A content as the database has it. It is in base64 only if it cannot be stored as text. */
 export interface StoredContent {
   readonly content: string
   readonly encoding: Encoding

@@ -1,8 +1,9 @@
 /** Checks the runs whose `checkAt` has come: `afterCheck` in run-transitions.ts says what becomes of them. */
 import { asc, isNotNull, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../../../db/database.ts'
+import { now } from '../../../db/parameters.ts'
 import { runEndpoints, runs, schedules } from '../../../db/schema.ts'
-import { now, query, runBatch, unguarded } from '../../../db/statement.ts'
+import { query, runBatch, unguarded } from '../../../db/statement.ts'
 import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
 import { isRunEndpointOf, isScheduleOf } from '../joins.ts'
 import { enqueueByEndpoint } from '../run-queue.ts'
@@ -14,7 +15,7 @@ const PAGES_PER_TICK = 30
 /** How long the queue has to deliver a run before the run is put into it again. */
 const LEASE_MS = 15 * 60_000
 
-export const selectToCheck = unguarded(() =>
+export const selectToCheck = unguarded([now], () =>
   query
     .select({
       organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
@@ -38,7 +39,7 @@ export const selectToCheck = unguarded(() =>
     .limit(PAGE_SIZE),
 )
 
-export const storeChecked = unguarded(writeChecks)
+export const storeChecked = unguarded([checked.parameter, now], writeChecks)
 
 /**
  * Checks some pages, or one if the queue fails. If a lease is not stored after the queue took the runs, they are sent twice
@@ -49,7 +50,7 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
   const now = Math.max(instant.getTime(), Date.now())
   const values = { now: new Date(now).toISOString() }
   const leaseExpiresAt = new Date(now + LEASE_MS).toISOString()
-  let [toCheck] = await runBatch(DB, [selectToCheck], values)
+  let { toCheck } = await runBatch(DB, { toCheck: selectToCheck }, values)
   for (let page = 0; toCheck.length > 0 && page < PAGES_PER_TICK; page++) {
     const sendable = toCheck.filter(({ status, hasEndpoint }) => status === 'pending' && hasEndpoint === 1)
     const failure = await enqueueByEndpoint(queues, sendable, ({ isSlow }) => isSlow === 1).catch(
@@ -59,11 +60,15 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
     const checkable = failure ? toCheck.filter((run) => !sendable.includes(run)) : toCheck
     const found = checkable.map((run) => ({ ...run, ...afterCheck(run, values.now, leaseExpiresAt) }))
     const failed = found.filter(({ failure }) => failure !== null)
-    ;[, , toCheck] = await runBatch(DB, [storeChecked, pauseFailing, selectToCheck], {
-      ...values,
-      ...checked.values(found),
-      ...failuresOf(failed.map((run) => ({ ...run, error: run.lastError }))),
-    })
+    ;({ toCheck } = await runBatch(
+      DB,
+      { storeChecked, pauseFailing, toCheck: selectToCheck },
+      {
+        ...values,
+        checked: checked.value(found),
+        ...failuresOf(failed.map((run) => ({ ...run, error: run.lastError }))),
+      },
+    ))
     if (failure) throw failure.error
   }
 }

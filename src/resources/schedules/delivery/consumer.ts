@@ -6,9 +6,10 @@ import { and, eq, sql } from 'drizzle-orm'
 import { type KeyRing, parseKeyRing } from '../../../crypto/key-ring.ts'
 import { open } from '../../../crypto/sealed-value.ts'
 import { describeFailure } from '../../../db/failures.ts'
+import { now, text } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
-import { now, query, runBatch, unguarded } from '../../../db/statement.ts'
+import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
 import { type Environment, isOn, type RunMessage } from '../../../environment.ts'
 import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
 import { hasParent, isAgentOf, isProjectOf, isRunEndpointOf, isScheduleOf } from '../joins.ts'
@@ -28,7 +29,7 @@ const SLOW_FOR_MS = 5 * 60_000
 const references = jsonRows('references', 'organizationId', 'id', 'attempts')
 
 /** The runs that are still to be sent: pending, and not attempted since they were put into the queue. */
-export const selectDeliveries = unguarded(() =>
+export const selectDeliveries = unguarded([references.parameter, now], () =>
   query
     .select({
       organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
@@ -57,25 +58,29 @@ export const selectDeliveries = unguarded(() =>
     ),
 )
 
-type Delivery = NonNullable<(typeof selectDeliveries)['row']>
+type Delivery = RowOf<typeof selectDeliveries>
 
-export const recordResults = unguarded(writeAttempts)
+export const recordResults = unguarded([attempted.parameter, now], writeAttempts)
 
 const goneEndpoints = jsonRows('goneEndpoints', 'organizationId', 'url', 'endpointCreatedAt')
 const slowEndpoints = jsonRows('slowEndpoints', 'organizationId', 'url', 'endpointCreatedAt')
+/** Until when the run endpoint counts as slow. */
+const slowUntil = text('slowUntil')
 
 /** Skips run endpoints that were changed, or deleted and set again, since the attempt. */
-function isRunEndpointIn({ table, column }: typeof goneEndpoints) {
+function isRunEndpointIn({ table, column }: Pick<typeof goneEndpoints, 'table' | 'column'>) {
   return sql`(${runEndpoints.organizationId}, ${runEndpoints.url}, ${runEndpoints.createdAt}) in
     (select ${column('organizationId')}, ${column('url')}, ${column('endpointCreatedAt')} from ${table})`
 }
 
-export const deleteGone = unguarded(() => query.delete(runEndpoints).where(isRunEndpointIn(goneEndpoints)))
+export const deleteGone = unguarded([goneEndpoints.parameter], () =>
+  query.delete(runEndpoints).where(isRunEndpointIn(goneEndpoints)),
+)
 
-export const markSlow = unguarded(() =>
+export const markSlow = unguarded([slowEndpoints.parameter, slowUntil], () =>
   query
     .update(runEndpoints)
-    .set({ slowUntil: sql`${sql.placeholder('slowUntil')}` })
+    .set({ slowUntil: sql`${slowUntil}` })
     .where(isRunEndpointIn(slowEndpoints)),
 )
 
@@ -99,10 +104,11 @@ async function deliverMessage(
   context: Pick<ExecutionContext, 'waitUntil'>,
 ): Promise<void> {
   const { DB, SLOW_RUNS } = environment
-  const [rows] = await runBatch(DB, [selectDeliveries], {
-    now: new Date().toISOString(),
-    ...references.values(runs),
-  })
+  const { rows } = await runBatch(
+    DB,
+    { rows: selectDeliveries },
+    { now: new Date().toISOString(), references: references.value(runs) },
+  )
   const deliveries = byKey(rows, ({ organizationId, id }) => `${organizationId} ${id}`)
   if (deliveries.length === 0) return
   if (!isSlow && deliveries.some((delivery) => delivery.isSlow)) return enqueueRuns(SLOW_RUNS, runs, true)
@@ -135,14 +141,18 @@ async function record(
 ): Promise<void> {
   const now = new Date()
   const failed = sent.filter(({ status }) => status === 'failed')
-  await runBatch(database, [recordResults, pauseFailing, deleteGone, markSlow], {
-    now: now.toISOString(),
-    slowUntil: new Date(now.getTime() + SLOW_FOR_MS).toISOString(),
-    ...attempted.values(sent),
-    ...failuresOf(failed.map((run) => ({ ...run, error: run.message ?? run.lastError }))),
-    ...goneEndpoints.values(sent.filter(({ isGone }) => isGone)),
-    ...slowEndpoints.values(slow),
-  })
+  await runBatch(
+    database,
+    { recordResults, pauseFailing, deleteGone, markSlow },
+    {
+      now: now.toISOString(),
+      slowUntil: new Date(now.getTime() + SLOW_FOR_MS).toISOString(),
+      results: attempted.value(sent),
+      ...failuresOf(failed.map((run) => ({ ...run, error: run.message ?? run.lastError }))),
+      goneEndpoints: goneEndpoints.value(sent.filter(({ isGone }) => isGone)),
+      slowEndpoints: slowEndpoints.value(slow),
+    },
+  )
 }
 
 function logFailure(organizationId: string, error: unknown): void {

@@ -3,13 +3,14 @@ import { and, asc, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { latestRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
+import { now, type Value } from '../../../db/parameters.ts'
 import { excluded, insertRow, type JsonRows, jsonRows } from '../../../db/rows.ts'
 import { agents, lastTick, missedSpans, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
-import { now, query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
+import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
 import { hasParent, isAgentOf, isProjectOf, parentArchivedAt } from '../joins.ts'
 import { runIdOf } from '../run-id.ts'
 import { enqueueByEndpoint, FIRST_LEASE_MS } from '../run-queue.ts'
-import { isFired, newRun, writeNewRuns } from '../run-transitions.ts'
+import { checkAt, isFired, newRun, writeNewRuns } from '../run-transitions.ts'
 import { nextTime } from '../timing.ts'
 
 /** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
@@ -30,7 +31,7 @@ export const scheduleFields = {
 export const SCHEDULE_COLUMNS = Object.keys(scheduleFields) as (keyof typeof scheduleFields)[]
 
 /** Shows the operator when the last tick ran. In the first batch of the tick, so it costs no call of its own. */
-export const recordTick = unguarded(() =>
+export const recordTick = unguarded([now], () =>
   query
     .insert(lastTick)
     .values({ id: 1, scheduledAt: sql`${now}` })
@@ -41,7 +42,7 @@ export const recordTick = unguarded(() =>
 )
 
 /** The schedules that have been due longest. */
-export const selectDue = unguarded(() =>
+export const selectDue = unguarded([now], () =>
   query
     .select({
       ...scheduleFields,
@@ -55,7 +56,7 @@ export const selectDue = unguarded(() =>
     .limit(PAGE_SIZE),
 )
 
-type DueSchedule = NonNullable<(typeof selectDue)['row']>
+type DueSchedule = RowOf<typeof selectDue>
 
 const firings = jsonRows('firings', ...SCHEDULE_COLUMNS, 'dueAt', 'scheduledAt', 'runId', 'nextRunAt')
 
@@ -70,7 +71,7 @@ export function isAsRead(rows: JsonRows<'organizationId' | 'id' | 'timezone' | '
 /** Joins the schedule of a firing, unless another tick fired it or a request changed it since it was read. */
 const isStillDue = and(isAsRead(firings), eq(schedules.nextRunAt, firings.column('dueAt')))
 
-export const insertRuns = unguarded(() =>
+export const insertRuns = unguarded([firings.parameter, now, checkAt], () =>
   writeNewRuns(
     query
       .select(
@@ -94,7 +95,7 @@ export const insertRuns = unguarded(() =>
 )
 
 /** The instants that were missed before the one that fires (record-missed.ts). */
-export const insertMissedSpans = unguarded(() =>
+export const insertMissedSpans = unguarded([firings.parameter], () =>
   query
     .insert(missedSpans)
     .select(
@@ -149,7 +150,7 @@ export function storingNextRun(nextRunAt: SQL) {
   }
 }
 
-export const updateNextRuns = unguarded(() =>
+export const updateNextRuns = unguarded([firings.parameter], () =>
   query
     .update(schedules)
     .set({
@@ -177,17 +178,21 @@ export async function fireSchedules(
 ): Promise<void> {
   const values = { now: instant.toISOString() }
   const lateBefore = new Date(instant.getTime() - TICK_MS).toISOString()
-  let [, due] = await runBatch(DB, [recordTick, selectDue], values)
+  let { due } = await runBatch(DB, { recordTick, due: selectDue }, values)
   for (let page = 0; due.length > 0 && page < PAGES_PER_TICK; page++) {
     schedules.due += due.length
     schedules.late += due.filter(({ dueAt }) => dueAt < lateBefore).length
     const firing = due.map((schedule) => firingOf(schedule, instant))
-    const [fired, , , next] = await runBatch(DB, [insertRuns, insertMissedSpans, updateNextRuns, selectDue], {
-      ...values,
-      // A late tick, or the last page of a long one, gives the queue as much time.
-      checkAt: new Date(Math.max(instant.getTime(), Date.now()) + FIRST_LEASE_MS).toISOString(),
-      ...firings.values(firing),
-    })
+    const { fired, next } = await runBatch(
+      DB,
+      { fired: insertRuns, insertMissedSpans, updateNextRuns, next: selectDue },
+      {
+        ...values,
+        // A late tick, or the last page of a long one, gives the queue as much time.
+        checkAt: new Date(Math.max(instant.getTime(), Date.now()) + FIRST_LEASE_MS).toISOString(),
+        firings: firings.value(firing),
+      },
+    )
     const toSend = fired.filter(({ checkAt }) => checkAt !== null)
     const slow = new Set(due.flatMap(({ organizationId, isSlow }) => (isSlow ? [organizationId] : [])))
     try {

@@ -1,8 +1,9 @@
 /** Pauses a schedule after a number of failed runs in a row: `pauseAfterFailures`, or the default. */
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { now } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { runs, schedules } from '../../../db/schema.ts'
-import { now, query, unguarded } from '../../../db/statement.ts'
+import { query, unguarded } from '../../../db/statement.ts'
 import { MAX_FAILURES } from '../contract.ts'
 
 const DEFAULT_FAILURES = 20
@@ -43,7 +44,7 @@ export function paused(failure: SQL, error: SQL) {
 const failed = jsonRows('failed', 'organizationId', 'scheduleId', 'failure', 'error')
 
 /** For runs that failed in the statement before. */
-export const pauseFailing = unguarded(() =>
+export const pauseFailing = unguarded([failed.parameter, now], () =>
   query
     .update(schedules)
     .set(paused(failed.column('failure'), failed.column('error')))
@@ -59,8 +60,8 @@ export const pauseFailing = unguarded(() =>
 
 type FailedRun = Readonly<Record<'organizationId' | 'scheduleId' | 'failure' | 'error', string | null>>
 
-/** The rows of `pauseFailing`: the last failure of each schedule. */
+/** The value of `pauseFailing`: the last failure of each schedule. */
 export function failuresOf(runs: readonly FailedRun[]) {
   const bySchedule = new Map(runs.map((run) => [`${run.organizationId} ${run.scheduleId}`, run]))
-  return failed.values([...bySchedule.values()])
+  return { failed: failed.value([...bySchedule.values()]) }
 }

@@ -2,14 +2,14 @@
  * Records missed instants as skipped, in pages: a schedule that fires every minute misses 1,440 in a day without ticks. It
  * is not urgent, because the run that replaces them was fired with the first tick after the gap (fire.ts).
  */
-
 import { asc, gte, lte, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
+import { now } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { missedSpans, schedules } from '../../../db/schema.ts'
-import { now, query, runBatch, unguarded } from '../../../db/statement.ts'
+import { query, runBatch, unguarded } from '../../../db/statement.ts'
 import { DAY_MS } from '../../../durations.ts'
 import { isScheduleOf } from '../joins.ts'
 import { runIdOf } from '../run-id.ts'
@@ -27,7 +27,7 @@ const INSTANTS_PER_PAGE = 500
 /** A page takes four statements. */
 const PAGES_PER_TICK = 20
 
-export const selectSpans = unguarded(() =>
+export const selectSpans = unguarded([now], () =>
   query
     .select()
     .from(missedSpans)
@@ -41,7 +41,7 @@ type MissedSpan = typeof missedSpans.$inferSelect
 const missed = jsonRows('missed', 'organizationId', 'scheduleId', 'missedUntil', 'scheduledAt', 'runId')
 
 /** Inserts nothing for a deleted schedule: the purge deletes its runs, and later ones would remain. */
-export const insertSkipped = unguarded(() =>
+export const insertSkipped = unguarded([missed.parameter, now], () =>
   writeNewRuns(
     query
       .select(missedRun({ scheduledAt: missed.column('scheduledAt'), id: missed.column('runId') }))
@@ -55,7 +55,7 @@ export const insertSkipped = unguarded(() =>
 const recorded = jsonRows('recorded', 'organizationId', 'scheduleId', 'missedUntil', 'missedFrom', 'nextFrom')
 
 /** Skips spans that another tick shortened at the same time. */
-export const shortenSpans = unguarded(() =>
+export const shortenSpans = unguarded([recorded.parameter], () =>
   query
     .update(missedSpans)
     .set({ missedFrom: sql`${recorded.column('nextFrom')}` })
@@ -63,7 +63,7 @@ export const shortenSpans = unguarded(() =>
     .where(recorded.matches(missedSpans, 'organizationId', 'scheduleId', 'missedUntil', 'missedFrom')),
 )
 
-export const deleteRecordedSpans = unguarded(() =>
+export const deleteRecordedSpans = unguarded([recorded.parameter], () =>
   query.delete(missedSpans).where(
     sql`(${missedSpans.organizationId}, ${missedSpans.scheduleId}, ${missedSpans.missedUntil}) in ${query
       .select({
@@ -78,14 +78,14 @@ export const deleteRecordedSpans = unguarded(() =>
 /** Records some pages. Leaves out instants that are older than the retention of runs. */
 export async function recordMissedRuns({ DB }: TickEnvironment, instant: Date): Promise<void> {
   const now = instant.toISOString()
-  let [spans] = await runBatch(DB, [selectSpans], { now })
+  let { spans } = await runBatch(DB, { spans: selectSpans }, { now })
   for (let page = 0; spans.length > 0 && page < PAGES_PER_TICK; page++) {
     const instants = instantsOf(spans, oldestRunKept(instant))
-    ;[, , , spans] = await runBatch(DB, [insertSkipped, shortenSpans, deleteRecordedSpans, selectSpans], {
-      now,
-      ...missed.values(instants.missed),
-      ...recorded.values(instants.recorded),
-    })
+    ;({ spans } = await runBatch(
+      DB,
+      { insertSkipped, shortenSpans, deleteRecordedSpans, spans: selectSpans },
+      { now, missed: missed.value(instants.missed), recorded: recorded.value(instants.recorded) },
+    ))
   }
 }
 

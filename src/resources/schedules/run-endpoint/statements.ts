@@ -1,21 +1,24 @@
 /** The run endpoint of an organization, in SQL. No statement of an HTTP operation selects a sealed secret. */
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
-import { type Join, precondition, requiring } from '../../../access/preconditions.ts'
+import { precondition, requiring } from '../../../access/preconditions.ts'
 import { unrestrictedFor } from '../../../access/project.ts'
+import { now, text, textOrNull } from '../../../db/parameters.ts'
 import { excluded, insertRow } from '../../../db/rows.ts'
 import { apiKeys, runEndpoints } from '../../../db/schema.ts'
-import { guarded, guardedChange, now, query } from '../../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../../db/statement.ts'
 import { ApiError } from '../../../errors.ts'
 
-const sealedSecret = sql.placeholder('sealedSecret')
+const url = text('url')
+const sealedSecret = text('sealedSecret')
 /** When the previous secret expires; null if it ends with the rotation. */
-const expiresAt = sql.placeholder('expiresAt')
+const expiresAt = textOrNull('expiresAt')
 /** The secret is sealed for one organization: the caller's, or nothing is stored. */
-const sealedFor = sql.placeholder('sealedFor')
+const sealedFor = text('sealedFor')
 
-const ownRunEndpoint: Join = {
+const ownRunEndpoint = {
   table: runEndpoints,
   on: eq(runEndpoints.organizationId, apiKeys.organizationId),
+  takes: [],
 }
 const endpointExists = precondition(
   isNotNull(runEndpoints.organizationId),
@@ -39,6 +42,7 @@ export const rotatable = requiring([ownRunEndpoint], {
         'rotation_in_progress',
         'The previous secret is still valid after the last rotation. Wait until it expires, or rotate with overlapSeconds 0.',
       ),
+    [expiresAt],
   ),
 })
 
@@ -52,17 +56,17 @@ const fields = {
   updatedAt: runEndpoints.updatedAt,
 }
 
-export const selectEndpoint = guarded(() => accessible.rows(fields))
+export const selectEndpoint = guarded(accessible, [], () => accessible.rows(fields))
 
 /** An existing secret is kept. */
-export const putEndpoint = guardedChange(() =>
+export const putEndpoint = guardedChange(settable, [url, sealedSecret, sealedFor], () =>
   query
     .insert(runEndpoints)
     .select(
       settable.rows(
         insertRow(runEndpoints, {
           organizationId: apiKeys.organizationId,
-          url: sql.placeholder('url'),
+          url,
           sealedSecret,
           createdAt: now,
           updatedAt: now,
@@ -80,7 +84,7 @@ export const putEndpoint = guardedChange(() =>
     }),
 )
 
-export const rotateSecret = guardedChange(() =>
+export const rotateSecret = guardedChange(rotatable, [sealedSecret, sealedFor], () =>
   query
     .update(runEndpoints)
     .set({
@@ -98,7 +102,7 @@ export const rotateSecret = guardedChange(() =>
     .returning(fields),
 )
 
-export const deleteEndpoint = guardedChange(() =>
+export const deleteEndpoint = guardedChange(accessible, [], () =>
   query
     .delete(runEndpoints)
     .where(eq(runEndpoints.organizationId, accessible.organizationId))

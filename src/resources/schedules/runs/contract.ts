@@ -114,8 +114,6 @@ const success = {
 
 const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE } as const
 
-export type RunContracts<P extends Parent> = ReturnType<typeof scheduleRunContracts<P>>
-
 /** The contracts of the runs of a parent's schedules. */
 function scheduleRunContracts<const P extends Parent>(parent: P) {
   const { type, article, tag } = parent

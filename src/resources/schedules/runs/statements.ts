@@ -5,15 +5,25 @@ import { isInReach, isUnrestricted } from '../../../access/guard.ts'
 import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { projectFound, reached } from '../../../access/project.ts'
+import {
+  cursor,
+  maxExamined,
+  now,
+  type Parameter,
+  rowLimit,
+  text,
+  textOrNull,
+} from '../../../db/parameters.ts'
 import { asSql, equalsIfGiven, indexedBy } from '../../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules, sessions } from '../../../db/schema.ts'
-import { guarded, guardedChange, now, query } from '../../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../../db/statement.ts'
 import { ApiError } from '../../../errors.ts'
-import { MOST_EXAMINED } from '../../../http/paging.ts'
+import { MAX_EXAMINED } from '../../../http/paging.ts'
 import { hasFailedTooOften, paused } from '../firing/pause-failing.ts'
 import { hasParent, isAgentOf, isProjectOf, isScheduleOf, parentIdOf } from '../joins.ts'
-import { agentPreconditions, projectPreconditions } from '../preconditions.ts'
+import { agentPreconditions, idempotencyKey, projectPreconditions, scheduleId } from '../preconditions.ts'
 import {
+  checkAt,
   claimEnd,
   claimId,
   deadlineOf,
@@ -22,8 +32,11 @@ import {
   isSuperseded,
   isTimedOut,
   isUnfinished,
+  leaseExpiresAt,
+  message,
   newRun,
   outcome,
+  runId,
   sessionId,
   writeAcknowledgement,
   writeClaim,
@@ -33,12 +46,11 @@ import {
 } from '../run-transitions.ts'
 import { workFields } from './work.ts'
 
-const scheduleId = sql.placeholder('scheduleId')
-const runId = sql.placeholder('runId')
-const idempotencyKey = sql.placeholder('idempotencyKey')
+const id = text('id')
 /** The time of the request that creates a run. */
-const scheduledAt = sql.placeholder('scheduledAt')
-const rowLimit = sql.placeholder('rowLimit')
+const scheduledAt = text('scheduledAt')
+/** Of a page of a schedule's runs: the time that they are before. */
+const before = text('before')
 
 /** A run as the API returns it. */
 const fields = {
@@ -66,7 +78,7 @@ function statementsOf({
   readable,
   changeable,
 }: Pick<typeof projectPreconditions, 'readable' | 'changeable'>) {
-  const list = guarded(() =>
+  const list = guarded(readable, [before, rowLimit], () =>
     query
       .select(fields)
       .from(runs)
@@ -74,22 +86,22 @@ function statementsOf({
         and(
           eq(runs.organizationId, readable.organizationId),
           eq(runs.scheduleId, scheduleId),
-          lt(runs.scheduledAt, sql.placeholder('before')),
+          lt(runs.scheduledAt, before),
         ),
       )
       .orderBy(desc(runs.scheduledAt))
       .limit(rowLimit),
   )
 
-  const insert = guardedChange(() =>
-    writeNewRuns(changeable.rows(newRun({ scheduledAt, id: sql.placeholder('id'), idempotencyKey }))),
+  const insert = guardedChange(changeable, [scheduledAt, id, idempotencyKey, checkAt], () =>
+    writeNewRuns(changeable.rows(newRun({ scheduledAt, id, idempotencyKey }))),
   )
 
   const isRunOfSchedule = and(
     eq(runs.organizationId, schedules.organizationId),
     eq(runs.scheduleId, schedules.id),
   )
-  const updateLastRun = guarded(() => {
+  const updateLastRun = guarded(changeable, [scheduledAt], () => {
     const ranOrganization = changeable
       .rows({ organizationId: schedules.organizationId })
       .innerJoin(runs, and(isRunOfSchedule, eq(runs.scheduledAt, scheduledAt), isFired))
@@ -113,7 +125,7 @@ function statementsOf({
    * The run that this request created, or an earlier one with the same `Idempotency-Key` or, without one, the same
    * `scheduledAt`. No row: the run of that `scheduledAt` has another `Idempotency-Key`.
    */
-  const selectCreated = guarded(() =>
+  const selectCreated = guarded(readable, [scheduledAt, idempotencyKey], () =>
     readable
       .rows(fields)
       .innerJoin(
@@ -134,13 +146,19 @@ export const agentScheduleRuns = statementsOf(agentPreconditions)
 
 const scheduleExists = and(isNotNull(schedules.id), hasParent)
 
-const projectId = sql.placeholder('projectId')
-/** The project that a list or a claim names, if any. */
+/** The project that a list or a claim names; null: none. */
+const projectId = textOrNull('projectId')
 const named = alias(projects, 'named')
 
 /** A key that is restricted to projects names one of them. */
 export const listable = requiring(
-  [{ table: named, on: and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, projectId)) }],
+  [
+    {
+      table: named,
+      on: and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, projectId)),
+      takes: [projectId],
+    },
+  ],
   {
     projectExists: projectFound(sql`${projectId} is null or ${named.id} is not null`),
     isUnrestricted: precondition(
@@ -150,30 +168,37 @@ export const listable = requiring(
           'unrestricted_key_required',
           'Runs of all projects need an API key that is not restricted to projects. Name one of its projects as projectId.',
         ),
+      [projectId],
     ),
     isInReach: reached(sql`${projectId} is null or ${isInReach(named.id)}`),
   },
 )
 
-const cursor = sql.placeholder('cursor')
-const mostExamined = sql.placeholder('mostExamined')
+const status = textOrNull('status')
+const scheduleFilter = textOrNull('scheduleId')
 const isInOrganization = eq(runs.organizationId, listable.organizationId)
 
 const isOfNamedProject = sql`(${projectId} is null or (${runs.parentType} = 'project' and ${runs.parentId} = ${projectId}))`
 const filters = and(
   isOfNamedProject,
-  equalsIfGiven(runs.status, 'status'),
-  equalsIfGiven(runs.scheduleId, 'scheduleId'),
+  equalsIfGiven(runs.status, status),
+  equalsIfGiven(runs.scheduleId, scheduleFilter),
 )
 
 /**
  * A list of runs, in order. No index serves its filters. It is in the order of the examined runs: an order of its own would have to
  * sort them all.
+ * @param range the parameters of the condition.
  */
-function listed(source: SQL, isInRange: SQL | undefined, order: SQL) {
-  const examined = sql`(select * from ${source} where ${isInRange} order by ${order} limit ${mostExamined}) as ${runs}`
+function listed<const Range extends readonly Parameter[]>(
+  source: SQL,
+  isInRange: SQL | undefined,
+  range: Range,
+  order: SQL,
+) {
+  const examined = sql`(select * from ${source} where ${isInRange} order by ${order} limit ${maxExamined}) as ${runs}`
   return {
-    select: guarded(() =>
+    select: guarded(listable, [...range, maxExamined, status, scheduleFilter, rowLimit], () =>
       query
         .select(asSql(fields))
         .from(examined)
@@ -184,24 +209,27 @@ function listed(source: SQL, isInRange: SQL | undefined, order: SQL) {
         .limit(rowLimit),
     ),
     /** No row if all runs of the range were examined. */
-    selectLastExamined: guarded(() =>
+    selectLastExamined: guarded(listable, range, () =>
       query
         .select(asSql({ id: runs.id }))
         .from(source)
         .where(isInRange)
         .orderBy(order)
         .limit(1)
-        .offset(MOST_EXAMINED - 1),
+        .offset(MAX_EXAMINED - 1),
     ),
   }
 }
 
-const isSince = gte(runs.id, sql.placeholder('firstId'))
+/** The first ID at or after the time from which a list is. */
+const firstId = text('firstId')
+const isSince = gte(runs.id, firstId)
 
 /** Oldest first. */
 export const pendingRuns = listed(
   indexedBy(runs, 'runsPending'),
   and(isInOrganization, isPending, gt(runs.id, cursor), isSince),
+  [cursor, firstId],
   asc(runs.id),
 )
 
@@ -209,18 +237,23 @@ export const pendingRuns = listed(
 export const allRuns = listed(
   sql`${runs}`,
   and(isInOrganization, lt(runs.id, cursor), isSince),
+  [cursor, firstId],
   desc(runs.id),
 )
 
-/** Latest first. The cursor and `since` are times here. */
+/** The time from which a list is. */
+const since = text('since')
+
+/** Latest first. */
 export const runsOfSchedule = listed(
   sql`${runs}`,
   and(
     isInOrganization,
-    eq(runs.scheduleId, sql.placeholder('scheduleId')),
-    lt(runs.scheduledAt, sql.placeholder('before')),
-    gte(runs.scheduledAt, sql.placeholder('since')),
+    eq(runs.scheduleId, scheduleFilter),
+    lt(runs.scheduledAt, before),
+    gte(runs.scheduledAt, since),
   ),
+  [scheduleFilter, before, since],
   desc(runs.scheduledAt),
 )
 
@@ -243,10 +276,10 @@ function claimOf(index: string, condition?: SQL) {
       .limit(rowLimit)
   return {
     /** Runs before the claim, in the same transaction, and finds the same runs. */
-    selectClaimable: guarded(() =>
+    selectClaimable: guarded(listable, [leaseExpiresAt, rowLimit], () =>
       claimable({ ...asSql(workFields), leaseExpiresAt: claimEnd(now).as('leaseExpiresAt') }),
     ),
-    claim: guardedChange(() =>
+    claim: guardedChange(listable, [claimId, leaseExpiresAt, rowLimit], () =>
       writeClaim(claimable(asSql({ organizationId: runs.organizationId, id: runs.id }))),
     ),
   }
@@ -263,10 +296,11 @@ const namedRun = [
   {
     table: runs,
     on: and(eq(runs.organizationId, apiKeys.organizationId), eq(runs.id, runId)),
+    takes: [runId],
   },
-  { table: schedules, on: isScheduleOf(runs) },
-  { table: projects, on: isProjectOf(runs) },
-  { table: agents, on: isAgentOf(runs) },
+  { table: schedules, on: isScheduleOf(runs), takes: [] },
+  { table: projects, on: isProjectOf(runs), takes: [] },
+  { table: agents, on: isAgentOf(runs), takes: [] },
 ]
 const runExists = precondition(
   and(isNotNull(runs.id), scheduleExists),
@@ -276,7 +310,7 @@ const runIsInReach = reached(or(isNotNull(agents.id), isInReach(projects.id)))
 
 export const accessible = requiring(namedRun, { runExists, isInReach: runIsInReach })
 
-export const selectRun = guarded(() => accessible.rows(fields))
+export const selectRun = guarded(accessible, [], () => accessible.rows(fields))
 
 export const acknowledgeable = requiring(namedRun, {
   runExists,
@@ -288,7 +322,9 @@ export const acknowledgeable = requiring(namedRun, {
   ),
 })
 
-export const acknowledge = guardedChange(() => writeAcknowledgement(acknowledgeable.organizationId))
+export const acknowledge = guardedChange(acknowledgeable, [], () =>
+  writeAcknowledgement(acknowledgeable.organizationId),
+)
 
 const claimMismatch = () =>
   new ApiError(
@@ -306,11 +342,12 @@ export const renewable = requiring(namedRun, {
       not(isSuperseded),
     ),
     claimMismatch,
+    [claimId],
   ),
 })
 
 /** No change that is recorded: a worker renews its claims every few minutes. */
-export const renew = guarded(() =>
+export const renew = guarded(renewable, [leaseExpiresAt], () =>
   writeRenewal(renewable.organizationId).returning({
     id: runs.id,
     claimId: sql<string>`${runs.claimId}`.as('claimId'),
@@ -325,6 +362,7 @@ export const completable = requiring(
     {
       table: sessions,
       on: and(eq(sessions.organizationId, apiKeys.organizationId), eq(sessions.id, sessionId)),
+      takes: [sessionId],
     },
   ],
   {
@@ -334,6 +372,7 @@ export const completable = requiring(
       sql`${sessionId} is null or ${runs.status} in ('succeeded', 'failed')
         or (${hasProject(sessions)} and ${isInReach(sessions.projectId)})`,
       () => new ApiError('session_not_found', 'There is no session with this sessionId.'),
+      [sessionId],
     ),
     isInReach: runIsInReach,
     // A pending run has the claim that has ended last, which may still complete it.
@@ -341,6 +380,7 @@ export const completable = requiring(
       sql`case when ${claimId} is null then ${runs.claimId} is null or ${runs.status} = 'pending'
         else ${runs.claimId} is ${claimId} end`,
       claimMismatch,
+      [claimId],
     ),
     hasNoOtherOutcome: precondition(
       or(isUnfinished, sql`${runs.status} = ${outcome} and coalesce(${runs.failure}, 'task') = 'task'`),
@@ -349,6 +389,7 @@ export const completable = requiring(
           'run_finished',
           'The run was skipped, or it has another outcome already. The first outcome stands; retrieve the run to see it.',
         ),
+      [outcome],
     ),
     isInTime: precondition(
       not(isTimedOut),
@@ -369,13 +410,13 @@ export const completable = requiring(
   },
 )
 
-export const complete = guardedChange(() => writeOutcome(completable.organizationId))
+export const complete = guardedChange(completable, [message], () => writeOutcome(completable.organizationId))
 
 /** After a failure that this request recorded. */
-export const pauseIfFailing = guarded(() =>
+export const pauseIfFailing = guarded(completable, [message], () =>
   query
     .update(schedules)
-    .set(paused(sql`'task'`, sql`${sql.placeholder('message')}`))
+    .set(paused(sql`'task'`, sql`${message}`))
     .where(
       and(
         eq(schedules.organizationId, completable.organizationId),
@@ -386,6 +427,6 @@ export const pauseIfFailing = guarded(() =>
     ),
 )
 
-export const selectAcknowledged = guarded(() => acknowledgeable.rows(fields))
+export const selectAcknowledged = guarded(acknowledgeable, [], () => acknowledgeable.rows(fields))
 
-export const selectCompleted = guarded(() => completable.rows(fields))
+export const selectCompleted = guarded(completable, [], () => completable.rows(fields))
