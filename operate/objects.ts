@@ -6,7 +6,6 @@ import { createWriteStream, openAsBlob, renameSync, rmSync, statSync } from 'nod
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout } from 'node:timers/promises'
-import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { Account } from './cloudflare.ts'
 import { readConfiguration, stateFolder, type Target } from './wrangler.ts'
 
@@ -153,6 +152,8 @@ const WORKER = `export default {
 async function localAccess(target: Target, name: string): Promise<Access> {
   // The Worker does not use `request.cf`, which Miniflare would fetch from the internet.
   process.env.CLOUDFLARE_CF_FETCH_ENABLED = 'false'
+  // Loaded on first use: it takes half a second.
+  const { convertV4MiniflareOptions, Miniflare } = await import('miniflare')
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       modules: true,

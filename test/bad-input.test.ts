@@ -9,7 +9,7 @@ import { HOSTILE_BODIES, hostileHeader, hostileText, hostileValue, replaced } fr
 import { sized } from './support/long-form.ts'
 import { Workspace } from './support/workspace.ts'
 
-const REQUESTS = sized(30, 10_000)
+const REQUESTS = sized(10, 10_000)
 
 const HOSTILE_SEGMENTS = ['%', '%zz', '%ff', '%00', '%2F', '%c0%ae', '%ed%a0%80', '%F0%9F%92%A9', '~', '*']
 

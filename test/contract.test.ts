@@ -16,6 +16,7 @@ import {
   type Variation,
   withIds,
 } from './support/examples.ts'
+import { inOneBatch } from './support/set-up.ts'
 import { Workspace } from './support/workspace.ts'
 
 const operations = await loadOperations()
@@ -584,11 +585,13 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
   const orUnforeseen = (status: number) => (statuses.includes(status) ? status : 500)
 
   /** The request of the example, with these variations. */
-  async function prepared(variations: Variation[] = []) {
-    const workspace = await Workspace.create()
-    let example = await row.prepare(workspace)
-    for (const { apply } of variations) example = await apply(workspace, example)
-    return { workspace, example, key: await keyFor(workspace, example) }
+  function prepared(variations: Variation[] = []) {
+    return inOneBatch(async () => {
+      const workspace = await Workspace.create()
+      let example = await row.prepare(workspace)
+      for (const { apply } of variations) example = await apply(workspace, example)
+      return { workspace, example, key: await keyFor(workspace, example) }
+    })
   }
 
   it('answers with every documented status, each for a cause of its own', async () => {
@@ -620,9 +623,11 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
 
     for (const variation of Object.values(row.variations)) {
       const { status, needs } = variation
+      const expected = status ?? successOf(contract, [variation])
+      // test/counters.test.ts tries every variation.
+      if (seenStatuses.has(`${operationId} ${expected}`)) continue
       const needed = needs === undefined ? undefined : row.variations[needs]
       const varied = await prepared([...(needed ? [needed] : []), variation])
-      const expected = status ?? successOf(contract, [variation])
       expect((await send(operationId, varied.example, varied.key)).status).toBe(expected)
     }
 

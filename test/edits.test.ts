@@ -222,23 +222,28 @@ describe.each(edits)('If-Match of a $what: $how', ({ editable, edit: change }) =
     expect(await rows()).not.toEqual(before)
   })
 
-  it.each<[string, (tag: string) => string]>([
-    ['another ETag', () => '"other"'],
-    ['several others', () => '"", "0", "*", "other"'],
-    ['another ETag with the prefix of a proxy', () => 'W/"other"'],
-    ['a part of the current ETag', (tag) => `${tag.slice(0, -2)}"`],
-    ['more than the current ETag', (tag) => `"x${tag.slice(1)}`],
-  ])('is 412 for %s, and nothing changes', async (_, header) => {
+  it('is 412 for other ETags, and nothing changes', async () => {
     const { tag, edit, rows } = await withResource(editable)
     const before = await rows()
-    const answer = await edit(change, ifMatch(header(tag)))
-    expect([answer.status, answer.headers.get('Error-Code'), answer.body.error]).toEqual([
-      412,
-      'etag_mismatch',
-      expect.stringContaining(
-        `If-Match does not have the current ETag of the ${editable.noun ?? editable.what}`,
-      ),
-    ])
+    const others = [
+      '"other"',
+      '"", "0", "*", "other"',
+      'W/"other"',
+      // A part of the current one, and more than it.
+      `${tag.slice(0, -2)}"`,
+      `"x${tag.slice(1)}`,
+    ]
+    for (const header of others) {
+      const answer = await edit(change, ifMatch(header))
+      expect([header, answer.status, answer.headers.get('Error-Code'), answer.body.error]).toEqual([
+        header,
+        412,
+        'etag_mismatch',
+        expect.stringContaining(
+          `If-Match does not have the current ETag of the ${editable.noun ?? editable.what}`,
+        ),
+      ])
+    }
     expect(await rows()).toEqual(before)
   })
 
@@ -251,19 +256,19 @@ describe.each(edits)('If-Match of a $what: $how', ({ editable, edit: change }) =
     expect((await edit(change, ifMatch(current))).status).toBe(200)
   })
 
-  it.each(['', 'x', '"', '"a" "b"', 'W/', 'w/"a"', '* , "a"', '"a", *', "'a'"])(
-    'is 400 for %j, which is not a list of ETags',
-    async (header) => {
-      const { edit, rows } = await withResource(editable)
-      const before = await rows()
+  it('is 400 for what is not a list of ETags', async () => {
+    const { edit, rows } = await withResource(editable)
+    const before = await rows()
+    for (const header of ['', 'x', '"', '"a" "b"', 'W/', 'w/"a"', '* , "a"', '"a", *', "'a'"]) {
       const { status, body } = await edit(change, ifMatch(header))
-      expect([status, body.error]).toEqual([
+      expect([header, status, body.error]).toEqual([
+        header,
         400,
         expect.stringMatching(/^If-Match is not a list of ETags; got /),
       ])
-      expect(await rows()).toEqual(before)
-    },
-  )
+    }
+    expect(await rows()).toEqual(before)
+  })
 
   it('lets one of several simultaneous edits succeed', async () => {
     const { tag, edit } = await withResource(editable)

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import type { Contract } from '../src/http/contract.ts'
 import { exampleList, keyFor, send } from './support/examples.ts'
 import { type InputPlace, inputPlacesOf, isTooLong, withText, withValue } from './support/inputs.ts'
-import { isLong } from './support/long-form.ts'
+import { sampled } from './support/long-form.ts'
 import { skillOf } from './support/skills.ts'
 import { Workspace } from './support/workspace.ts'
 
@@ -67,9 +67,8 @@ function filled(unit: string, room: number, measure: (text: string) => number): 
   return unit.repeat(Math.floor(room / measure(unit)))
 }
 
-/** Every fourth unit of a list, others at the next place; all in the long form. */
-const unitsAt = (units: readonly string[], place: number) =>
-  units.filter((_, index) => isLong || index % 4 === place % 4)
+/** Some units of a list, others at the next place; all in the long form. */
+const unitsAt = (units: readonly string[], place: number) => sampled(10, units, place)
 
 /** The texts to send at a place. */
 function textsAt({ part, path }: InputPlace, contract: Contract, place: number): string[] {

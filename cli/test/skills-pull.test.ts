@@ -274,7 +274,7 @@ describe('an interrupted pull', () => {
     }
     await pull('first', 'notes', '--version', '1')
     let kills = 0
-    for (let isKilled = true; isKilled; kills++) {
+    for (let isKilled = true; isKilled; kills += process.env.LONG ? 1 : 4) {
       rmSync(join(folder, 'theirs'), { recursive: true, force: true })
       cpSync(join(folder, 'first'), join(folder, 'theirs'), { recursive: true })
       const second = ['theirs', 'notes', '--version', '2']
@@ -286,7 +286,7 @@ describe('an interrupted pull', () => {
       expect([kills, last, failed]).toEqual([kills, 0, []])
       expect(skillsIn('theirs')).toEqual(readBytes(join(folder, '3')))
     }
-    // As many as there are steps: it was killed in each.
+    // As many as there are steps. In the long form it was killed in each.
     expect(kills).toBeGreaterThan(10)
   })
 

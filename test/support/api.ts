@@ -4,6 +4,7 @@ import { env } from 'cloudflare:workers'
 import type { Environment } from '../../src/environment.ts'
 import worker from '../../src/index.ts'
 import { type ApiResponse, expectDocumented } from './document.ts'
+import { writeWaiting } from './set-up.ts'
 
 export type { ApiResponse }
 
@@ -27,6 +28,7 @@ export async function request(
   path: string,
   options: RequestOptions = {},
 ): Promise<ApiResponse> {
+  await writeWaiting()
   const headers = new Headers(options.headers)
   if (options.key !== undefined) headers.set('Authorization', `Bearer ${options.key}`)
   if (options.json !== undefined && !headers.has('Content-Type'))

@@ -372,7 +372,7 @@ describe.each([PROJECT, AGENT])('putting $parent schedules', (kind) => {
         await put({ ...kind.json, payload })
         expect(JSON.stringify((await send('GET')).body.payload)).toBe(JSON.stringify(payload))
       }),
-      { numRuns: sized(30, 300) },
+      { numRuns: sized(10, 300) },
     )
   })
 

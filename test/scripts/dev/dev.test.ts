@@ -456,7 +456,7 @@ describe('the tick of npm run dev', () => {
   })
 })
 
-describe('npm run dev -- --var LOCAL_RUN_ENDPOINTS:off', () => {
+describe('npm run dev -- --var LOCAL_RUN_ENDPOINTS:off', { tags: 'slow' }, () => {
   const state = newState()
   let service: DevServer
 
