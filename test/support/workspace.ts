@@ -297,10 +297,8 @@ export class Workspace {
       files: storedFiles(id, read),
       apiKeyId: newUuid(),
     })
-    const stored = (await this.dump('skillContents')).filter(({ skillId }) => skillId === id)
     for (const { sha256, content } of toContents(read)) {
-      if (stored.some((row) => row.sha256 === sha256)) continue
-import { write, writeWaiting } from './set-up.ts'
+      if (stored.includes(sha256)) continue
       await this.#insert(tables.skillContents, { skillId: id, sha256, content })
     }
   }
