@@ -66,7 +66,8 @@ export default defineConfig({
           name: 'workerd',
           include: ['test/**/*.test.ts', '{client,mcp}/test/*.test.ts'],
           exclude: [...ON_NODE, 'test/browser/**'],
-          // @cloudflare/vitest-plugin 1.5.0 drops the source maps of cached modules, so failures would name wrong lines.
+          // @cloudflare/vitest-plugin 1.5.0 drops the source maps of cached modules, so failures would name wrong
+          // lines.
           fsModuleCache: false,
           // Files share a process of workerd and its stores, which each file finds empty.
           isolate: false,

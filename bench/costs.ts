@@ -145,13 +145,7 @@ function usageOf(operations: readonly OperationCost[], name: string): Usage {
   return { requests: 1, ...countersOf(measured), ...OBJECT_OPERATIONS[name] }
 }
 
-const countersOf = ({
-  database,
-  cpuMs,
-}: {
-  readonly database: DatabaseUse
-  readonly cpuMs: number
-}): Usage => ({
+const countersOf = ({ database, cpuMs }: { readonly database: DatabaseUse; readonly cpuMs: number }): Usage => ({
   cpuMs,
   rowsRead: database.rowsRead,
   rowsWritten: database.rowsWritten,
@@ -224,9 +218,7 @@ export const MONTHS: readonly Month[] = [
 
 /** What a month takes, once what is kept for a while is as much as it gets. */
 export function monthUsage(counted: Counted, { requestsADay, runsADay }: Month): Usage {
-  const mixed = sum(
-    Object.entries(MIX).map(([name, share]) => times(usageOf(counted.operations, name), share)),
-  )
+  const mixed = sum(Object.entries(MIX).map(([name, share]) => times(usageOf(counted.operations, name), share)))
   const day = sum([idleDay(counted), times(mixed, requestsADay), times(runUsage(counted), runsADay)])
   const changes = Object.entries(MIX).filter(([name]) => !/^(list|retrieve)/.test(name))
   const changesADay = requestsADay * changes.reduce((total, [, share]) => total + share, 0)

@@ -46,8 +46,7 @@ function withFaults(environment: Environment, use: { faults: number }): Environm
     } as unknown as D1Database,
     OBJECTS: {
       put: (key: string, value: ReadableStream) => work(() => OBJECTS.put(key, value), 'put: internal error'),
-      get: (key: string, options?: R2GetOptions) =>
-        work(() => OBJECTS.get(key, options), 'get: internal error'),
+      get: (key: string, options?: R2GetOptions) => work(() => OBJECTS.get(key, options), 'get: internal error'),
       delete: (keys: string | string[]) => work(() => OBJECTS.delete(keys), 'delete: internal error'),
       list: (options?: R2ListOptions) => OBJECTS.list(options),
     } as unknown as R2Bucket,

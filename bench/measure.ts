@@ -57,9 +57,7 @@ export async function checkAnswers(contenders: readonly Contender[]): Promise<vo
 function withoutNews(body: object): object {
   if (!('nextRunAt' in body)) return body
   const news = ['id', 'enabledAt', 'nextRunAt', 'createdAt', 'updatedAt']
-  return Object.fromEntries(
-    Object.entries(body).map(([name, value]) => [name, news.includes(name) ? '…' : value]),
-  )
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, news.includes(name) ? '…' : value]))
 }
 
 export interface Speed {
@@ -230,8 +228,7 @@ export async function growth(
       for (const operation of operations) await contender.execute(operation.grow(start, end))
     }
     from = to
-    for (const operation of operations)
-      results.push(await measureAt(contender, operation, to, Math.ceil(amount / 4)))
+    for (const operation of operations) results.push(await measureAt(contender, operation, to, Math.ceil(amount / 4)))
   }
   return results
 }
@@ -239,12 +236,7 @@ export async function growth(
 /** How many rows are filled in at once: a statement of D1 has a time limit. */
 const FILL_PAGE = 50_000
 
-async function measureAt(
-  contender: Contender,
-  operation: Operation,
-  rows: number,
-  amount: number,
-): Promise<Growth> {
+async function measureAt(contender: Contender, operation: Operation, rows: number, amount: number): Promise<Growth> {
   const requestAt = (index: number) => operation.deepRequestAt?.(index, rows) ?? operation.requestAt(index)
   const medians: number[] = []
   let database: DatabaseUse = UNUSED
@@ -451,10 +443,7 @@ export async function runCosts(server: WorkerServer, idle: Tick, projects: numbe
   const delivered = await count(server, `SELECT count(*) AS n FROM "runs" WHERE "status" = 'delivered'`)
   if (delivered !== runs) throw new Error(`${delivered} of ${runs} runs were delivered`)
 
-  await execute(server.database, [
-    'DELETE FROM "schedules"',
-    `DELETE FROM "passes" WHERE "name" = 'retention'`,
-  ])
+  await execute(server.database, ['DELETE FROM "schedules"', `DELETE FROM "passes" WHERE "name" = 'retention'`])
   await measure('forgotten after 90 days', tickAt(new Date(due.getTime() + 91 * DAY_MS)), idle)
   const left = await count(server, 'SELECT count(*) AS n FROM "runs"')
   if (left > 0) throw new Error(`${left} of ${runs} runs were not forgotten`)

@@ -163,13 +163,9 @@ function schedulesOf(
     })
   const withWorstCrons = (askWith: (body: Body) => Ask) =>
     Object.fromEntries(
-      Object.entries(worstCrons).map(([what, cron]) => [
-        what,
-        askWith(json({ cron, ...inZone('Antarctica/Troll') })),
-      ]),
+      Object.entries(worstCrons).map(([what, cron]) => [what, askWith(json({ cron, ...inZone('Antarctica/Troll') }))]),
     )
-  const existing = (bodyOf: (index: number) => Body) =>
-    usual((filled, index) => at(filled[schedules], index), bodyOf)
+  const existing = (bodyOf: (index: number) => Body) => usual((filled, index) => at(filled[schedules], index), bodyOf)
   return {
     [`create${name}Schedule`]: {
       typical: creating(typicalCron),
@@ -181,9 +177,7 @@ function schedulesOf(
     },
     [`retrieve${name}Schedule`]: { typical: existing(() => ({})) },
     [`put${name}Schedule`]: {
-      typical: existing((index) =>
-        json({ cron: `${index % 60} 9 * * 1-5`, ...paris, name: 'Nightly', payload: {} }),
-      ),
+      typical: existing((index) => json({ cron: `${index % 60} 9 * * 1-5`, ...paris, name: 'Nightly', payload: {} })),
       worst: {
         'a payload of 16 KiB': existing(() =>
           json({ cron: '0 6 * * *', ...paris, payload: 'x'.repeat(16 * 1024 - 2) }),
@@ -221,8 +215,7 @@ async function withWaitingRun({ other }: Places, index: number) {
   return place
 }
 
-const preview = (query: Record<string, string>) =>
-  usual(() => `/v1/schedule-preview?${new URLSearchParams(query)}`)
+const preview = (query: Record<string, string>) => usual(() => `/v1/schedule-preview?${new URLSearchParams(query)}`)
 
 const MAX_FILES = 500
 const LARGEST_SKILL_BYTES = 8 * MEBIBYTE
@@ -250,10 +243,7 @@ const LARGEST_SKILLS: Readonly<Record<string, () => Body>> = {
   '500 files, 8 MiB': () => largestSkill('n', Math.floor(LARGEST_SKILL_BYTES / MAX_FILES)),
   // With room for the rest of the body.
   '500 files, 16 MiB with escapes': () =>
-    largestSkill(
-      ESCAPED,
-      Math.floor((LARGEST_SKILL_BODY_BYTES - 160 * KIBIBYTE) / MAX_FILES / BYTES_OF_ESCAPED),
-    ),
+    largestSkill(ESCAPED, Math.floor((LARGEST_SKILL_BODY_BYTES - 160 * KIBIBYTE) / MAX_FILES / BYTES_OF_ESCAPED)),
 }
 
 const ofLargestSkills = (askWith: (bodyOf: () => Body) => Ask) =>
@@ -277,8 +267,7 @@ const LARGEST_VALUE_BYTES = 64 * KIBIBYTE
 /** Of a key pair that nobody has. */
 const PUBLIC_KEY = '85fK1n5XY8EJE2hjyYDgPnuVh7GjLrOFVGPyJ1Cv8BE'
 
-const variablesOf = async (place: Place) =>
-  `/v1/projects/${await place.put('projects')}/environment-variables`
+const variablesOf = async (place: Place) => `/v1/projects/${await place.put('projects')}/environment-variables`
 
 /** The most variables at once. */
 const largestVariables =
@@ -318,8 +307,7 @@ const leaseOfLargest = (value: string, count: number) =>
     times(count, (index) => place.send('PUT', `${variables}/KEY_${index}`, json({ value }))),
   )
 
-const newKey = (place: Place) =>
-  place.send('POST', '/v1/api-keys', json({ name: 'bench', scopes: ['pins:read'] }))
+const newKey = (place: Place) => place.send('POST', '/v1/api-keys', json({ name: 'bench', scopes: ['pins:read'] }))
 
 const newRun = ({ usual: { place, projectSchedules } }: Places, index: number) =>
   place.addRun(projectSchedules[1 + (index % (USUAL_COUNT - 1))] ?? '')
@@ -672,10 +660,7 @@ const MAX_VALUES = 99_000
 /** A body of so many bytes with so many unknown names. */
 function unknownNames(bytes: number, count: number): string {
   const length = Math.floor(bytes / count) - '"":0,'.length
-  const properties = Array.from(
-    { length: count - 1 },
-    (_, index) => `"${index.toString(36).padStart(length, 'a')}":0`,
-  )
+  const properties = Array.from({ length: count - 1 }, (_, index) => `"${index.toString(36).padStart(length, 'a')}":0`)
   return `{${properties.join()}}`
 }
 

@@ -9,14 +9,7 @@ import { deliveries } from './delivery.ts'
 import * as measure from './measure.ts'
 import { nextRuns } from './next-run.ts'
 import { report } from './report.ts'
-import {
-  type Bundle,
-  bundleWorker,
-  type Server,
-  startNode,
-  startWorker,
-  type WorkerServer,
-} from './servers.ts'
+import { type Bundle, bundleWorker, type Server, startNode, startWorker, type WorkerServer } from './servers.ts'
 import { sizes } from './size.ts'
 import { evaluations, type FirstRequest, firstRequests } from './start-up.ts'
 

@@ -33,9 +33,7 @@ await backUp()
 
 async function backUp(): Promise<void> {
   if (existsSync(options.output))
-    throw new UsageError(
-      `--output ${options.output} exists already; allowed: a file that does not exist yet.`,
-    )
+    throw new UsageError(`--output ${options.output} exists already; allowed: a file that does not exist yet.`)
   const output = resolve(options.output)
   if (!existsSync(dirname(output)))
     throw new UsageError(`--output is in a folder that does not exist: ${dirname(output)}.`)

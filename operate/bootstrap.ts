@@ -1,4 +1,6 @@
-/** Creates an organization, a user and an API key directly in the database, where no API key exists to do it by HTTP. */
+/**
+ * Creates an organization, a user and an API key directly in the database, where no API key exists to do it by HTTP.
+ */
 import './private-files.ts'
 import { SCOPES, type Scope } from '../src/access/scopes.ts'
 import { isUuid } from '../src/http/fields.ts'
@@ -36,11 +38,9 @@ async function bootstrap() {
   const { organization: name, organizationId, user } = options
   if ((name === undefined) === (organizationId === undefined))
     throw new UsageError('Pass either --organization <name> or --organization-id <id>.')
-  if ((user === undefined) !== (options.service === true))
-    throw new UsageError('Pass either --user <id> or --service.')
+  if ((user === undefined) !== (options.service === true)) throw new UsageError('Pass either --user <id> or --service.')
   const userId = parseUserId(user)
-  if (user !== undefined && userId === undefined)
-    throw new UsageError(`--user is not a user ID; got "${user}".`)
+  if (user !== undefined && userId === undefined) throw new UsageError(`--user is not a user ID; got "${user}".`)
   const scopes = parseScopes(options.scopes)
   if (organizationId !== undefined && !isUuid(organizationId))
     throw new UsageError(`--organization-id is not a UUID; got "${organizationId}".`)
@@ -49,8 +49,7 @@ async function bootstrap() {
   if (!target.remote && !hasCurrentSchema(target)) applyMigrations(target)
   if (name !== undefined && !options.allowSameName) await refuseSameName(target, name)
   return createKey(target, {
-    organization:
-      organizationId === undefined ? { name: String(name) } : { id: organizationId.toLowerCase() },
+    organization: organizationId === undefined ? { name: String(name) } : { id: organizationId.toLowerCase() },
     userId,
     scopes,
   })

@@ -102,9 +102,7 @@ export class Account {
       )
     }
     const { token, key, email } = JSON.parse(runWrangler(['auth', 'token', '--json'], this.#deployment))
-    this.#headers = token
-      ? { Authorization: `Bearer ${token}` }
-      : { 'X-Auth-Key': key, 'X-Auth-Email': email }
+    this.#headers = token ? { Authorization: `Bearer ${token}` } : { 'X-Auth-Key': key, 'X-Auth-Email': email }
     // Otherwise wrangler would choose an account itself, perhaps another one.
     process.env.CLOUDFLARE_ACCOUNT_ID = this.#id
     return accounts.find(({ id }) => id === this.#id)?.name ?? this.#id
@@ -159,9 +157,7 @@ export class Account {
   /** The Time Travel bookmark of a database at an instant. @throws if its history does not reach back that far. */
   async bookmarkAt(databaseId: string, instant: string): Promise<string> {
     const query = new URLSearchParams({ timestamp: instant })
-    const found = await this.get<{ bookmark: string }>(
-      `/d1/database/${databaseId}/time_travel/bookmark?${query}`,
-    )
+    const found = await this.get<{ bookmark: string }>(`/d1/database/${databaseId}/time_travel/bookmark?${query}`)
     if (!found)
       throw new Error(
         `The database's history does not reach back to ${instant}. Cloudflare keeps 30 days on the paid plan, 7 on the free one.`,
@@ -278,14 +274,11 @@ export class Account {
       const headers = { ...request.headers, ...this.#headers }
       const response = await fetch(url, { ...request, redirect: 'error', headers }).catch(
         ({ message, cause }: Error) => {
-          throw new Error(
-            `Cloudflare's API did not answer: ${(cause as Error | undefined)?.message ?? message}`,
-          )
+          throw new Error(`Cloudflare's API did not answer: ${(cause as Error | undefined)?.message ?? message}`)
         },
       )
       const { status } = response
-      if ((status !== TOO_MANY_REQUESTS && status !== UNAUTHORIZED) || attempt === MAX_ATTEMPTS)
-        return response
+      if ((status !== TOO_MANY_REQUESTS && status !== UNAUTHORIZED) || attempt === MAX_ATTEMPTS) return response
       await response.body?.cancel()
       if (status === UNAUTHORIZED) {
         if (hasLoggedIn) return response

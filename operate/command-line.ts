@@ -18,11 +18,7 @@ export {
  * @param script its name in package.json.
  * @param examples what follows `npm run <script> --`; may be empty.
  */
-export function describeScript(
-  script: string,
-  description: string,
-  examples: readonly [string, ...string[]],
-): Command {
+export function describeScript(script: string, description: string, examples: readonly [string, ...string[]]): Command {
   const lines = examples.map((example) => `npm run ${script}${example && ` -- ${example}`}`)
   return describeCommand(`npm run ${script} --`, description, lines)
 }
@@ -46,8 +42,7 @@ export function getTarget(options: {
   persistTo?: string | undefined
 }): Target {
   const { remote = false, env: environment, config, persistTo } = options
-  if (environment !== undefined && !remote)
-    throw new UsageError('--env selects a deployment, so it needs --remote.')
+  if (environment !== undefined && !remote) throw new UsageError('--env selects a deployment, so it needs --remote.')
   if (persistTo !== undefined && remote)
     throw new UsageError('--persist-to selects a local database, so it cannot be used with --remote.')
   return { remote, environment, config, persistTo }

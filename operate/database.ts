@@ -50,10 +50,7 @@ export async function openDatabase(target: Target): Promise<CommandDatabase> {
 }
 
 /** The names of the columns of a table, and of those in its primary key, in order. */
-export async function listColumns(
-  database: CommandDatabase,
-  table: string,
-): Promise<{ all: string[]; key: string[] }> {
+export async function listColumns(database: CommandDatabase, table: string): Promise<{ all: string[]; key: string[] }> {
   const [columns = []] = await database.batch([
     { sql: 'SELECT "name", "pk" FROM pragma_table_info(?)', parameters: [table] },
   ])
@@ -88,10 +85,7 @@ export async function execute(
  * Finds the database that the configuration names. @returns undefined if the account does not have it.
  * @throws if the deployed Worker uses another one: a restore was interrupted, or the configuration is outdated.
  */
-export async function deployedDatabase(
-  account: Account,
-  target: Target,
-): Promise<AccountDatabase | undefined> {
+export async function deployedDatabase(account: Account, target: Target): Promise<AccountDatabase | undefined> {
   const name = databaseConfiguration(target).database_name ?? ''
   const found = await account.get<AccountDatabase>(`/d1/database/${name}`)
   const bound = await account.boundDatabase(readConfiguration(target).name ?? '')

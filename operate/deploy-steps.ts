@@ -98,8 +98,7 @@ function contextOf(options: DeployOptions, loggedIn?: Account): DeployContext {
   return { options, target, config, account, mcp: mcpWorkerOf(target) }
 }
 
-const databaseNames = ({ config }: DeployContext) =>
-  config.d1_databases.map(({ database_name = '' }) => database_name)
+const databaseNames = ({ config }: DeployContext) => config.d1_databases.map(({ database_name = '' }) => database_name)
 
 /** The steps that switch a deployed Worker to the database that the configuration names now. */
 export function switchStepsOf(
@@ -114,11 +113,7 @@ export function switchStepsOf(
     subdomain: undefined,
   }
   const context = contextOf({ ...none, ...options }, account)
-  return [
-    ...databaseNames(context).map((name) => replication(context, name)),
-    upload(context),
-    health(context),
-  ]
+  return [...databaseNames(context).map((name) => replication(context, name)), upload(context), health(context)]
 }
 
 /** @throws what is wrong with the configuration. */
@@ -169,10 +164,7 @@ export function checkDeployment(deployment: Deployment): string {
   const mcp = mcpWorkerOf(deployment)
   if (!mcp) return checkWorker(deployment)
   const { name: mcpName, services } = readConfiguration(mcp.deployment)
-  if (
-    mcpName !== mcp.name ||
-    !services?.some(({ binding, service }) => binding === 'API' && service === name)
-  ) {
+  if (mcpName !== mcp.name || !services?.some(({ binding, service }) => binding === 'API' && service === name)) {
     throw new Error(
       `${mcp.deployment.config} does not match the binding ${MCP}; allowed: the name "${mcp.name}", and a binding API of the service "${name}".`,
     )
@@ -213,12 +205,7 @@ function database({ account, target, options }: DeployContext, name: string): St
 }
 
 /** A resource that one wrangler command creates. */
-function resource(
-  title: string,
-  target: Target,
-  create: readonly string[],
-  find: () => Promise<unknown>,
-): Step {
+function resource(title: string, target: Target, create: readonly string[], find: () => Promise<unknown>): Step {
   return {
     title,
     lines: [IF_MISSING],
@@ -259,8 +246,7 @@ function locationFlags({ location }: DeployOptions): string[] {
 /** The queues of producers and consumers, and dead letter queues. */
 function queueNames({ queues }: Configuration): string[] {
   const producers = queues.producers?.map(({ queue }) => queue) ?? []
-  const consumers =
-    queues.consumers?.flatMap(({ queue, dead_letter_queue }) => [queue, dead_letter_queue]) ?? []
+  const consumers = queues.consumers?.flatMap(({ queue, dead_letter_queue }) => [queue, dead_letter_queue]) ?? []
   return [...new Set([...producers, ...consumers])].filter((name) => typeof name === 'string')
 }
 
@@ -297,9 +283,7 @@ function secret(context: DeployContext): Step {
   const file = keyFileOf(target)
   return {
     title: `Secret ${SECRET}`,
-    lines: [
-      `created if the Worker has none: a random key, written to ${basename(file)} and uploaded with the code`,
-    ],
+    lines: [`created if the Worker has none: a random key, written to ${basename(file)} and uploaded with the code`],
     commands: [],
     run: async () => {
       const found = await account.get<{ name: string }[]>(`/workers/scripts/${config.name}/secrets`)
@@ -323,9 +307,7 @@ Move this file into a password manager. If the key is lost, nobody can decrypt t
  */
 function migrations({ config, target }: DeployContext): Step {
   const folder = config.d1_databases.find(({ binding }) => binding === 'DB')?.migrations_dir ?? 'migrations'
-  const files = readdirSync(join(dirname(getConfigFile(target)), folder)).filter((file) =>
-    file.endsWith('.sql'),
-  )
+  const files = readdirSync(join(dirname(getConfigFile(target)), folder)).filter((file) => file.endsWith('.sql'))
   return {
     title: 'Migrations',
     lines: files.sort(),
@@ -347,9 +329,7 @@ function upload(context: DeployContext): Step {
       ...(config.routes ?? []).map((route) => `route ${patternOf(route)}`),
       ...(config.triggers.crons ?? []).map((cron) => `cron trigger ${cron}`),
       ...(config.queues.consumers ?? []).map(({ queue }) => `consumer of queue ${queue}`),
-      ...config.ratelimits.map(
-        ({ name, simple }) => `rate limit ${name}: ${simple.limit} in ${simple.period} s`,
-      ),
+      ...config.ratelimits.map(({ name, simple }) => `rate limit ${name}: ${simple.limit} in ${simple.period} s`),
       ...Object.entries(config.placement ?? {}).map(([name, value]) => `placement: ${name} ${value}`),
       ...Object.entries(config.limits ?? {}).map(([name, value]) => `limit: ${name} ${value}`),
       ...(config.assets?.directory ? [`assets from ${basename(config.assets.directory)}`] : []),
@@ -379,7 +359,10 @@ async function exists(account: Account, { name }: McpWorker): Promise<boolean> {
   return (await account.get(`/workers/scripts/${name}/settings`)) !== undefined
 }
 
-/** Cloudflare refuses a binding to a Worker that does not exist. @returns a configuration without it, in the same folder. */
+/**
+ * Cloudflare refuses a binding to a Worker that does not exist.
+ * @returns a configuration without it, in the same folder.
+ */
 function writeWithoutMcp(target: Target): string {
   const written = writtenConfigurationOf(target)
   for (const each of [written, ...Object.values(written.env ?? {})]) {
@@ -408,9 +391,7 @@ function bindMcp(context: DeployContext): Step {
   const { config, target } = context
   return {
     title: `Worker ${config.name} with the binding ${MCP}`,
-    lines: [
-      'uploaded again if the MCP Worker did not exist before, because a binding needs an existing Worker',
-    ],
+    lines: ['uploaded again if the MCP Worker did not exist before, because a binding needs an existing Worker'],
     commands: [UPLOAD],
     run: () => {
       if (!context.lacksMcp) return 'uploaded before'
@@ -463,8 +444,7 @@ function health(context: DeployContext): Step {
     commands: [],
     run: async () => {
       const address = (context.options.url ?? context.address)?.replace(/\/+$/, '')
-      if (!address)
-        throw new Error('The upload reported no address. Pass the address of the service with --url.')
+      if (!address) throw new Error('The upload reported no address. Pass the address of the service with --url.')
       await untilHealthy(`${address}/health`)
       return `${address} is healthy\n\n    curl ${address}/v1/me -H "Authorization: Bearer $WORKSPACE_API_KEY"\n`
     },

@@ -35,9 +35,7 @@ async function deploy(): Promise<void> {
     else await runStep(heading, step)
   }
   if (options.dryRun) {
-    console.log(
-      `\n${checkDeployment(deployment)}\n\nThe configuration is valid. Nothing was created or changed.`,
-    )
+    console.log(`\n${checkDeployment(deployment)}\n\nThe configuration is valid. Nothing was created or changed.`)
   }
 }
 

@@ -29,10 +29,7 @@ export interface CreatedKey {
 }
 
 /** @throws if the organization does not exist, or the user was deleted. */
-export async function createKey(
-  target: Target,
-  { organization, userId, scopes }: KeyRequest,
-): Promise<CreatedKey> {
+export async function createKey(target: Target, { organization, userId, scopes }: KeyRequest): Promise<CreatedKey> {
   if ('id' in organization) await requireOrganization(target, organization.id, userId)
   const now = new Date().toISOString()
   const organizationId = 'id' in organization ? organization.id : newUuid()
@@ -65,19 +62,13 @@ export async function createKey(
   return { organizationId, userId: userId ?? null, apiKey: key.token }
 }
 
-async function requireOrganization(
-  target: Target,
-  organizationId: string,
-  userId: string | undefined,
-): Promise<void> {
+async function requireOrganization(target: Target, organizationId: string, userId: string | undefined): Promise<void> {
   const [found, deleted] = await execute(target, [
     { statement: selectOrganization, values: { id: organizationId } },
     { statement: selectDeletedUser, values: { organizationId, id: userId ?? null } },
   ])
-  if (!found?.length)
-    throw new Error(`--organization-id is not the ID of an organization; got "${organizationId}".`)
-  if (deleted?.length)
-    throw new Error(`--user is the ID of a deleted user; got "${userId}". IDs are not reused.`)
+  if (!found?.length) throw new Error(`--organization-id is not the ID of an organization; got "${organizationId}".`)
+  if (deleted?.length) throw new Error(`--user is the ID of a deleted user; got "${userId}". IDs are not reused.`)
 }
 
 /** @returns undefined if the text is not a user ID. */

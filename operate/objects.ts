@@ -42,8 +42,7 @@ export class ObjectStore {
 
   static async open(target: Target): Promise<ObjectStore> {
     const bucket = readConfiguration(target).r2_buckets.find(({ binding }) => binding === 'OBJECTS')
-    if (!bucket?.bucket_name)
-      throw new Error('The configuration has no R2 bucket with the binding "OBJECTS".')
+    if (!bucket?.bucket_name) throw new Error('The configuration has no R2 bucket with the binding "OBJECTS".')
     const { bucket_name: name, jurisdiction } = bucket
     return new ObjectStore(
       target.remote ? await remoteAccess(target, name, jurisdiction) : await localAccess(target, name),
@@ -56,12 +55,7 @@ export class ObjectStore {
    * @param expectedBytes its size, where it is known.
    * @returns its size; undefined if the store does not have the object, or has it in another size.
    */
-  download(
-    key: string,
-    file: string,
-    partial: string,
-    expectedBytes: number | null,
-  ): Promise<number | undefined> {
+  download(key: string, file: string, partial: string, expectedBytes: number | null): Promise<number | undefined> {
     return repeatedly(`read ${key}`, async () => {
       const response = await this.#access.send(key)
       if (response.status === NOT_FOUND) {
@@ -165,12 +159,9 @@ async function localAccess(target: Target, name: string): Promise<Access> {
   )
   const url = await miniflare.ready
   return {
-    send: (key, content) =>
-      fetch(new URL(encodeURIComponent(key), url), content && { method: 'PUT', body: content }),
+    send: (key, content) => fetch(new URL(encodeURIComponent(key), url), content && { method: 'PUT', body: content }),
     async list(cursor) {
-      const response = await fetch(
-        new URL(cursor === undefined ? '' : `?${new URLSearchParams({ cursor })}`, url),
-      )
+      const response = await fetch(new URL(cursor === undefined ? '' : `?${new URLSearchParams({ cursor })}`, url))
       await requireSuccess(response)
       return (await response.json()) as ObjectPage
     },

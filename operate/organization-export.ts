@@ -191,11 +191,7 @@ function linesOf(file: string): AsyncIterable<string> {
 }
 
 /** Reads the contents that the exported rows refer to, apart from those that are complete. */
-async function exportContents(
-  database: CommandDatabase,
-  openStore: () => Promise<ObjectStore>,
-  folder: string,
-) {
+async function exportContents(database: CommandDatabase, openStore: () => Promise<ObjectStore>, folder: string) {
   const names = new Names(folder)
   const complete = await readComplete(folder)
   for (const { file } of complete.values()) names.claim(String(file))

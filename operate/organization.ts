@@ -4,15 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Value } from '../src/db/parameters.ts'
 import { isUuid } from '../src/http/fields.ts'
 import type { Row } from './cloudflare.ts'
-import {
-  describeScript,
-  getTarget,
-  numberText,
-  parsed,
-  startProgress,
-  UsageError,
-  withTarget,
-} from './command-line.ts'
+import { describeScript, getTarget, numberText, parsed, startProgress, UsageError, withTarget } from './command-line.ts'
 import { type CommandDatabase, listColumns, openDatabase, quoted } from './database.ts'
 import { ObjectStore } from './objects.ts'
 import { exportOrganization } from './organization-export.ts'
@@ -54,9 +46,7 @@ script
   .action((given, { json }) => run(async () => show(await find(given), json === true)))
 script
   .command('export')
-  .description(
-    'write all data of an organization to a folder, without secrets; continues an interrupted export',
-  )
+  .description('write all data of an organization to a folder, without secrets; continues an interrupted export')
   .argument(...ORGANIZATION)
   .requiredOption('--output <folder>', 'a folder that does not exist yet, or that of an interrupted export')
   .action((given, { output }) => run(async () => exportTo(await find(given), output)))
@@ -66,8 +56,7 @@ script
   .argument('<organization>', 'its ID')
   .requiredOption('--name <name>', 'its name, as a confirmation')
   .action((given, { name }) => {
-    if (!isUuid(given))
-      throw new UsageError(`The organization to delete is not named by its ID; got "${given}".`)
+    if (!isUuid(given)) throw new UsageError(`The organization to delete is not named by its ID; got "${given}".`)
     return run(async () => deleteOrganization(await find(given), name))
   })
 
@@ -108,9 +97,7 @@ async function find(given: string): Promise<Row> {
   }
   if (rows.length > 1) {
     const ids = rows.map(({ id }) => id).join(', ')
-    throw new UsageError(
-      `${rows.length} organizations have the name "${given}"; pass one of their IDs: ${ids}.`,
-    )
+    throw new UsageError(`${rows.length} organizations have the name "${given}"; pass one of their IDs: ${ids}.`)
   }
   return organization
 }
@@ -138,10 +125,7 @@ async function show({ id = '' }: Row, isJson: boolean): Promise<void> {
       'Runs',
       `${numberText(Number(runsPending))} pending; ${numberText(Number(runsFailedLastDay))} failed in the last 24 hours`,
     ],
-    ...Object.entries(usage ?? {}).map(([quota, each], index) => [
-      index === 0 ? 'Quotas' : '',
-      usageText(quota, each),
-    ]),
+    ...Object.entries(usage ?? {}).map(([quota, each], index) => [index === 0 ? 'Quotas' : '', usageText(quota, each)]),
   ])
   console.log(lines.join('\n'))
 }
@@ -152,9 +136,7 @@ async function countRows(id: Value): Promise<[table: string, count: number][]> {
     `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND instr("sql", 'organizationId') > 0
      ORDER BY "name" <> 'apiKeys', "name"`,
   )
-  const counts = tables.map(
-    ({ name }) => `(SELECT count(*) FROM "${name}" WHERE "organizationId" = ?1) AS "${name}"`,
-  )
+  const counts = tables.map(({ name }) => `(SELECT count(*) FROM "${name}" WHERE "organizationId" = ?1) AS "${name}"`)
   const [row = {}] = await rowsOf(`SELECT ${counts.join(', ')}`, id)
   return Object.entries(row)
     .map(([table, count]): [string, number] => [table, Number(count)])

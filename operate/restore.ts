@@ -22,13 +22,7 @@ import { countingQuery, type KeyPolicy, prepareBackup } from './backups/restored
 import { snapshotRemote } from './backups/snapshot.ts'
 import { Account, type AccountDatabase, type Row } from './cloudflare.ts'
 import { describeScript, getTarget, parsed, temporaryFolder, UsageError, withTarget } from './command-line.ts'
-import {
-  databaseConfiguration,
-  deployedDatabase,
-  localDatabaseFile,
-  openLocalFile,
-  runQuery,
-} from './database.ts'
+import { databaseConfiguration, deployedDatabase, localDatabaseFile, openLocalFile, runQuery } from './database.ts'
 import { ObjectStore } from './objects.ts'
 import { requireEmptyOrStateFolder } from './state-folder.ts'
 import { readConfiguration, stateFolder, type Target } from './wrangler.ts'
@@ -60,9 +54,7 @@ await restore(getTarget(options))
 async function restore(target: Target): Promise<void> {
   const { input, timeTravel: instant } = options
   if ((input === undefined) === (instant === undefined)) {
-    throw new UsageError(
-      'Pass either --input <file>, a file that `npm run backup` wrote, or --time-travel <instant>.',
-    )
+    throw new UsageError('Pass either --input <file>, a file that `npm run backup` wrote, or --time-travel <instant>.')
   }
   requireEmptyOrStateFolder(target)
   if (options.withObjects && instant !== undefined)
@@ -74,9 +66,7 @@ async function restore(target: Target): Promise<void> {
   }
   if (instant !== undefined) return restoreInstant(target, instant)
   if (!existsSync(input ?? '') || !statSync(input ?? '').isFile()) {
-    throw new UsageError(
-      `--input is not a file; got "${input}"; allowed: a file that \`npm run backup\` wrote.`,
-    )
+    throw new UsageError(`--input is not a file; got "${input}"; allowed: a file that \`npm run backup\` wrote.`)
   }
   const file = join(folder, 'backup.sqlite')
   const backup = await loadBackup(input ?? '', file).catch((error: Error) => {
@@ -126,9 +116,7 @@ async function restoreLocal(target: Target, backup: DatabaseSync, backupFile: st
   const hashes = prepareBackup(backup, policy, now)
   const rows = countRows(backup)
   const safetyCopy =
-    Object.keys(current).length === 0
-      ? undefined
-      : `${options.input}.replaced-${now.replaceAll(/[:.]/g, '-')}.sqlite`
+    Object.keys(current).length === 0 ? undefined : `${options.input}.replaced-${now.replaceAll(/[:.]/g, '-')}.sqlite`
   await withObjects(target, backup, () => replaceLocal(file, safetyCopy, { backupFile, policy, hashes }))
   backup.close()
   if (safetyCopy) console.log(`Copy of the database before the restore: ${safetyCopy}`)
@@ -161,8 +149,7 @@ async function restoreDeployed(place: RemotePlace, backup: DatabaseSync, agreed?
  * backup.
  */
 async function restoreInstant(target: Target, text: string): Promise<void> {
-  if (!target.remote)
-    throw new UsageError('--time-travel needs --remote: only a deployed database has a history.')
+  if (!target.remote) throw new UsageError('--time-travel needs --remote: only a deployed database has a history.')
   const instant = new Date(text)
   if (!RFC_3339.test(text) || Number.isNaN(instant.getTime()) || instant > new Date()) {
     throw new UsageError(
@@ -174,11 +161,7 @@ async function restoreInstant(target: Target, text: string): Promise<void> {
   if (!current || !isDeployed) throw new Error('There is no deployment to restore.')
   const bookmark = await account.bookmarkAt(current.uuid, instant.toISOString())
   const before = await countDeployed(account, current)
-  const policy = await confirmKeyPolicy(
-    `The database ${current.name}`,
-    `Its state at ${instant.toISOString()}`,
-    before,
-  )
+  const policy = await confirmKeyPolicy(`The database ${current.name}`, `Its state at ${instant.toISOString()}`, before)
   const copied = await copyDeployed(place, current)
   try {
     await setTimeout(SETTLING_MS)
@@ -188,13 +171,9 @@ async function restoreInstant(target: Target, text: string): Promise<void> {
     const backup = await loadBackup(dump, join(folder, 'backup.sqlite'))
     await restoreDeployed({ ...place, current: copied }, backup, policy)
   } catch (error) {
-    throw new Error(
-      `${(error as Error).message}\nThe deployment uses ${copied.name}, a complete copy of its database.`,
-    )
+    throw new Error(`${(error as Error).message}\nThe deployment uses ${copied.name}, a complete copy of its database.`)
   }
-  console.log(
-    `The old database ${current.name} was reset to ${instant.toISOString()}. ${howToDelete(current)}`,
-  )
+  console.log(`The old database ${current.name} was reset to ${instant.toISOString()}. ${howToDelete(current)}`)
 }
 
 /** Switches the deployment to a copy of its database. Writes are refused meanwhile. */
@@ -234,8 +213,7 @@ async function confirmKeyPolicy(database: string, source: string, rows: Row): Pr
   const policy: KeyPolicy = options.revokeAllKeys ? 'none' : isEmpty(rows) ? 'as in the backup' : 'as today'
   const consequence = {
     none: 'Every API key will be revoked.',
-    'as in the backup':
-      'API keys will be as in the backup: a key that was revoked since then will be valid again.',
+    'as in the backup': 'API keys will be as in the backup: a key that was revoked since then will be valid again.',
     'as today':
       'API keys that were revoked, rotated or deleted since then stay that way. Keys that were created since then will be deleted.',
   }[policy]
@@ -243,8 +221,7 @@ async function confirmKeyPolicy(database: string, source: string, rows: Row): Pr
     `${database} ${isEmpty(rows) ? 'is empty' : `has ${rows.organizations} organizations`}. ${source} will replace it.\n${consequence}`,
   )
   if (options.yes) return policy
-  if (!process.stdin.isTTY)
-    throw new Error('Nothing was changed. Pass --yes to restore without confirmation.')
+  if (!process.stdin.isTTY) throw new Error('Nothing was changed. Pass --yes to restore without confirmation.')
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   const answer = await terminal.question('Continue? [y/N] ')
   terminal.close()
@@ -276,9 +253,7 @@ async function countDeployed(account: Account, { uuid }: AccountDatabase): Promi
     { sql: `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND ${IS_SERVICE_TABLE}` },
   ])
   if (tables.length === 0) return {}
-  const [[rows = {}] = []] = await account.query(uuid, [
-    countingQuery(tables.map(({ name }) => String(name))),
-  ])
+  const [[rows = {}] = []] = await account.query(uuid, [countingQuery(tables.map(({ name }) => String(name)))])
   return rows
 }
 

@@ -32,9 +32,7 @@ export function requireEmptyOrStateFolder(target: Target): void {
   const folder = stateFolder(target)
   if (target.remote || !existsSync(folder)) return
   if (!statSync(folder).isDirectory()) {
-    throw new Error(
-      `${folder} is a file, not a state folder; name a new or an empty folder with --persist-to.`,
-    )
+    throw new Error(`${folder} is a file, not a state folder; name a new or an empty folder with --persist-to.`)
   }
   const names = readdirSync(folder)
   if (names.length > 0 && !names.includes('v3')) {
@@ -89,8 +87,7 @@ export function hasCurrentSchema(target: Target): boolean {
 function belongsToService(file: string): boolean {
   return read(
     file,
-    (database) =>
-      tableNames(database).every((name) => name === MIGRATIONS) || hasMigration(database, FIRST_MIGRATION),
+    (database) => tableNames(database).every((name) => name === MIGRATIONS) || hasMigration(database, FIRST_MIGRATION),
   )
 }
 

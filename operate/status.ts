@@ -1,4 +1,6 @@
-/** Shows what is inside a database: organizations, runs, schedules, size, schema and the last tick (docs/operate.md). */
+/**
+ * Shows what is inside a database: organizations, runs, schedules, size, schema and the last tick (docs/operate.md).
+ */
 
 import type { Value } from '../src/db/parameters.ts'
 import { migrationNames } from './backups/backup-file.ts'
@@ -89,21 +91,12 @@ function textOf(status: Status, now: Date): string {
     ...aligned([
       ['Database', target.remote ? String(databaseConfiguration(target).database_name) : stateFolder(target)],
       ['Size', `${(sizeBytes / 1e6).toFixed(1)} MB, ${percentText(sizeBytes / limitBytes)} of 10 GB`],
-      [
-        'Schema',
-        `${status.schema.migration}${status.schema.isCurrent ? ', current' : ', newer than this code'}`,
-      ],
+      ['Schema', `${status.schema.migration}${status.schema.isCurrent ? ', current' : ', newer than this code'}`],
       ['Last tick', instantText(status.lastTickAt, now)],
       ['Schedules', `next due: ${instantText(schedules.nextDueAt, now)}; ${numberText(schedules.late)} late`],
-      [
-        'Runs',
-        `${numberText(runs.pending)} pending; ${numberText(runs.failedLastDay)} failed in the last 24 hours`,
-      ],
+      ['Runs', `${numberText(runs.pending)} pending; ${numberText(runs.failedLastDay)} failed in the last 24 hours`],
       ['API keys', `${numberText(status.liveKeys)} live`],
-      [
-        'Objects',
-        `${numberText(objectsToDelete.waiting)} to delete, ${numberText(objectsToDelete.overdue)} overdue`,
-      ],
+      ['Objects', `${numberText(objectsToDelete.waiting)} to delete, ${numberText(objectsToDelete.overdue)} overdue`],
     ]),
     '',
     ...(organizations.length === 0 ? ['No organizations.'] : organizationLines(shown)),

@@ -129,8 +129,8 @@ async function printWithoutPrefix(stdout: Readable): Promise<void> {
 }
 
 /**
- * Prints what wrangler writes to stderr. @param all if false, without the irrelevant warning and the indented lines that
- * belong to it.
+ * Prints what wrangler writes to stderr. @param all if false, without the irrelevant warning and the indented lines
+ * that belong to it.
  */
 async function printRelevant(stderr: Readable, all: boolean): Promise<void> {
   let isIrrelevant = false
@@ -152,18 +152,14 @@ export function callWrangler(
   deployment: Deployment,
   variables: Readonly<Record<string, string>> = {},
 ): { stdout: string; stderr: string } {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [COMMAND, ...toArguments(args, deployment)],
-    {
-      cwd: ROOT,
-      // With CI set, wrangler asks no questions.
-      env: { ...quiet(), CI: 'true', ...variables },
-      encoding: 'utf8',
-      maxBuffer: LARGEST_OUTPUT_BYTES,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  )
+  const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, ...toArguments(args, deployment)], {
+    cwd: ROOT,
+    // With CI set, wrangler asks no questions.
+    env: { ...quiet(), CI: 'true', ...variables },
+    encoding: 'utf8',
+    maxBuffer: LARGEST_OUTPUT_BYTES,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const warnings = stripVTControlCharacters(stderr)
   if (status !== 0) throw new Error(`wrangler ${args.slice(0, 3).join(' ')} failed:\n${stdout}${warnings}`)
   return { stdout, stderr: warnings }

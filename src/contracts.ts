@@ -1,6 +1,6 @@
 /**
- * All that the client programs in `cli/` and `mcp/` take from the service: the contracts that they use, and how the service
- * checks and describes input. Nothing of `src/` imports this module.
+ * All that the client programs in `cli/` and `mcp/` take from the service: the contracts that they use, and how the
+ * service checks and describes input. Nothing of `src/` imports this module.
  */
 export type { Scope } from './access/scopes.ts'
 export { parseBody } from './http/body.ts'

@@ -6,7 +6,9 @@ export interface RunReference {
   readonly attempts: number
 }
 
-/** Runs of one organization: references, because the runs table has the rest and decides whether a run is still sent. */
+/**
+ * Runs of one organization: references, because the runs table has the rest and decides whether a run is still sent.
+ */
 export interface RunMessage {
   readonly runs: readonly RunReference[]
   /** True on the queue of slow run endpoints. */
@@ -93,19 +95,14 @@ function valuesOf<Name extends string>(
 ) {
   const entries = Object.entries<readonly [LimitSetting, number]>(settings)
   return Object.fromEntries(
-    entries.map(([name, [setting, defaultValue]]) => [
-      name,
-      wholeNumber(setting, environment[setting], defaultValue),
-    ]),
+    entries.map(([name, [setting, defaultValue]]) => [name, wholeNumber(setting, environment[setting], defaultValue)]),
   ) as Record<Name, number>
 }
 
 function wholeNumber(setting: string, text: string | undefined, defaultValue: number): number {
   if (text === undefined) return defaultValue
   if (!/^\d{1,15}$/.test(text)) {
-    throw new Error(
-      `${setting} is not a whole number; got ${JSON.stringify(text)}; allowed: 0 to 999999999999999.`,
-    )
+    throw new Error(`${setting} is not a whole number; got ${JSON.stringify(text)}; allowed: 0 to 999999999999999.`)
   }
   return Number(text)
 }

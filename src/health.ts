@@ -1,4 +1,6 @@
-/** `GET /health`: whether this deployment can serve requests. It needs no API key and reveals nothing that is stored. */
+/**
+ * `GET /health`: whether this deployment can serve requests. It needs no API key and reveals nothing that is stored.
+ */
 import { eq } from 'drizzle-orm'
 import { sqliteTable, text as textColumn } from 'drizzle-orm/sqlite-core'
 import type { Context } from 'hono'
@@ -21,10 +23,7 @@ const NEWEST_MIGRATION = `${journal.entries.at(-1)?.tag}.sql`
 
 /** During a deployment the database is ahead of the code, so later migrations are ignored. */
 export const selectMigration = unguarded([name], () =>
-  query
-    .select({ name: appliedMigrations.name })
-    .from(appliedMigrations)
-    .where(eq(appliedMigrations.name, name)),
+  query.select({ name: appliedMigrations.name }).from(appliedMigrations).where(eq(appliedMigrations.name, name)),
 )
 
 export async function health(c: Context<HonoEnvironment>): Promise<Response> {
@@ -36,9 +35,7 @@ export async function health(c: Context<HonoEnvironment>): Promise<Response> {
   }
   const problems = [
     ...(schema === 'unknown' ? ['The database does not answer.'] : []),
-    ...(schema === 'not current'
-      ? [`The schema is not current: apply the migrations up to ${NEWEST_MIGRATION}.`]
-      : []),
+    ...(schema === 'not current' ? [`The schema is not current: apply the migrations up to ${NEWEST_MIGRATION}.`] : []),
     ...(encryptionKeys === 'configured' ? [] : ['ENCRYPTION_KEYS is not configured.']),
   ]
   return errorResponse(c, unavailable(problems.join(' ')))

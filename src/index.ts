@@ -1,6 +1,6 @@
 /**
- * The Worker's entries: requests, the tick and the queues. Their code is loaded on first use, so that no entry waits for
- * the start-up of another.
+ * The Worker's entries: requests, the tick and the queues. Their code is loaded on first use, so that no entry waits
+ * for the start-up of another.
  */
 import { createApp } from './app.ts'
 import type { Environment, RunMessage } from './environment.ts'

@@ -102,10 +102,7 @@ describe('routes', () => {
   it.each(['', PREFIX])('are found under the base path "%s", and not below it again', async (basePath) => {
     for (const { contract } of operations) {
       const { status } = await request(contract.method, `${basePath}${contract.path}`)
-      expect([contract.operationId, status]).toEqual([
-        contract.operationId,
-        contract.upload?.needsLength ? 411 : 401,
-      ])
+      expect([contract.operationId, status]).toEqual([contract.operationId, contract.upload?.needsLength ? 411 : 401])
       const below = await request(contract.method, `${basePath}${PREFIX}${PREFIX}${contract.path}`)
       expect(below.status).toBe(404)
     }
@@ -172,12 +169,7 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
     const answers: unknown[] = []
     for (const { name, token } of keys) {
       const { status, headers } = await send(operationId, example, token)
-      answers.push([
-        name,
-        status,
-        headers.get('WWW-Authenticate'),
-        status === 401 && headers.get('Error-Code'),
-      ])
+      answers.push([name, status, headers.get('WWW-Authenticate'), status === 401 && headers.get('Error-Code')])
     }
     expect(answers).toEqual(
       keys.map(({ name, status = 0 }) => [
@@ -190,13 +182,9 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
     expect(await dumpStores()).toEqual(before)
   })
 
-  const accepted = refusedKeys.filter(
-    (key) => !isRefused(key) && (isLong || !LIMITED_ALIKE.includes(key.name)),
-  )
+  const accepted = refusedKeys.filter((key) => !isRefused(key) && (isLong || !LIMITED_ALIKE.includes(key.name)))
   it.each(accepted)('succeeds with $name', async ({ mint }) => {
-    const { example, key } = await preparedWithKey(row, (workspace, prepared) =>
-      mint(workspace, contract, prepared),
-    )
+    const { example, key } = await preparedWithKey(row, (workspace, prepared) => mint(workspace, contract, prepared))
     const { status, headers } = await send(operationId, example, key)
     expect([status, headers.get('WWW-Authenticate')]).toEqual([success, null])
   })
@@ -223,11 +211,7 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
     const before = await dumpStores()
     for (const ids of mixtures(foreign.example.ids, example.ids)) {
       const theirs = await send(operationId, withIds(foreign.example, ids), foreignKey)
-      const nobodys = await send(
-        operationId,
-        withIds(foreign.example, unknownFor(ids, example.ids)),
-        foreignKey,
-      )
+      const nobodys = await send(operationId, withIds(foreign.example, unknownFor(ids, example.ids)), foreignKey)
       expect([theirs.status, theirs.body]).toEqual([404, nobodys.body])
       expect(nobodys.status).toBe(404)
     }
@@ -265,11 +249,7 @@ const withoutDrawn = (value: unknown) =>
 
 describe('another organization with the same IDs everywhere', () => {
   /** The operation in one workspace, after the twin was prepared like it. */
-  async function outcome(
-    { operationId, row }: (typeof exampleList)[number],
-    variation: string,
-    hasTwin: boolean,
-  ) {
+  async function outcome({ operationId, row }: (typeof exampleList)[number], variation: string, hasTwin: boolean) {
     await emptyStores()
     const apply = row.variations[variation]?.apply ?? (async (_, example) => example)
     const { workspace, example, key, twin } = await inOneBatch(async () => {
@@ -378,8 +358,7 @@ describe('a change', () => {
           const { workspace, example, key, caller } = await inOneBatch(async () => {
             const { workspace, example: asItIs } = await prepared(row)
             const example = (await variation?.apply(workspace, asItIs)) ?? asItIs
-            const projectIds =
-              limit === 'another project' ? [await workspace.addProject()] : (example.projectIds ?? [])
+            const projectIds = limit === 'another project' ? [await workspace.addProject()] : (example.projectIds ?? [])
             const caller = {
               ...(limit !== 'its user' && { projectIds }),
               userId: limit.endsWith('user') ? workspace.userId : null,
@@ -389,9 +368,7 @@ describe('a change', () => {
           const before = await rowsOf(workspace)
           await send(operationId, example, key.token)
           const changed = changes(before, await rowsOf(workspace))
-          const beyond = changed.filter(
-            ([table, values]) => !isWithin(OWNERS[table]?.(values, before), key.id, caller),
-          )
+          const beyond = changed.filter(([table, values]) => !isWithin(OWNERS[table]?.(values, before), key.id, caller))
           expect([limit, beyond]).toEqual([limit, []])
         }
       }
@@ -420,9 +397,7 @@ async function rowsOf(workspace: Workspace): Promise<Record<string, RowValues[]>
 /** The rows that came, that went, and that differ, as they were and as they are. */
 function changes(before: Record<string, RowValues[]>, after: Record<string, RowValues[]>) {
   return Object.keys(OWNERS).flatMap((table) => {
-    const [old, current] = [before, after].map((state) =>
-      (state[table] ?? []).map((row) => JSON.stringify(row)),
-    )
+    const [old, current] = [before, after].map((state) => (state[table] ?? []).map((row) => JSON.stringify(row)))
     const differing = [
       ...(old ?? []).filter((row) => !current?.includes(row)),
       ...(current ?? []).filter((row) => !old?.includes(row)),

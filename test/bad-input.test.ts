@@ -1,5 +1,6 @@
 /**
- * Input of every kind of wrongness, for every operation: 10,000 requests each in the long form, a sample of them in `npm test`.
+ * Input of every kind of wrongness, for every operation: 10,000 requests each in the long form, a sample of them in
+ * `npm test`.
  */
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
@@ -38,18 +39,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   ),
   fc
     .tuple(
-      fc.constantFrom(
-        'limit',
-        'cursor',
-        'status',
-        'projectId',
-        'path',
-        'cron',
-        'timezone',
-        'from',
-        'count',
-        'other',
-      ),
+      fc.constantFrom('limit', 'cursor', 'status', 'projectId', 'path', 'cron', 'timezone', 'from', 'count', 'other'),
       fc.oneof(hostileText.map(encodeWhole), fc.constantFrom(...HOSTILE_SEGMENTS)),
     )
     .map(
@@ -137,23 +127,20 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
     let example = await row.prepare(workspace)
     let key = await keyFor(workspace, example)
     let count = 0
-    const property = fc.asyncProperty(
-      fc.array(mutation, { minLength: 1, maxLength: 3 }),
-      async (mutations) => {
-        const sent = sendable(
-          contract.method,
-          mutations.reduce((changed, mutate) => mutate(changed), example),
-        )
-        const { status, body } = await send(operationId, sent, key)
-        expect(status).toBeLessThan(500)
-        if (status === 400) expect(body.error).toMatch(TEACHES)
-        if (++count % 50 > 0) return
-        await expectReadable(workspace, hasContents)
-        workspace = await Workspace.create()
-        example = await row.prepare(workspace)
-        key = await keyFor(workspace, example)
-      },
-    )
+    const property = fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 3 }), async (mutations) => {
+      const sent = sendable(
+        contract.method,
+        mutations.reduce((changed, mutate) => mutate(changed), example),
+      )
+      const { status, body } = await send(operationId, sent, key)
+      expect(status).toBeLessThan(500)
+      if (status === 400) expect(body.error).toMatch(TEACHES)
+      if (++count % 50 > 0) return
+      await expectReadable(workspace, hasContents)
+      workspace = await Workspace.create()
+      example = await row.prepare(workspace)
+      key = await keyFor(workspace, example)
+    })
     await fc.assert(property, { numRuns: REQUESTS, endOnFailure: true })
     await expectReadable(workspace, hasContents)
     expect(errors.mock.calls).toEqual([])

@@ -161,7 +161,8 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   deleteProjectSchedule: { [AS_IT_IS]: 4 },
   updateAgentSchedule: { [AS_IT_IS]: 2, 'the schedule is paused': 1, 'the schedule is resumed': 2 },
   deleteAgentSchedule: { [AS_IT_IS]: 4 },
-  // The run with its two indexes and that of the runs to pull, or to check; when the schedule ran last; the Idempotency-Key.
+  // The run with its two indexes and that of the runs to pull, or to check; when the schedule ran last; the
+  // Idempotency-Key.
   createProjectScheduleRun: {
     [AS_IT_IS]: 5,
     'there is a run endpoint': 5,
@@ -184,8 +185,8 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   // The orphaned object comes and goes (2 + 1); the file has four indexes; the object it replaces is orphaned.
   putSessionFile: { [AS_IT_IS]: 9, 'there is a file at the path': 8 },
   deleteSessionFile: { [AS_IT_IS]: 4 },
-  // The archive comes to the orphans and goes (2 + 1); the version (2 + 1); the usage changes with the skill and with each
-  // content (1 + 2).
+  // The archive comes to the orphans and goes (2 + 1); the version (2 + 1); the usage changes with the skill and with
+  // each content (1 + 2).
   createSkill: { [AS_IT_IS]: 12, 'it has an Idempotency-Key': 13, 'it has a binary file': 15 },
   updateSkill: {
     [AS_IT_IS]: 11,
@@ -212,20 +213,17 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
   const names = [AS_IT_IS, ...Object.keys(row.variations)]
   const isRefused = (name: string) => (row.variations[name]?.status ?? 0) >= 400
 
-  it.each(names.filter((name) => !isRefused(name)))(
-    'makes one call and writes its few rows: %s',
-    async (name) => {
-      const { example, key } = await prepared(row, name)
-      const { status, use } = await counted(operationId, example, await used(key))
-      expect(status).toBeLessThan(400)
-      const calls = row.variations[name]?.calls ?? row.calls ?? 1
-      const rows = ROWS_WRITTEN[operationId]
-      const written = rows?.[name in ifMatchVariations ? AS_IT_IS : name] ?? 0
-      const isRecorded = !row.isUnrecorded && (written > 0 || ONLY_RECORDED.includes(operationId))
-      const eventRows = isRecorded ? AUDIT_EVENT_ROWS : 0
-      expect([use.calls, use.rowsWritten]).toEqual([calls, written + eventRows])
-    },
-  )
+  it.each(names.filter((name) => !isRefused(name)))('makes one call and writes its few rows: %s', async (name) => {
+    const { example, key } = await prepared(row, name)
+    const { status, use } = await counted(operationId, example, await used(key))
+    expect(status).toBeLessThan(400)
+    const calls = row.variations[name]?.calls ?? row.calls ?? 1
+    const rows = ROWS_WRITTEN[operationId]
+    const written = rows?.[name in ifMatchVariations ? AS_IT_IS : name] ?? 0
+    const isRecorded = !row.isUnrecorded && (written > 0 || ONLY_RECORDED.includes(operationId))
+    const eventRows = isRecorded ? AUDIT_EVENT_ROWS : 0
+    expect([use.calls, use.rowsWritten]).toEqual([calls, written + eventRows])
+  })
 
   it.each(names.filter(isRefused))('makes one call and writes nothing where it refuses: %s', async (name) => {
     const { workspace, example } = await prepared(row, name)
@@ -322,7 +320,10 @@ async function scansOf(sql: string): Promise<string[]> {
 
 const tables = Object.values(schema).filter((value) => is(value, SQLiteTable))
 
-/** Of the organization's own rows none is unrelated here: the latest are listed, the one is asked for its quotas, up to 100 are counted. */
+/**
+ * Of the organization's own rows none is unrelated here: the latest are listed, the one is asked for its quotas, up to
+ * 100 are counted.
+ */
 const OWN: SQLiteTable[] = [
   schema.auditEvents,
   schema.organizationUsage,
@@ -339,9 +340,7 @@ describe('the rows that are read', () => {
     expect(tables.map(getTableName).sort()).toEqual(await listTables())
     const few = await rowsReadBeside(10)
     const many = await rowsReadBeside(MANY)
-    expect(Object.keys(few)).toEqual(
-      expect.arrayContaining(operations.map(({ contract }) => contract.operationId)),
-    )
+    expect(Object.keys(few)).toEqual(expect.arrayContaining(operations.map(({ contract }) => contract.operationId)))
     expect(many).toEqual(few)
   })
 
@@ -399,9 +398,7 @@ describe('the rows of API keys that are read', () => {
     'are those of the listed keys, not of revoked ones or of the other kind, for %s',
     async (caller) => {
       const workspace = await Workspace.create()
-      const key = await used(
-        await workspace.addKey(caller === 'a key without a user' ? { userId: null } : {}),
-      )
+      const key = await used(await workspace.addKey(caller === 'a key without a user' ? { userId: null } : {}))
       for (let count = 0; count < 3; count++) {
         await workspace.addKey()
         await workspace.addKey({ kind: 'session', expiresAt: '2999-01-01T00:00:00.000Z' })

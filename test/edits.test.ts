@@ -34,13 +34,7 @@ interface Editable {
 
 const PROJECT = 'home'
 
-function platformResource(
-  what: string,
-  name: string,
-  table: string,
-  path: string,
-  own: object = {},
-): Editable {
+function platformResource(what: string, name: string, table: string, path: string, own: object = {}): Editable {
   const isArchivable = ['Project', 'Agent'].includes(name)
   const remove: Edit = [`delete${name}`, 'DELETE']
   const archive: Edit = [`update${name}`, 'PATCH', { archived: true }]
@@ -239,9 +233,7 @@ describe.each(edits)('If-Match of a $what: $how', ({ editable, edit: change }) =
         header,
         412,
         'etag_mismatch',
-        expect.stringContaining(
-          `If-Match does not have the current ETag of the ${editable.noun ?? editable.what}`,
-        ),
+        expect.stringContaining(`If-Match does not have the current ETag of the ${editable.noun ?? editable.what}`),
       ])
     }
     expect(await rows()).toEqual(before)
@@ -310,8 +302,7 @@ describe.each(puts)('PUT of a $what', (editable) => {
     const { put, path, added } = await withoutResource()
     const answers = await Promise.all(Array.from({ length: 12 }, () => put()))
     expect(statusesOf(answers).sort()).toEqual([...Array(11).fill(200), 201])
-    for (const { status, headers } of answers)
-      expect(headers.get('Location')).toBe(status === 201 ? path : null)
+    for (const { status, headers } of answers) expect(headers.get('Location')).toBe(status === 201 ? path : null)
     expect(await added()).toBe(1)
   })
 
@@ -366,8 +357,7 @@ describe('the ETag of a schedule', () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
     const path = `/v1/agents/${await workspace.addAgent()}/schedules`
-    const create = () =>
-      request('POST', path, { key, json: { cron: '@daily' }, headers: { 'Idempotency-Key': 'one' } })
+    const create = () => request('POST', path, { key, json: { cron: '@daily' }, headers: { 'Idempotency-Key': 'one' } })
     const { body, headers } = await create()
     expect((await create()).headers.get('ETag')).toBe(headers.get('ETag'))
     const changed = await request('PATCH', `${path}/${body.id}`, { key, json: { enabled: false } })
@@ -384,7 +374,6 @@ it('a resource from before there were revisions has an ETag', async () => {
     .bind(workspace.organizationId, '2026-03-02T09:15:00.000Z')
     .run()
   expect((await request('GET', '/v1/projects/old', { key })).headers.get('ETag')).toBe('"0"')
-  const rename = () =>
-    request('PUT', '/v1/projects/old', { key, json: { name: 'New' }, headers: ifMatch('"0"') })
+  const rename = () => request('PUT', '/v1/projects/old', { key, json: { name: 'New' }, headers: ifMatch('"0"') })
   expect(statusesOf([await rename(), await rename()])).toEqual([200, 412])
 })

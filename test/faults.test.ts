@@ -68,10 +68,8 @@ function failing({ store, message, call, times, when }: Fault) {
         }
       : {
           OBJECTS: objectsWith({
-            put: ((...values: Parameters<R2Bucket['put']>) =>
-              work(() => env.OBJECTS.put(...values))) as never,
-            get: ((...values: Parameters<R2Bucket['get']>) =>
-              work(() => env.OBJECTS.get(...values))) as never,
+            put: ((...values: Parameters<R2Bucket['put']>) => work(() => env.OBJECTS.put(...values))) as never,
+            get: ((...values: Parameters<R2Bucket['get']>) => work(() => env.OBJECTS.get(...values))) as never,
             delete: (keys: string | string[]) => work(() => env.OBJECTS.delete(keys)),
           }),
         }
@@ -80,14 +78,10 @@ function failing({ store, message, call, times, when }: Fault) {
 
 /** How many rows the organization has in each table. The sweep removes what is orphaned, whatever became of it. */
 async function countsOf({ organizationId }: Workspace): Promise<Record<string, number>> {
-  const tables = (await listTables()).filter(
-    (table) => table !== 'organizations' && table !== 'orphanedObjects',
-  )
+  const tables = (await listTables()).filter((table) => table !== 'organizations' && table !== 'orphanedObjects')
   const results = await env.DB.batch<{ count: number }>(
     tables.map((table) =>
-      env.DB.prepare(`SELECT count(*) AS count FROM "${table}" WHERE "organizationId" = ?`).bind(
-        organizationId,
-      ),
+      env.DB.prepare(`SELECT count(*) AS count FROM "${table}" WHERE "organizationId" = ?`).bind(organizationId),
     ),
   )
   return Object.fromEntries(tables.map((table, index) => [table, results[index]?.results[0]?.count ?? 0]))

@@ -83,7 +83,10 @@ function recordingDatabase(most = Number.POSITIVE_INFINITY): { DB: D1Database; b
   return { DB: DB as unknown as D1Database, batches }
 }
 
-/** The statements that act. The record of a change acts only after one that did (test/resources/audit-events/audit-events.test.ts). */
+/**
+ * The statements that act. The record of a change acts only after one that did
+ * (test/resources/audit-events/audit-events.test.ts).
+ */
 const actingOf = ([, ...others]: Ran[]) => others.filter(({ sql }) => sql !== recordChange.sql)
 
 /** Sends the request. The first statement of the operation's batch explains, the others act. */
@@ -117,8 +120,8 @@ function situations({ variations }: Row): Situation[] {
 }
 
 /**
- * The keys that the operation refuses. The example as it is, the first situation, is tried with all of them, each other with a
- * sample.
+ * The keys that the operation refuses. The example as it is, the first situation, is tried with all of them, each other
+ * with a sample.
  */
 function refusedKeysOf(contract: Contract, row: Row, situation: number): readonly RefusedKey[] {
   const keys = [...deadKeys, ...insufficientKeys, ...foreignKeys].filter(
@@ -143,9 +146,7 @@ function prepared<T>(
 type Bound = Pick<Ran, 'sql' | 'values'>
 
 /** Runs statements in one batch. @returns those that returned or changed something, each with the key that it is of. */
-async function runActing(
-  statements: readonly (Bound & { name: string })[],
-): Promise<[key: string, sql: string][]> {
+async function runActing(statements: readonly (Bound & { name: string })[]): Promise<[key: string, sql: string][]> {
   if (statements.length === 0) return []
   const results = await env.DB.batch(statements.map(({ sql, values }) => env.DB.prepare(sql).bind(...values)))
   return statements.flatMap(({ name, sql }, index): [string, string][] => {
@@ -177,8 +178,7 @@ const foreignKeys: RefusedKey[] = [
   {
     name: 'a key of another user',
     mint: async (workspace) => workspace.addKey({ userId: await workspace.addUser() }),
-    status: (contract, row) =>
-      contract.actsAsUser && !row.isForAnyUser ? notFound(contract, row) : undefined,
+    status: (contract, row) => (contract.actsAsUser && !row.isForAnyUser ? notFound(contract, row) : undefined),
   },
 ]
 
@@ -233,9 +233,7 @@ describe.each(exampleList)('the statements of $operationId', (operation) => {
       const refused = sent.flatMap(({ name, acting }) => acting.map((bound) => ({ name, ...bound })))
       expect(await runActing(refused)).toEqual([])
       expect(await dumpStores()).toEqual(before)
-      const allowed = sqlOf(
-        (await sendRecorded(operationId, example, await keyFor(workspace, example))).acting,
-      )
+      const allowed = sqlOf((await sendRecorded(operationId, example, await keyFor(workspace, example))).acting)
       for (const { name, acting } of sent) {
         expect([name, allowed.slice(0, acting.length)]).toEqual([name, sqlOf(acting)])
       }
@@ -246,9 +244,10 @@ describe.each(exampleList)('the statements of $operationId', (operation) => {
     const { acted, idle } = await successOfAll(operation)
     // Where any live key will do there may be nothing to guard.
     if (contract.scope !== null) expect(acted.size).toBeGreaterThan(0)
-    // These act only where an upload outlasts its lease (test/resources/session-files/session-files.test.ts), and where a page of audit events
-    // or runs examines as many as it may (test/resources/audit-events/audit-events.test.ts, test/resources/schedules/runs/runs.test.ts), and where a key that ends itself
-    // has sessions (test/resources/api-keys/key-sessions.test.ts).
+    // These act only where an upload outlasts its lease (test/resources/session-files/session-files.test.ts), and where
+    // a page of audit events or runs examines as many as it may (test/resources/audit-events/audit-events.test.ts,
+    // test/resources/schedules/runs/runs.test.ts), and where a key that ends itself has sessions
+    // (test/resources/api-keys/key-sessions.test.ts).
     const rare = [
       addUnrecordedToOrphans,
       ownDeletion.record,
@@ -356,10 +355,7 @@ describe.each(exampleList)(`in ${STATES} random states $operationId`, ({ operati
     variations: fc.subarray(names),
   })
 
-  function expectedStatus(
-    { life, inScope, hasUser, limit, ids, variations }: State,
-    example: Example,
-  ): number {
+  function expectedStatus({ life, inScope, hasUser, limit, ids, variations }: State, example: Example): number {
     if (life !== 'live') return 401
     if ((!inScope && contract.scope !== null) || (contract.actsAsUser && !hasUser)) return 400
     const applied = variations.map((name) => row.variations[name] as Variation)
@@ -369,8 +365,7 @@ describe.each(exampleList)(`in ${STATES} random states $operationId`, ({ operati
       .filter((status) => !applied.some(({ lifts }) => lifts !== undefined && lifts === status))
     if (ids !== 'its own' && example.ids.length > 0) reasons.push(404)
     if (limit.endsWith(' project') && limit !== 'its project') reasons.push(row.outOfReach)
-    if (limit !== 'none' && (row.reachesAll || applied.some(({ reachesAll }) => reachesAll)))
-      reasons.push(403)
+    if (limit !== 'none' && (row.reachesAll || applied.some(({ reachesAll }) => reachesAll))) reasons.push(403)
     if (limit === 'none' && row.needsLimit) reasons.push(403)
     if (hasUser && applied.some(({ refusesUsers }) => refusesUsers)) reasons.push(403)
     return ORDER.find((status) => reasons.includes(status)) ?? successOf(contract, applied)

@@ -35,22 +35,7 @@ const UNITS = [
 ]
 
 /** All headers together have up to 16 KiB. */
-const HEADER_UNITS = [
-  '"',
-  '"a",',
-  '"a" ',
-  ', ',
-  ',',
-  ' ,',
-  'W/',
-  'W/"',
-  '*',
-  'x',
-  'bytes=',
-  'bytes=9',
-  '0-,',
-  '9',
-]
+const HEADER_UNITS = ['"', '"a",', '"a" ', ', ', ',', ' ,', 'W/', 'W/"', '*', 'x', 'bytes=', 'bytes=9', '0-,', '9']
 const MAX_HEADER_LENGTH = 15_000
 
 const MAX_TEXT_LENGTH = 100_000
@@ -75,8 +60,7 @@ function textsAt({ part, path }: InputPlace, contract: Contract, place: number):
   if (part === 'headers')
     return unitsAt(HEADER_UNITS, place).map((unit) => filled(unit, MAX_HEADER_LENGTH, ({ length }) => length))
   const units = unitsAt(UNITS, place)
-  if (part !== 'body')
-    return units.map((unit) => filled(unit.toWellFormed(), MAX_TEXT_LENGTH, ({ length }) => length))
+  if (part !== 'body') return units.map((unit) => filled(unit.toWellFormed(), MAX_TEXT_LENGTH, ({ length }) => length))
   const room = limitOf(contract) - REST_OF_BODY
   const texts = units.map((unit) => filled(unit, Math.min(room, 6 * MAX_TEXT_LENGTH), bytesOf))
   return limitOf(contract) >= 8 * MEBIBYTE && path.at(-1) !== 'content'
@@ -148,24 +132,14 @@ describe('JSON that is out of bounds', () => {
       const { example, key } = await prepared(row)
       const { json, ...rest } = example
       const post = (body: string) =>
-        send(
-          operationId,
-          { ...rest, body, headers: { 'Content-Type': 'application/json', ...rest.headers } },
-          key,
-        )
+        send(operationId, { ...rest, body, headers: { 'Content-Type': 'application/json', ...rest.headers } }, key)
       const limit = limitOf(contract)
-      const deep = [
-        sized('[', limit),
-        sized('{"a":', limit),
-        `${sized('[', limit / 2)}${sized(']', limit / 2)}`,
-      ]
+      const deep = [sized('[', limit), sized('{"a":', limit), `${sized('[', limit / 2)}${sized(']', limit / 2)}`]
       for (const body of deep) {
         expect(await post(body)).toMatchObject({
           status: 400,
           body: {
-            error: expect.stringMatching(
-              /^body is nested too deeply; got \d+ levels; allowed: up to 64 levels\.$/,
-            ),
+            error: expect.stringMatching(/^body is nested too deeply; got \d+ levels; allowed: up to 64 levels\.$/),
           },
         })
       }
@@ -174,9 +148,7 @@ describe('JSON that is out of bounds', () => {
         const { status, body: answer } = await post(body)
         expect(status).toBe(400)
         if (limit >= MEBIBYTE)
-          expect(answer.error).toMatch(
-            /^body has too many values; got \d+ values; allowed: up to 100000 values\.$/,
-          )
+          expect(answer.error).toMatch(/^body has too many values; got \d+ values; allowed: up to 100000 values\.$/)
       }
     },
   )

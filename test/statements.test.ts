@@ -7,10 +7,7 @@ import type { Statement } from '../src/db/statement.ts'
 declare global {
   interface ImportMeta {
     glob(pattern: string[], options: { eager: true }): Record<string, Record<string, unknown>>
-    glob(
-      pattern: string[],
-      options: { eager: true; query: '?raw'; import: 'default' },
-    ): Record<string, string>
+    glob(pattern: string[], options: { eager: true; query: '?raw'; import: 'default' }): Record<string, string>
   }
 }
 
@@ -58,18 +55,14 @@ describe('every statement', () => {
 
   it.each(found)('takes the parameters that its SQL has: $name', ({ name, statement }) => {
     const used = placeholdersOf(statement).filter((name) => !isBoundByTheService(name, statement))
-    const takes = statement.takes
-      .map(({ name }) => name)
-      .filter((name) => !isBoundByTheService(name, statement))
+    const takes = statement.takes.map(({ name }) => name).filter((name) => !isBoundByTheService(name, statement))
     expect(used.filter((name) => !takes.includes(name))).toEqual([])
     // The check of an unchecked precondition takes its parameters and does not have them.
     if (!name.endsWith('.check')) expect(takes.filter((name) => !used.includes(name))).toEqual([])
   })
 
   it.each(guarded)('of an operation carries the guard: $name', ({ statement }) => {
-    expect(placeholdersOf(statement)).toEqual(
-      expect.arrayContaining(['caller.keyHash', 'caller.scope', 'now']),
-    )
+    expect(placeholdersOf(statement)).toEqual(expect.arrayContaining(['caller.keyHash', 'caller.scope', 'now']))
     for (const column of ['hash', 'revokedAt', 'expiresAt', 'scopes'])
       expect(statement.sql).toContain(`"apiKeys"."${column}"`)
   })
@@ -93,27 +86,20 @@ describe('the preconditions of an operation', () => {
     expect(preconditions.length).toBeGreaterThan(40)
   })
 
-  it.each(preconditions)(
-    'take the parameters that their SQL has: $name',
-    ({ each: { takes, check, rows } }) => {
-      const guard = placeholdersIn(rows({ one: sql`1` }).toSQL().params)
-      const used = new Set([...placeholdersOf(check), ...guard])
-      const names = takes.map(({ name }) => name)
-      expect(
-        [...used].filter((name) => !names.includes(name) && !name.includes('.') && name !== 'now'),
-      ).toEqual([])
-      expect(names.filter((name) => !used.has(name))).toEqual([])
-    },
-  )
+  it.each(preconditions)('take the parameters that their SQL has: $name', ({ each: { takes, check, rows } }) => {
+    const guard = placeholdersIn(rows({ one: sql`1` }).toSQL().params)
+    const used = new Set([...placeholdersOf(check), ...guard])
+    const names = takes.map(({ name }) => name)
+    expect([...used].filter((name) => !names.includes(name) && !name.includes('.') && name !== 'now')).toEqual([])
+    expect(names.filter((name) => !used.has(name))).toEqual([])
+  })
 })
 
 function preconditionsIn(exported: unknown, name = ''): [string, Preconditions][] {
   if (typeof exported !== 'object' || exported === null || Array.isArray(exported)) return []
   if ('check' in exported && 'rows' in exported) return [[name, exported as Preconditions]]
   if (![null, Object.prototype].includes(Object.getPrototypeOf(exported))) return []
-  return Object.entries(exported).flatMap(([key, value]) =>
-    preconditionsIn(value, name ? `${name}.${key}` : key),
-  )
+  return Object.entries(exported).flatMap(([key, value]) => preconditionsIn(value, name ? `${name}.${key}` : key))
 }
 
 describe('the status of runs', () => {

@@ -1,6 +1,6 @@
 /**
- * Upgrades keep data: databases of every schema version, with rows as the service of that version wrote them, are migrated and
- * used.
+ * Upgrades keep data: databases of every schema version, with rows as the service of that version wrote them, are
+ * migrated and used.
  */
 import { createExecutionContext, reset } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
@@ -57,13 +57,7 @@ import {
   uuid,
   WEBSITE,
 } from './upgrades/schema-version.ts'
-import {
-  MIGRATIONS,
-  rowsAfter,
-  rowsAt,
-  schemaVersions,
-  schemaVersionsUntil,
-} from './upgrades/schema-versions.ts'
+import { MIGRATIONS, rowsAfter, rowsAt, schemaVersions, schemaVersionsUntil } from './upgrades/schema-versions.ts'
 
 const NEWEST = MIGRATIONS.at(-1) ?? ''
 
@@ -313,10 +307,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
     expect((await addFile('a', files + 1, bytes + 4)).status).toBe(409)
     expect((await addFile('a', files + 1, bytes + 5)).status).toBe(201)
     expect((await addFile('b', files + 1, bytes + 10)).status).toBe(409)
-    const skillBytes = own('skillContents').reduce(
-      (sum, { content }) => sum + Buffer.byteLength(`${content}`),
-      0,
-    )
+    const skillBytes = own('skillContents').reduce((sum, { content }) => sum + Buffer.byteLength(`${content}`), 0)
     const entry = entryFile('one-more', 'x')
     const { length } = entry.content
     const addSkill = (spare: number) =>
@@ -342,8 +333,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
         [organizationId, scheduleId, scheduledAt, status].join(' '),
       )
     const fired = runsIn(after).filter((run) => !runsIn(before).includes(run))
-    const hours = (...instants: string[]) =>
-      instants.map((at) => `${ACME} ${HOURLY} 2026-03-${at}:00:00.000Z skipped`)
+    const hours = (...instants: string[]) => instants.map((at) => `${ACME} ${HOURLY} 2026-03-${at}:00:00.000Z skipped`)
     const daily = Array.from({ length: 89 }, (_, day) => new Date(Date.UTC(2025, 11, 30 + day, 8, 30)))
     const due = [
       [ACME, HOURLY, '2026-03-29T12:00:00.000Z'],
@@ -363,15 +353,9 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
       ].sort(),
     )
     const toSend = [...due, [ACME, HOURLY, '2026-03-28T04:00:00.000Z'] as const]
-    expect(sent).toEqual(
-      toSend.map(([organizationId, id, at]) => `${organizationId} ${computeRunId(id, at)}`).sort(),
-    )
+    expect(sent).toEqual(toSend.map(([organizationId, id, at]) => `${organizationId} ${computeRunId(id, at)}`).sort())
 
-    const next = (after.schedules ?? []).map(({ organizationId, id, nextRunAt }) => [
-      organizationId,
-      id,
-      nextRunAt,
-    ])
+    const next = (after.schedules ?? []).map(({ organizationId, id, nextRunAt }) => [organizationId, id, nextRunAt])
     expect(next).toEqual(
       expect.arrayContaining([
         [ACME, HOURLY, '2026-03-29T13:00:00.000Z'],
@@ -423,10 +407,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
     expect((after.deletions ?? []).filter(({ purgedAt }) => purgedAt === null)).toEqual([])
     expect(after.objectSearches).toEqual([])
 
-    const swept = [
-      REPLACED_PICTURE,
-      ...(rows.sessionFiles ?? []).filter(isGone).map((file) => file.objectKey),
-    ]
+    const swept = [REPLACED_PICTURE, ...(rows.sessionFiles ?? []).filter(isGone).map((file) => file.objectKey)]
     expect(await objects()).toEqual(stored.filter((key) => !swept.includes(key)))
     expect(after.orphanedObjects?.map(({ objectKey }) => objectKey)).toEqual([UPLOADING_PICTURE])
   })

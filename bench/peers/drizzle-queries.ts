@@ -94,8 +94,7 @@ export async function placePin(
     .from(pins)
     .where(isCallers)
     .orderBy(asc(pins.position))
-  const indexOf = ({ type, id }: Placement['target']) =>
-    list.findIndex((pin) => pin.type === type && pin.id === id)
+  const indexOf = ({ type, id }: Placement['target']) => list.findIndex((pin) => pin.type === type && pin.id === id)
   const [own, targetIndex] = [indexOf(resource), indexOf(target)]
   if (targetIndex < 0) {
     throw new HTTPException(404, {
@@ -365,11 +364,7 @@ export async function retrieveSkill(db: DrizzleD1Database, { organizationId }: C
 }
 
 /** The object itself is left to the sweep. */
-export async function deleteProfilePicture(
-  db: DrizzleD1Database,
-  caller: Caller,
-  userId: string,
-): Promise<void> {
+export async function deleteProfilePicture(db: DrizzleD1Database, caller: Caller, userId: string): Promise<void> {
   const { organizationId } = caller
   const callerUserId = requireUser(caller)
   const user = await db
@@ -382,10 +377,7 @@ export async function deleteProfilePicture(
     throw new HTTPException(403, { message: 'userId: you can delete your own profile picture only' })
   }
 
-  const isPicture = and(
-    eq(profilePictures.organizationId, organizationId),
-    eq(profilePictures.userId, userId),
-  )
+  const isPicture = and(eq(profilePictures.organizationId, organizationId), eq(profilePictures.userId, userId))
   const picture = await db
     .select({ objectKey: profilePictures.objectKey, leaseExpiresAt: profilePictures.leaseExpiresAt })
     .from(profilePictures)
@@ -397,10 +389,7 @@ export async function deleteProfilePicture(
   }
   if (picture.objectKey) {
     const deleteAfter = new Date(Date.now() + HOUR_MS).toISOString()
-    await db
-      .insert(orphanedObjects)
-      .values({ objectKey: picture.objectKey, deleteAfter })
-      .onConflictDoNothing()
+    await db.insert(orphanedObjects).values({ objectKey: picture.objectKey, deleteAfter }).onConflictDoNothing()
   }
   await db.delete(profilePictures).where(isPicture)
 }
@@ -431,11 +420,7 @@ interface Project {
   readonly archivedAt: string | null
 }
 
-function findProject(
-  db: DrizzleD1Database,
-  organizationId: string,
-  id: string,
-): Promise<Project | undefined> {
+function findProject(db: DrizzleD1Database, organizationId: string, id: string): Promise<Project | undefined> {
   return db
     .select({ id: projects.id, archivedAt: projects.archivedAt })
     .from(projects)

@@ -11,11 +11,7 @@ import { describeCommand, positiveInteger } from '../../command-line/src/index.t
  * @param description its first sentence is what lists of commands show.
  * @param examples what follows `workspace`.
  */
-export function describe(
-  name: string,
-  description: string,
-  examples: readonly [string, ...string[]],
-): Command {
+export function describe(name: string, description: string, examples: readonly [string, ...string[]]): Command {
   const lines = examples.map((example) => `workspace ${example}`)
   const [summary = ''] = /^.*?\.(?= |$)/.exec(description) ?? []
   return describeCommand(name, summary, lines).configureHelp({

@@ -39,8 +39,7 @@ export function readLogin(): Login | undefined {
   } catch (error) {
     if (error instanceof UsageError) throw new Error(`${error.message} Run \`workspace login\`.`)
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    const { message } =
-      error instanceof SyntaxError ? new Error(`${file} is not JSON.`) : failure(file, 'read', error)
+    const { message } = error instanceof SyntaxError ? new Error(`${file} is not JSON.`) : failure(file, 'read', error)
     throw new Error(`${message} Run \`workspace login\`.`)
   }
 }
@@ -88,9 +87,7 @@ export function serviceUrl(address: string, name: string): string {
   if (/^https?:\/\//i.test(address) && URL.canParse(address)) return new URL(address).href.replace(/\/+$/, '')
   // Before "@", even an address that is not valid may have a password.
   const sent = address.includes('@') ? 'text with "@"' : `"${address}"`
-  throw new UsageError(
-    `${name} is not an http or https address; got ${sent}; example: https://api.example.com.`,
-  )
+  throw new UsageError(`${name} is not an http or https address; got ${sent}; example: https://api.example.com.`)
 }
 
 /** @param name of the setting. @throws if it is not valid, without repeating it. */

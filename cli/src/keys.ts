@@ -58,9 +58,7 @@ const revoke = withJson(
     .option('--descendants', 'also revoke the keys that were created with it, and so on'),
 ).action(async (apiKeyId, { descendants, json }) => {
   const query = descendants ? ({ descendants: 'true' } as const) : {}
-  const result = dataOf(
-    await connect().DELETE('/v1/api-keys/{apiKeyId}', { params: { path: { apiKeyId }, query } }),
-  )
+  const result = dataOf(await connect().DELETE('/v1/api-keys/{apiKeyId}', { params: { path: { apiKeyId }, query } }))
   print({ json }, result, `Revoked ${apiKeyId}.`)
 })
 

@@ -46,11 +46,10 @@ export const login = withJson(
 const ENDED = ['api_key_revoked', 'api_key_expired', 'api_key_invalid']
 
 export const logout = withJson(
-  describe(
+  describe('logout', 'Removes the stored login from this machine. The API key stays valid, unless you revoke it.', [
     'logout',
-    'Removes the stored login from this machine. The API key stays valid, unless you revoke it.',
-    ['logout', 'logout --revoke'],
-  ).option('--revoke', 'also revoke the stored API key and its sessions'),
+    'logout --revoke',
+  ]).option('--revoke', 'also revoke the stored API key and its sessions'),
 ).action(async ({ revoke = false, json }) => {
   const login = revoke ? readLogin() : undefined
   const isRevoked = login !== undefined && (await revokeKey(login))

@@ -99,11 +99,9 @@ function readSchedule(folder: string, file: string): Declared {
   if ((project === undefined) === (agent === undefined)) {
     throw new Error('has to have either project or agent: the ID of the one that the schedule belongs to')
   }
-  const [type, parentId] =
-    project === undefined ? (['agent', agent] as const) : (['project', project] as const)
+  const [type, parentId] = project === undefined ? (['agent', agent] as const) : (['project', project] as const)
   const derivedId = () => derivedUuid(`${type} ${parentId}/${parse(file).name}`, NAMESPACE)
-  const { path, params, body } =
-    type === 'project' ? projectScheduleContracts.put : agentScheduleContracts.put
+  const { path, params, body } = type === 'project' ? projectScheduleContracts.put : agentScheduleContracts.put
   const ids = { [`${type}Id`]: parentId, scheduleId: id ?? derivedId() }
   for (const [schema, data] of [
     [params, ids],
@@ -189,9 +187,7 @@ function isAsDeclared(state: State, declared: Readonly<Record<string, unknown>>)
   const hasSameTimezone = timezone === undefined || timezone === state.timezone
   const isSameEnabled = enabled === (state.enabledAt !== null || state.pausedReason !== null)
   const wanted = Object.entries({ ...defaults, ...settings })
-  return (
-    hasSameTimezone && isSameEnabled && wanted.every(([name, value]) => isDeepStrictEqual(state[name], value))
-  )
+  return hasSameTimezone && isSameEnabled && wanted.every(([name, value]) => isDeepStrictEqual(state[name], value))
 }
 
 const list = withLimit(

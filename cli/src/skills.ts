@@ -10,10 +10,7 @@ import { push } from './skills/push.ts'
 import { listSkills, listVersions } from './skills/versions.ts'
 
 const list = withLimit(
-  describe('list', 'Lists the skills with their latest versions.', [
-    'skills list',
-    'skills list --limit 10 --json',
-  ]),
+  describe('list', 'Lists the skills with their latest versions.', ['skills list', 'skills list --limit 10 --json']),
 ).action(async (options) => {
   await printList(options, withLatestVersion(connect(), options.limit), {
     NAME: ({ name }) => name,

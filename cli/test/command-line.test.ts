@@ -34,8 +34,7 @@ async function commandsBelow(command: readonly string[]): Promise<string[][]> {
   expect(stdout).toMatch(/\nExamples:\n {2}(source <\()?workspace /)
   const [, described = ''] = /\n(?:Arguments|Options):\n(.*)\n\nExamples:/s.exec(stdout) ?? []
   for (const line of described.split('\n').filter((each) => /^ {2}\S/.test(each))) {
-    if (!line.endsWith(':'))
-      expect([command, line]).toEqual([command, expect.stringMatching(/^ {2}\S.*? {2,}\S/)])
+    if (!line.endsWith(':')) expect([command, line]).toEqual([command, expect.stringMatching(/^ {2}\S.*? {2,}\S/)])
   }
   expect(described).toContain('-h, --help')
   // Each has a description of its own.
@@ -95,10 +94,7 @@ describe('wrong use', () => {
   const PUSH = ['env', 'push', file, '--project', 'website']
   const wrong: [command: string[], message: string, login?: object][] = [
     [['env', 'push', file], '--project <id> is missing. For help: workspace env push --help'],
-    [
-      ['env', 'push', '--project', 'website'],
-      "Missing required argument 'file'. For help: workspace env push --help",
-    ],
+    [['env', 'push', '--project', 'website'], "Missing required argument 'file'. For help: workspace env push --help"],
     [PUSH, 'There is no API key for', { apiKey: '' }],
     [PUSH, 'There is no API key. Set WORKSPACE_API_KEY and', { apiKey: '', url: '' }],
     [PUSH, 'There is no service. Set WORKSPACE_URL, or', { url: '' }],

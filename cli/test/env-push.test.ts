@@ -49,8 +49,7 @@ describe('workspace env push', () => {
     return file
   }
 
-  const run = (args: readonly string[], login = {}) =>
-    runWorkspace(['env', 'push', ...args], { url, apiKey, ...login })
+  const run = (args: readonly string[], login = {}) => runWorkspace(['env', 'push', ...args], { url, apiKey, ...login })
 
   const push = (content: string | Buffer, project: string) => run([fileOf(content), '--project', project])
 
@@ -107,9 +106,7 @@ describe('workspace env push', () => {
       'line 12: A is also on line 1; the last value is stored.',
       'line 14: the value of LAST refers to a variable; the reference is stored as text.',
     ]
-    expect(stderr).toBe(
-      warnings.map((warning) => `Warning: ${join(folder, 'example.env')}, ${warning}\n`).join(''),
-    )
+    expect(stderr).toBe(warnings.map((warning) => `Warning: ${join(folder, 'example.env')}, ${warning}\n`).join(''))
   })
 
   it('sends as many requests as the variables need', async () => {
@@ -130,11 +127,7 @@ describe('workspace env push', () => {
       'GOOD=secret\n2ND=secret\nA.B=secret\n',
       /^\S+example\.env, line 2: 2ND has the wrong format; .* \S+, line 3: A\.B has the wrong format; /,
     ],
-    [
-      'a name of 256 characters',
-      `GOOD=secret\n${'x'.repeat(256)}=secret\n`,
-      /, line 2: x{256} is too long; .*255/,
-    ],
+    ['a name of 256 characters', `GOOD=secret\n${'x'.repeat(256)}=secret\n`, /, line 2: x{256} is too long; .*255/],
     [
       'a value of 64 KiB and one byte',
       `GOOD=secret\nLONG=${'x'.repeat(65_537)}\n`,
@@ -157,10 +150,7 @@ describe('workspace env push', () => {
     const project = await newProject()
     const file = fileOf('TOKEN=secret\n')
     const cases: [args: string[], message: RegExp, login?: object][] = [
-      [
-        [join(folder, 'missing.env'), '--project', project],
-        /missing\.env cannot be read: it does not exist\.$/m,
-      ],
+      [[join(folder, 'missing.env'), '--project', project], /missing\.env cannot be read: it does not exist\.$/m],
       [[folder, '--project', project], / cannot be read: it is a folder\.$/m],
       [[file, '--project', '..'], /^--project is not an id; got "\.\."/],
       [[file, '--project', 'nobodys'], /There is no project with this projectId/],

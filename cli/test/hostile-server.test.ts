@@ -62,8 +62,7 @@ const COMMANDS: readonly (readonly [string, ...string[]])[] = [
 const WITHOUT_JSON = ['env run', 'files get']
 
 /** Clears the screen, changes the title, begins a line with a forged outcome, and reverses what follows. */
-const HOSTILE =
-  'x\u001b[2J\u001b]0;t\u0007\r\nforged\u0085\u009b31m\u007f\u2028\u2029\u061c\u200e\u202e\u2066y'
+const HOSTILE = 'x\u001b[2J\u001b]0;t\u0007\r\nforged\u0085\u009b31m\u007f\u2028\u2029\u061c\u200e\u202e\u2066y'
 /** Whatever a response has to have. */
 const THING = {
   ...Object.fromEntries(
@@ -112,18 +111,14 @@ describe('text of a server is printed without control and bidirectional characte
     return ended
   }
 
-  it.each(COMMANDS.map((args) => [args.join(' '), args] as const))(
-    '%s',
-    { timeout: 60_000 },
-    async (name, args) => {
-      await Promise.all([run(200, args), run(400, args)])
-      if (WITHOUT_JSON.some((each) => name.startsWith(each))) return
-      const end = args.indexOf('--')
-      const options = end < 0 ? [...args, '--json'] : [...args.slice(0, end), '--json', ...args.slice(end)]
-      const { stdout } = await run(200, options)
-      for (const line of stdout.split('\n').slice(0, -1)) expect(() => JSON.parse(line)).not.toThrow()
-    },
-  )
+  it.each(COMMANDS.map((args) => [args.join(' '), args] as const))('%s', { timeout: 60_000 }, async (name, args) => {
+    await Promise.all([run(200, args), run(400, args)])
+    if (WITHOUT_JSON.some((each) => name.startsWith(each))) return
+    const end = args.indexOf('--')
+    const options = end < 0 ? [...args, '--json'] : [...args.slice(0, end), '--json', ...args.slice(end)]
+    const { stdout } = await run(200, options)
+    for (const line of stdout.split('\n').slice(0, -1)) expect(() => JSON.parse(line)).not.toThrow()
+  })
 
   it.each([
     [200, /^Logged in to .*\n$/],
@@ -193,11 +188,7 @@ describe('a secret that cannot be sent', () => {
   ]
   const KEYS = [`wsk_x\n${SECRET}`, `wsk_x\r${SECRET}`, `wsk_x ${SECRET}`, `wsk_\u00e9${SECRET}`]
 
-  const refused = async (
-    ended: Promise<{ status: number | null; printed: string }>,
-    name: string,
-    code = 2,
-  ) => {
+  const refused = async (ended: Promise<{ status: number | null; printed: string }>, name: string, code = 2) => {
     const { status, printed } = await ended
     expect([status, printed]).toEqual([
       code,
@@ -208,8 +199,7 @@ describe('a secret that cannot be sent', () => {
 
   it('is refused in the environment, and not repeated', async () => {
     for (const url of URLS) await refused(runWorkspace(['whoami'], { ...SERVICE, url }), 'WORKSPACE_URL')
-    for (const apiKey of KEYS)
-      await refused(runWorkspace(['whoami'], { ...SERVICE, apiKey }), 'WORKSPACE_API_KEY')
+    for (const apiKey of KEYS) await refused(runWorkspace(['whoami'], { ...SERVICE, apiKey }), 'WORKSPACE_API_KEY')
   }, 60_000)
 
   it('is refused by login, and in the file of login', async () => {
@@ -221,21 +211,13 @@ describe('a secret that cannot be sent', () => {
     ]) {
       writeFiles(join(folder, 'config'), { 'workspace/login.json': JSON.stringify(stored) })
       const variables = { XDG_CONFIG_HOME: join(folder, 'config') }
-      await refused(
-        runWorkspace(['whoami'], { url: '', apiKey: '' }, variables),
-        'The (url|apiKey) in .*login.json',
-        1,
-      )
+      await refused(runWorkspace(['whoami'], { url: '', apiKey: '' }, variables), 'The (url|apiKey) in .*login.json', 1)
     }
   }, 60_000)
 })
 
 it('the client refuses an address that it cannot send to and that may have a secret', () => {
-  for (const address of [
-    'https://ada:topsecret@api.example.com:port',
-    '_ada:topsecret@api',
-    'https:a:topsecret@b',
-  ]) {
+  for (const address of ['https://ada:topsecret@api.example.com:port', '_ada:topsecret@api', 'https:a:topsecret@b']) {
     const create = () => createWorkspaceClient(address, 'wsk_x')
     expect(create).toThrow(/^baseUrl (has credentials|is not an http or https address; got text with "@")/)
     expect(create).not.toThrow(/topsecret/)
@@ -252,12 +234,7 @@ describe('logout', () => {
   const logout = (...options: string[]) => runWorkspace(['logout', ...options], NOBODY, variables)
 
   it('removes a damaged file', async () => {
-    for (const content of [
-      '{',
-      'null',
-      '{"url":"x","apiKey":"wsk_x"}',
-      '{"url":"https://x.example","apiKey":"é"}',
-    ]) {
+    for (const content of ['{', 'null', '{"url":"x","apiKey":"wsk_x"}', '{"url":"https://x.example","apiKey":"é"}']) {
       store(content)
       expect(await logout()).toMatchObject({
         status: 0,
@@ -269,12 +246,7 @@ describe('logout', () => {
   })
 
   it('--revoke removes the file only if the service says that the key is not valid', async () => {
-    const answers: (readonly [
-      status: number,
-      code: string | undefined,
-      printed: string,
-      isRemoved: boolean,
-    ])[] = [
+    const answers: (readonly [status: number, code: string | undefined, printed: string, isRemoved: boolean])[] = [
       [204, undefined, `Revoked the API key. Removed ${file}.\n`, true],
       ...['api_key_invalid', 'api_key_expired', 'api_key_revoked'].map(
         (code) => [401, code, `The API key was no longer valid. Removed ${file}.\n`, true] as const,
@@ -305,32 +277,16 @@ describe('a file of a schedule', () => {
   const nested = `project: website\npayload: ${'['.repeat(40)}${']'.repeat(40)}\n`
 
   it.each([
-    [
-      'aliases of aliases',
-      bomb(),
-      /has too many values, with those that aliases repeat; allowed: up to 32768$/,
-    ],
+    ['aliases of aliases', bomb(), /has too many values, with those that aliases repeat; allowed: up to 32768$/],
     ['more than 100 aliases', `a: &a 1\nb: [${'*a,'.repeat(101)}]\n`, /line 2: is not YAML: .*aliases/],
-    [
-      'an alias of itself',
-      'project: website\npayload: &a [*a]\n',
-      /has an alias inside of what it refers to$/,
-    ],
+    ['an alias of itself', 'project: website\npayload: &a [*a]\n', /has an alias inside of what it refers to$/],
     ['40 levels', nested, /line 2: is not YAML: nesting exceeded maxDepth \(32\)$/],
-    [
-      'more than 64 KiB',
-      `# ${'x'.repeat(2 ** 16)}\n`,
-      /is too large; got 65539 bytes; allowed: up to 64 KiB$/,
-    ],
-  ])(
-    'is refused before the first request if it has %s',
-    { timeout: 20_000 },
-    async (name, content, message) => {
-      const wrong = writeFiles(join(folder, name), { 'wrong.yaml': content })
-      const login = { url: 'http://127.0.0.1:1', apiKey: 'wsk_x' }
-      const { status, printed } = await runWorkspace(['schedules', 'apply', wrong], login)
-      expect([status, printed.trimEnd()]).toEqual([1, expect.stringMatching(message)])
-      expect(printed.startsWith(`${join(wrong, 'wrong.yaml')}: `)).toBe(true)
-    },
-  )
+    ['more than 64 KiB', `# ${'x'.repeat(2 ** 16)}\n`, /is too large; got 65539 bytes; allowed: up to 64 KiB$/],
+  ])('is refused before the first request if it has %s', { timeout: 20_000 }, async (name, content, message) => {
+    const wrong = writeFiles(join(folder, name), { 'wrong.yaml': content })
+    const login = { url: 'http://127.0.0.1:1', apiKey: 'wsk_x' }
+    const { status, printed } = await runWorkspace(['schedules', 'apply', wrong], login)
+    expect([status, printed.trimEnd()]).toEqual([1, expect.stringMatching(message)])
+    expect(printed.startsWith(`${join(wrong, 'wrong.yaml')}: `)).toBe(true)
+  })
 })

@@ -65,12 +65,7 @@ describe('the packed cli', () => {
   })
 
   /** Starts the installed command. Without a key, it uses what `login` stored. */
-  function start(
-    args: readonly string[],
-    apiKey?: string,
-    url?: string,
-    node = process.execPath,
-  ): ChildProcess {
+  function start(args: readonly string[], apiKey?: string, url?: string, node = process.execPath): ChildProcess {
     const bin = join(cli, 'node_modules', '.bin', 'workspace')
     return spawn(node, [bin, ...args], { cwd: work, env: environment(apiKey, url), stdio: 'pipe' })
   }
@@ -186,10 +181,7 @@ describe('the packed cli', () => {
     expect((await json(['whoami'], other.apiKey))[0]).toMatchObject({ organization: { name: 'Globex' } })
     // The key is for the service of the login only.
     const elsewhere = await endOf(start(['whoami'], '', 'http://localhost:1'))
-    expect([elsewhere.code, elsewhere.stderr]).toEqual([
-      2,
-      expect.stringMatching(/^There is no API key for http:/),
-    ])
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([2, expect.stringMatching(/^There is no API key for http:/)])
   })
 
   it('removes the stored login, and revokes its key if asked to', async () => {
@@ -213,29 +205,26 @@ describe('the packed cli', () => {
     await logIn(demo.apiKey)
   })
 
-  it.runIf(process.platform === 'linux')(
-    'asks for the address and the key, and does not show the key',
-    async () => {
-      const bin = join(cli, 'node_modules', '.bin', 'workspace')
-      const typescript = join(work, 'typescript')
-      const child = spawn('script', ['-qec', `${process.execPath} ${bin} login`, typescript], {
-        env: environment(),
-        stdio: 'pipe',
-      })
-      let shown = ''
-      child.stdout.on('data', (chunk) => {
-        shown += chunk
-      })
-      await until(() => shown.includes('Service'))
-      child.stdin.write(`${demo.baseUrl}\r`)
-      await until(() => shown.includes('API key: '))
-      child.stdin.write(`${demo.apiKey}\r`)
-      const code = await new Promise((resolve) => child.on('exit', resolve))
-      expect([code, shown]).toEqual([0, expect.stringContaining('Logged in')])
-      expect(shown).toContain(demo.baseUrl)
-      expect(shown + readFileSync(typescript, 'utf8')).not.toContain(demo.apiKey.slice(4))
-    },
-  )
+  it.runIf(process.platform === 'linux')('asks for the address and the key, and does not show the key', async () => {
+    const bin = join(cli, 'node_modules', '.bin', 'workspace')
+    const typescript = join(work, 'typescript')
+    const child = spawn('script', ['-qec', `${process.execPath} ${bin} login`, typescript], {
+      env: environment(),
+      stdio: 'pipe',
+    })
+    let shown = ''
+    child.stdout.on('data', (chunk) => {
+      shown += chunk
+    })
+    await until(() => shown.includes('Service'))
+    child.stdin.write(`${demo.baseUrl}\r`)
+    await until(() => shown.includes('API key: '))
+    child.stdin.write(`${demo.apiKey}\r`)
+    const code = await new Promise((resolve) => child.on('exit', resolve))
+    expect([code, shown]).toEqual([0, expect.stringContaining('Logged in')])
+    expect(shown).toContain(demo.baseUrl)
+    expect(shown + readFileSync(typescript, 'utf8')).not.toContain(demo.apiKey.slice(4))
+  })
 
   it('pushes and pulls skills, and makes a feed of them', async () => {
     const skill = writeFiles(join(work, 'skills', 'notes'), {
@@ -243,9 +232,7 @@ describe('the packed cli', () => {
       'run.sh': '#!/bin/sh\n',
     })
     expect(await lines(['skills', 'push', 'skills'])).toEqual(['created   notes, 2 files'])
-    expect(await json(['skills', 'push', 'skills'])).toEqual([
-      { outcome: 'unchanged', name: 'notes', files: 2 },
-    ])
+    expect(await json(['skills', 'push', 'skills'])).toEqual([{ outcome: 'unchanged', name: 'notes', files: 2 }])
     expect(await lines(['skills', 'pull', 'pulled', 'notes'])).toEqual(['created   notes, 2 files'])
     expect(readBytes(join(work, 'pulled', 'notes'))).toEqual(readBytes(skill))
     expect(await json(['skills', 'pull', 'pulled', 'notes'])).toEqual([
@@ -313,36 +300,18 @@ describe('the packed cli', () => {
     it('accepts the key that its error says how to create', async () => {
       const scope = ['--scope', 'environment-variables:lease', '--project', demo.projectId]
       const { stdout } = await workspace(['keys', 'create', 'sandbox', ...scope])
-      const args = [
-        'env',
-        'run',
-        '--project',
-        demo.projectId,
-        '--only',
-        'GREETING',
-        '--',
-        'node',
-        '-e',
-        GREET,
-      ]
+      const args = ['env', 'run', '--project', demo.projectId, '--only', 'GREETING', '--', 'node', '-e', GREET]
       expect(await workspace(args, stdout.trim())).toMatchObject({ code: 0, stdout: `${SECRET}\n` })
     })
 
-    it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-      'passes %s on, and how the command ended',
-      async (signal) => {
-        const trapping = run(
-          'sh',
-          '-c',
-          `trap 'exit 3' ${signal.slice(3)}; echo ready; while :; do sleep 0.05; done`,
-        )
-        trapping.stdout?.once('data', () => trapping.kill(signal))
-        expect(await endOf(trapping)).toMatchObject({ code: 3, signal: null })
-        const ending = run('sh', '-c', 'echo ready; exec sleep 60')
-        ending.stdout?.once('data', () => ending.kill(signal))
-        expect(await endOf(ending)).toMatchObject({ code: null, signal })
-      },
-    )
+    it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('passes %s on, and how the command ended', async (signal) => {
+      const trapping = run('sh', '-c', `trap 'exit 3' ${signal.slice(3)}; echo ready; while :; do sleep 0.05; done`)
+      trapping.stdout?.once('data', () => trapping.kill(signal))
+      expect(await endOf(trapping)).toMatchObject({ code: 3, signal: null })
+      const ending = run('sh', '-c', 'echo ready; exec sleep 60')
+      ending.stdout?.once('data', () => ending.kill(signal))
+      expect(await endOf(ending)).toMatchObject({ code: null, signal })
+    })
 
     it.runIf(process.platform === 'linux')('leaves no value in an argument, a file or a log', async () => {
       const child = run('sh', '-c', 'echo ready; exec sleep 60')
@@ -381,8 +350,7 @@ describe('the packed cli', () => {
   })
 
   it('applies schedules from files', async () => {
-    const yaml = (more = '') =>
-      `project: ${other.projectId}\ncron: 30 9 * * mon-fri\ntimezone: Europe/Paris\n${more}`
+    const yaml = (more = '') => `project: ${other.projectId}\ncron: 30 9 * * mon-fri\ntimezone: Europe/Paris\n${more}`
     const files = {
       'build.yaml': yaml('name: Build\npayload:\n  branch: main\n'),
       'once.yml': `agent: ${other.agentId}\nrunAt: 2999-01-01T00:00:00Z\n`,
@@ -390,10 +358,7 @@ describe('the packed cli', () => {
     }
     writeFiles(join(work, 'schedules'), files)
     const apply = (...more: string[]) => lines(['schedules', 'apply', 'schedules', ...more], other.apiKey)
-    const outcomes = (...words: string[]) => [
-      `${words[0]?.padEnd(9)} build.yaml`,
-      `${words[1]?.padEnd(9)} once.yml`,
-    ]
+    const outcomes = (...words: string[]) => [`${words[0]?.padEnd(9)} build.yaml`, `${words[1]?.padEnd(9)} once.yml`]
     const nothing = 'Nothing was changed: this was a dry run.'
     expect(await apply('--dry-run')).toEqual([...outcomes('to create', 'to create'), nothing])
     expect(await apply()).toEqual(outcomes('created', 'created'))
@@ -429,18 +394,8 @@ describe('the packed cli', () => {
       enabledAt: null,
     })
     const table = await lines(['schedules', 'list', '--project', other.projectId], other.apiKey)
-    expect(table.find((line) => line.includes('Build'))).toMatch(
-      /30 9 \* \* mon-fri +Europe\/Paris +- +by a request$/,
-    )
-    const preview = [
-      'schedules',
-      'preview',
-      '0 12 * * *',
-      '--timezone',
-      'Asia/Tokyo',
-      '--from',
-      '2026-01-01T00:00:00Z',
-    ]
+    expect(table.find((line) => line.includes('Build'))).toMatch(/30 9 \* \* mon-fri +Europe\/Paris +- +by a request$/)
+    const preview = ['schedules', 'preview', '0 12 * * *', '--timezone', 'Asia/Tokyo', '--from', '2026-01-01T00:00:00Z']
     expect((await json(preview))[0]).toEqual({
       at: '2026-01-01T03:00:00.000Z',
       localTime: '2026-01-01T12:00:00+09:00',
@@ -460,8 +415,7 @@ describe('the packed cli', () => {
     const newRun = async () =>
       (await call('POST', `/v1/agents/${other.agentId}/schedules/${scheduleId}/runs`)).body.id as string
     const runOf = async (id: string) => (await call('GET', `/v1/runs/${id}`)).body
-    const worker = (...args: string[]) =>
-      start(['runs', 'work', '--lease', '60', '--poll', '1', ...args], other.apiKey)
+    const worker = (...args: string[]) => start(['runs', 'work', '--lease', '60', '--poll', '1', ...args], other.apiKey)
     const WAITING = 'Waiting for runs. Ctrl-C ends the worker after its current runs.\n'
     /** What a child prints on standard error, once the pattern is in it. */
     async function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
@@ -484,32 +438,21 @@ describe('the packed cli', () => {
 
     it('are listed and completed', async () => {
       const id = await newRun()
-      const [pending] = await json(
-        ['runs', 'list', '--status', 'pending', '--schedule', scheduleId],
-        other.apiKey,
-      )
+      const [pending] = await json(['runs', 'list', '--status', 'pending', '--schedule', scheduleId], other.apiKey)
       expect(pending).toMatchObject({ id, status: 'pending' })
       const complete = ['runs', 'complete', id, 'succeeded', '--message', 'Done.']
       expect(await lines(complete, other.apiKey)).toEqual([`The run ${id} has succeeded.`])
       const again = await workspace(['runs', 'complete', id, 'failed'], other.apiKey)
       expect([again.code, again.stdout]).toEqual([1, ''])
-      expect((await lines(['runs', 'list', '--limit', '1'], other.apiKey))[1]).toMatch(
-        / succeeded .* Done\.$/,
-      )
+      expect((await lines(['runs', 'list', '--limit', '1'], other.apiKey))[1]).toMatch(/ succeeded .* Done\.$/)
     })
 
     it('are worked on: the run is on standard input, and the exit code is its outcome', async () => {
       const id = await newRun()
       const good = await endOf(worker('--once', '--json', '--', 'sh', '-c', 'cat; echo working'))
-      expect([good.code, good.stdout]).toEqual([
-        0,
-        `${JSON.stringify({ outcome: 'succeeded', name: 'Review', id })}\n`,
-      ])
+      expect([good.code, good.stdout]).toEqual([0, `${JSON.stringify({ outcome: 'succeeded', name: 'Review', id })}\n`])
       const [input = '', printed] = good.stderr.split('\n')
-      expect([printed, JSON.parse(input)]).toEqual([
-        'working',
-        expect.objectContaining({ id, payload, attempt: 1 }),
-      ])
+      expect([printed, JSON.parse(input)]).toEqual(['working', expect.objectContaining({ id, payload, attempt: 1 })])
       expect(JSON.parse(input)).not.toHaveProperty('claimId')
       expect(await runOf(id)).toMatchObject({ status: 'succeeded', message: null })
 
@@ -581,9 +524,7 @@ describe('the packed cli', () => {
       const third = await endOf(worker('--once', '--', 'true'))
       expect(third.stdout).toBe(`succeeded ${id}, Review\n`)
       // The second one notices when it renews its claim.
-      const lost = await new Promise((resolve) =>
-        second.stdout?.once('data', (data) => resolve(String(data))),
-      )
+      const lost = await new Promise((resolve) => second.stdout?.once('data', (data) => resolve(String(data))))
       second.kill()
       expect([lost, (await endOf(second)).code]).toEqual([`lost      ${id}, Review\n`, 0])
 
@@ -607,10 +548,7 @@ describe('the packed cli', () => {
     expect(listed.map(({ path }) => path)).toContain('out/data.bin')
     expect(await lines(['files', 'list', demo.sessionId, '--limit', '2'])).toHaveLength(3)
     const nowhere = await workspace(['files', 'get', demo.sessionId, 'out/data.bin', '--output', 'no/dir/x'])
-    expect([nowhere.code, nowhere.stderr]).toEqual([
-      1,
-      'no/dir/x cannot be written: its folder does not exist.\n',
-    ])
+    expect([nowhere.code, nowhere.stderr]).toEqual([1, 'no/dir/x cannot be written: its folder does not exist.\n'])
     const missing = await workspace(['files', 'get', demo.sessionId, 'nothing'])
     expect([missing.code, missing.stderr]).toEqual([1, 'The session has no file at the path nothing.\n'])
   })

@@ -159,8 +159,7 @@ describe('runs work', () => {
 
   it('gives up on an outcome five minutes after the end of the claim', async () => {
     // A second is a hundredth of a second to the timeouts of requests.
-    const faster =
-      'const { timeout } = AbortSignal; AbortSignal.timeout = (ms) => timeout(Math.ceil(ms / 100))'
+    const faster = 'const { timeout } = AbortSignal; AbortSignal.timeout = (ms) => timeout(Math.ceil(ms / 100))'
     const env = { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(faster)}"` }
     const start = Date.now()
     const { requests, ended } = await workIn(env, { complete: () => ({ status: 503, body: {} }) }, 'true')

@@ -38,24 +38,16 @@ beforeEach(async () => {
   return () => rmSync(folder, { recursive: true })
 })
 
-const write = (name: string, files: Readonly<Record<string, Content>>) =>
-  writeFiles(join(folder, name), files)
+const write = (name: string, files: Readonly<Record<string, Content>>) => writeFiles(join(folder, name), files)
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 /** The skills in a folder, without the records. */
 const skillsIn = (name: string) =>
-  Object.fromEntries(
-    Object.entries(readBytes(join(folder, name))).filter(([path]) => !path.startsWith(RECORDS)),
-  )
+  Object.fromEntries(Object.entries(readBytes(join(folder, name))).filter(([path]) => !path.startsWith(RECORDS)))
 
 /** Runs a command in the folder of the test. */
 async function run(command: 'push' | 'pull', args: readonly string[], variables = {}, url = running.url) {
   const login = { url, apiKey: key }
-  const { status, stdout, stderr } = await runWorkspace(
-    ['skills', command, ...args],
-    login,
-    variables,
-    folder,
-  )
+  const { status, stdout, stderr } = await runWorkspace(['skills', command, ...args], login, variables, folder)
   const lines = (text: string) => text.split('\n').slice(0, -1)
   return { status, printed: lines(stdout), failed: lines(stderr) }
 }
@@ -218,9 +210,7 @@ describe('two people', () => {
     expect([read('start/notes/a.md'), read('start/notes/own.md')]).toEqual(['ada', 'start'])
     write('copy/notes', { 'SKILL.md': entry('notes'), 'a.md': 'not on the service' })
     expect(await pull('copy')).toEqual(
-      refused(
-        'failed    notes: not pulled, because these files were changed here: a.md; --force overwrites them',
-      ),
+      refused('failed    notes: not pulled, because these files were changed here: a.md; --force overwrites them'),
     )
   })
 
@@ -387,9 +377,7 @@ describe('outside of the folder', () => {
     await proxy.close()
     expect([status, printed]).toEqual([1, []])
     expect(failed).toEqual([
-      expect.stringMatching(
-        /^failed {4}notes: the service has a filename that no file of a skill can have: /,
-      ),
+      expect.stringMatching(/^failed {4}notes: the service has a filename that no file of a skill can have: /),
     ])
     expect(readdirSync(folder)).toEqual([])
   })

@@ -32,8 +32,7 @@ beforeEach(() => {
 })
 
 /** Writes files below the folder of the test. @returns the path of the folder in it. */
-const write = (name: string, files: Readonly<Record<string, Content>>) =>
-  writeFiles(join(folder, name), files)
+const write = (name: string, files: Readonly<Record<string, Content>>) => writeFiles(join(folder, name), files)
 
 /** Runs the command in the folder of the test. */
 async function push(folders: readonly string[], flags: readonly string[] = [], login = {}) {
@@ -110,9 +109,7 @@ it('publishes files that are not text, and executable bits', async () => {
     'url.txt': shown(dataUrl),
   })
   const { body } = await service.send<Version>('GET', `${skill.path}/versions/1`)
-  expect(body.files.filter(({ executable }) => executable).map(({ filename }) => filename)).toEqual([
-    'bin/run.sh',
-  ])
+  expect(body.files.filter(({ executable }) => executable).map(({ filename }) => filename)).toEqual(['bin/run.sh'])
 
   chmodSync(join(path, 'bin/run.sh'), 0o644)
   expect(await push([path])).toEqual(pushed('updated   lossless, 5 files'))
@@ -126,10 +123,7 @@ it('names the change that makes a version', async () => {
   expect(await push([path], [...flags, 'The first.'])).toEqual(pushed('created   told, 1 file'))
   write('told', { 'a.md': '' })
   expect(await push([path], [...flags, 'The second.'])).toEqual(pushed('updated   told, 2 files'))
-  expect((await retrieve('told')).versions.map(({ message }) => message)).toEqual([
-    'The second.',
-    'The first.',
-  ])
+  expect((await retrieve('told')).versions.map(({ message }) => message)).toEqual(['The second.', 'The first.'])
   expect(await push([path], [...flags, 'x'.repeat(256)])).toEqual({
     status: 1,
     printed: [],
@@ -176,9 +170,7 @@ it('overwrites nothing that someone else changed meanwhile', async () => {
   expect(await push(['raced'], [], { url: proxy.url })).toEqual({
     status: 1,
     printed: [],
-    failed: [
-      'failed    raced: someone else changed the skill in the meantime; nothing was overwritten, push again',
-    ],
+    failed: ['failed    raced: someone else changed the skill in the meantime; nothing was overwritten, push again'],
   })
   await proxy.close()
   const skill = await retrieve('raced')
@@ -278,15 +270,11 @@ it('says what is wrong with a skill, and publishes the others', async () => {
   expect(printed).toEqual(['created   good, 1 file', 'created   as-good, 1 file'])
   expect(failed).toEqual([
     'failed    missing: there is no such folder',
-    expect.stringMatching(
-      /^failed {4}all\/a-text: SKILL\.md, line 1: front matter is missing; got "# Notes"/,
-    ),
+    expect.stringMatching(/^failed {4}all\/a-text: SKILL\.md, line 1: front matter is missing; got "# Notes"/),
     expect.stringMatching(/^failed {4}all\/b-open: SKILL\.md, line 1: front matter does not end/),
     expect.stringMatching(/^failed {4}all\/c-yaml: SKILL\.md, line 3: front matter is not valid YAML/),
     expect.stringMatching(/^failed {4}all\/d-list: SKILL\.md, line 2: front matter is not a mapping/),
-    expect.stringMatching(
-      /^failed {4}all\/e-name: SKILL\.md, line 2: name has the wrong format; .*lower-case/,
-    ),
+    expect.stringMatching(/^failed {4}all\/e-name: SKILL\.md, line 2: name has the wrong format; .*lower-case/),
     'failed    all/f-long: SKILL.md, line 3: description is too long; got 1025 characters; allowed: 1 to 1024 characters.',
     'failed    all/g-large: b.bin.content is too large; got 1048577 bytes; allowed: up to 1 MiB.',
     'failed    all/i-binary: SKILL.md, line 1: text is not UTF-8; allowed: a text file in UTF-8.',

@@ -3,13 +3,7 @@ import { Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke
 import { describe, expect, it } from 'vitest'
 import { ORIGIN } from '../../test/support/api.ts'
 import { Workspace } from '../../test/support/workspace.ts'
-import {
-  createLeaseKey,
-  createWorkspaceClient,
-  leaseVariables,
-  openLease,
-  type SealedLease,
-} from '../src/index.ts'
+import { createLeaseKey, createWorkspaceClient, leaseVariables, openLease, type SealedLease } from '../src/index.ts'
 import { serve } from './support/serve.ts'
 
 const INFO = 'workspace-api environment-variables lease v1'
@@ -32,9 +26,7 @@ async function seal(
   const suite = new CipherSuite({ kem, kdf: new HkdfSha256(), aead: new Aes256Gcm() })
   const { enc, ct } = await suite.seal(
     {
-      recipientPublicKey: await kem.deserializePublicKey(
-        Uint8Array.from(Buffer.from(publicKey, 'base64url')).buffer,
-      ),
+      recipientPublicKey: await kem.deserializePublicKey(Uint8Array.from(Buffer.from(publicKey, 'base64url')).buffer),
       info: bytes(info),
     },
     bytes(JSON.stringify(variables)),
@@ -87,9 +79,7 @@ describe('openLease', () => {
 
   it('refuses what was sealed for another purpose', async () => {
     const key = await createLeaseKey()
-    await expect(openLease(await seal(key.publicKey, VARIABLES, { info: 'other' }), key)).rejects.toThrow(
-      REFUSED,
-    )
+    await expect(openLease(await seal(key.publicKey, VARIABLES, { info: 'other' }), key)).rejects.toThrow(REFUSED)
   })
 
   it('refuses a lease that names other variables than it has', async () => {
@@ -113,9 +103,7 @@ describe('leaseVariables', () => {
       const body: { publicKey: string } = await request.json()
       requests.push({ url: request.url, body })
       const [, projectId = ''] = /projects\/([^/]+)/.exec(request.url) ?? []
-      return Response.json(
-        await seal(body.publicKey, VARIABLES, { projectId: decodeURIComponent(projectId) }),
-      )
+      return Response.json(await seal(body.publicKey, VARIABLES, { projectId: decodeURIComponent(projectId) }))
     }
     return { client: createWorkspaceClient('https://workspace.example', 'wsk_x', { fetch }), requests }
   }

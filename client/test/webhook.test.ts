@@ -25,9 +25,9 @@ describe('verifyWebhook', () => {
     const headers = signedHeaders(ID, ago(4), BODY, [secret])
     const message: ScheduleRunMessage = verifyWebhook(secret, new Headers(headers), BODY)
     expect(message).toEqual(MESSAGE)
-    expect(
-      verifyWebhook(secret, { ...headers, host: 'hooks.example.com', 'set-cookie': ['a', 'b'] }, BODY),
-    ).toEqual(MESSAGE)
+    expect(verifyWebhook(secret, { ...headers, host: 'hooks.example.com', 'set-cookie': ['a', 'b'] }, BODY)).toEqual(
+      MESSAGE,
+    )
   })
 
   it('returns what the library of Standard Webhooks signed', () => {

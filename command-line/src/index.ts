@@ -1,18 +1,13 @@
 /**
- * What the scripts and the command `workspace` share on the command line: options, `--help`, error messages, exit codes and
- * progress.
+ * What the scripts and the command `workspace` share on the command line: options, `--help`, error messages, exit codes
+ * and progress.
  *
  * Exit code 1 after one line on stderr: the script failed. Exit code 2: the command line is wrong.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { format } from 'node:util'
-import {
-  Command,
-  type CommandUnknownOpts,
-  InvalidArgumentError,
-  type Option,
-} from '@commander-js/extra-typings'
+import { Command, type CommandUnknownOpts, InvalidArgumentError, type Option } from '@commander-js/extra-typings'
 import { printable, printableLines } from '../../client/src/printable.ts'
 
 export type { Command, OptionValues } from '@commander-js/extra-typings'
@@ -33,8 +28,7 @@ export function describeCommand(name: string, description: string, examples: rea
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', `\nExamples:${examples.map((example) => `\n  ${example}`).join('')}`)
     .configureOutput({
-      outputError: (text, write) =>
-        write(`${printable(usageMessage(text.replace(/^error: /, ''), command))}\n`),
+      outputError: (text, write) => write(`${printable(usageMessage(text.replace(/^error: /, ''), command))}\n`),
     })
     .exitOverride(({ exitCode }) => process.exit(exitCode && WRONG_USE))
   return command
@@ -46,9 +40,7 @@ export function parsed<Parsed extends CommandUnknownOpts>(command: Parsed): Pars
   protectTerminal()
   process.on('uncaughtException', (error) => void fail(error, running))
   // commander would check these first, so that a misspelt one would be reported as missing.
-  const required = withSubcommands(command).flatMap(({ options }) =>
-    options.filter(({ mandatory }) => mandatory),
-  )
+  const required = withSubcommands(command).flatMap(({ options }) => options.filter(({ mandatory }) => mandatory))
   for (const option of required) {
     option.mandatory = false
     option.description += ' (required)'
@@ -135,8 +127,7 @@ async function fail(error: unknown, command: CommandUnknownOpts): Promise<never>
   }
   if (error instanceof UsageError) command.error(error.message)
   // JavaScript's own kinds of errors are mistakes in the program.
-  const isExpected =
-    error instanceof Error && (error.constructor === Error || !(error.constructor.name in globalThis))
+  const isExpected = error instanceof Error && (error.constructor === Error || !(error.constructor.name in globalThis))
   console.error(isExpected ? error.message : `Unexpected error: ${error}. DEBUG=1 shows the stack.`)
   if (process.env.DEBUG) console.error(error)
   process.exit(FAILED)
@@ -192,8 +183,7 @@ export function startProgress(title: string, total?: number): Progress {
   const clear = () => stderr.isTTY && stderr.write('\r\x1b[K')
   const show = () => {
     shownAt = Date.now()
-    if (stderr.isTTY)
-      stderr.write(`\r\x1b[K${`${title}${bar()} ${counts()}`.slice(0, (stderr.columns || 80) - 1)}`)
+    if (stderr.isTTY) stderr.write(`\r\x1b[K${`${title}${bar()} ${counts()}`.slice(0, (stderr.columns || 80) - 1)}`)
     else stderr.write(`${title}: ${counts()}\n`)
   }
   const timer = setInterval(show, interval).unref()

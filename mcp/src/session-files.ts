@@ -59,9 +59,7 @@ export async function withFileId(input: Input, api: Api): Promise<Input | Wrong>
     cursor = page.nextCursor
   }
   const searched =
-    cursor === null
-      ? 'The session has no file'
-      : `The first ${MAX_PAGES * PAGE_FILES} files of the session have none`
+    cursor === null ? 'The session has no file' : `The first ${MAX_PAGES * PAGE_FILES} files of the session have none`
   throw ApiFailure.notFound(`${searched} at the path ${describeSent(path)}.`, 'session_file_not_found')
 }
 
@@ -97,10 +95,7 @@ function readOn(end: number, totalBytes: number): Data {
 }
 
 /** @returns the text, without a character that the end of the part splits; base64 of bytes that are not UTF-8. */
-function decoded(
-  bytes: Buffer,
-  isLast: boolean,
-): { content: string; encoding: 'utf-8' | 'base64'; used: number } {
+function decoded(bytes: Buffer, isLast: boolean): { content: string; encoding: 'utf-8' | 'base64'; used: number } {
   try {
     const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
     const content = utf8.decode(bytes, { stream: !isLast })

@@ -39,8 +39,7 @@ export const TOOLS: readonly Tool[] = [
     description: 'Lists the skills of the organization, without their files. With `name`, finds one.',
   }),
   tool('load_skill', [retrieveSkillContract], {
-    description:
-      'Returns a file of a skill, and the names of all of its files. Read SKILL.md first and follow it.',
+    description: 'Returns a file of a skill, and the names of all of its files. Read SKILL.md first and follow it.',
     extra: loadProperties,
     result: loadSkill,
   }),
@@ -60,14 +59,10 @@ export const TOOLS: readonly Tool[] = [
     request: sentFile,
   }),
 
-  tool(
-    'list_schedules',
-    [listSchedulesContract, projectScheduleContracts.list, agentScheduleContracts.list],
-    {
-      description:
-        'Lists the schedules of all projects and agents. With `projectId` or `agentId`, and without filters: those of one, with all of their settings and payloads.',
-    },
-  ),
+  tool('list_schedules', [listSchedulesContract, projectScheduleContracts.list, agentScheduleContracts.list], {
+    description:
+      'Lists the schedules of all projects and agents. With `projectId` or `agentId`, and without filters: those of one, with all of their settings and payloads.',
+  }),
   tool('create_schedule', [projectScheduleContracts.put, agentScheduleContracts.put], {
     description:
       'Creates a schedule of a project or an agent, under a new UUID as `scheduleId`. Give `projectId` with `timezone`, or `agentId`, whose time zone is UTC; and `cron` or `runAt`.',

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { Api } from '../../mcp/src/api.ts'
 import { withFileId } from '../../mcp/src/session-files.ts'
 
-/** The list of files of a session, with the paths `0`, `1`, and so on as their own IDs. @returns what is asked of it, too. */
+/**
+ * The list of files of a session, with the paths `0`, `1`, and so on as their own IDs.
+ * @returns what is asked of it, too.
+ */
 function session(fileCount: number) {
   const asked: string[] = []
   const json = async (path: string) => {

@@ -1,19 +1,13 @@
 /**
- * Hostile messages for `/mcp`: 20,000 requests in the whole form, a seeded sample in `npm test` and in its long form. FOUND has
- * requests that were answered wrongly once.
+ * Hostile messages for `/mcp`: 20,000 requests in the whole form, a seeded sample in `npm test` and in its long form.
+ * FOUND has requests that were answered wrongly once.
  */
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { TOOLS } from '../../mcp/src/tools.ts'
 import { mintToken } from '../../src/access/api-key.ts'
 import type { ApiResponse } from '../../test/support/api.ts'
-import {
-  HOSTILE_BODIES,
-  hostileHeader,
-  hostileText,
-  hostileValue,
-  replaced,
-} from '../../test/support/hostile.ts'
+import { HOSTILE_BODIES, hostileHeader, hostileText, hostileValue, replaced } from '../../test/support/hostile.ts'
 import { sized } from '../../test/support/long-form.ts'
 import { Workspace } from '../../test/support/workspace.ts'
 import { message, newMessage, postMcp } from './support/mcp.ts'
@@ -78,10 +72,7 @@ async function prepare(): Promise<void> {
   expect(Object.keys(inputs)).toEqual(TOOLS.map(({ name }) => name))
   const uri = `skill://${skillId}/notes/SKILL.md`
   const requests: [method: string, params?: object][] = [
-    ...Object.entries(inputs).map(([name, input]): [string, object] => [
-      'tools/call',
-      { name, arguments: input },
-    ]),
+    ...Object.entries(inputs).map(([name, input]): [string, object] => ['tools/call', { name, arguments: input }]),
     ['tools/list', { cursor: 'a' }],
     ['resources/list'],
     ['resources/read', { uri }],
@@ -109,8 +100,7 @@ async function prepare(): Promise<void> {
   ]
   valid = requests.flatMap(([method, params]) => {
     const { body, headers } = newMessage(method, params)
-    const name =
-      (params as { name?: string; uri?: string } | undefined)?.name ?? (params as { uri?: string })?.uri
+    const name = (params as { name?: string; uri?: string } | undefined)?.name ?? (params as { uri?: string })?.uri
     return [
       { body: message(method, params), headers: {} },
       { body, headers: { ...headers, ...(name !== undefined && { 'Mcp-Name': name }) } },
@@ -144,11 +134,7 @@ const longText = fc
 
 /** Within the limit of a message, or not. */
 const manyValues = fc
-  .tuple(
-    fc.constantFrom(1, null, 'x', {}, [], '__proto__'),
-    fc.constantFrom(100, 400, 1400, 60_000),
-    fc.boolean(),
-  )
+  .tuple(fc.constantFrom(1, null, 'x', {}, [], '__proto__'), fc.constantFrom(100, 400, 1400, 60_000), fc.boolean())
   .map(([value, count, isList]) => {
     const values = Array(count).fill(value)
     return isList ? values : Object.fromEntries(values.map((each, index) => [`k${index}`, each]))
@@ -237,17 +223,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   ),
 )
 
-const KEYS = [
-  'live',
-  'live',
-  'live',
-  'live',
-  'limited',
-  'revoked',
-  'unknown',
-  'malformed',
-  'missing',
-] as const
+const KEYS = ['live', 'live', 'live', 'live', 'limited', 'revoked', 'unknown', 'malformed', 'missing'] as const
 type KeyKind = (typeof KEYS)[number]
 
 function send(kind: KeyKind, { body, headers }: Sent): Promise<ApiResponse> {

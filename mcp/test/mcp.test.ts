@@ -247,8 +247,7 @@ describe('with a live key', () => {
 })
 
 describe('a message', () => {
-  const tooLarge =
-    /^message is too large; got \d+ bytes; allowed: up to 16 KiB beside the arguments of a tool\.$/
+  const tooLarge = /^message is too large; got \d+ bytes; allowed: up to 16 KiB beside the arguments of a tool\.$/
   const largeMessages: [string, object][] = [
     ['name', call(LONG)],
     ['method', message(LONG)],
@@ -257,10 +256,7 @@ describe('a message', () => {
     ['URI of a skill', message('resources/read', { uri: `skill://${LONG}/notes/SKILL.md` })],
     ['path of a URI', message('resources/read', { uri: `skill://${crypto.randomUUID()}/${LONG}/SKILL.md` })],
     ['cursor', message('skills/list', { cursor: LONG })],
-    [
-      'revision',
-      newMessage('tools/list', { _meta: { 'io.modelcontextprotocol/protocolVersion': LONG } }).body,
-    ],
+    ['revision', newMessage('tools/list', { _meta: { 'io.modelcontextprotocol/protocolVersion': LONG } }).body],
     ['argument of another method', message('prompts/get', { name: 'test', arguments: { text: LONG } })],
     ['list', message('initialize', { capabilities: { list: Array(20_000).fill(1) } })],
   ]
@@ -310,14 +306,8 @@ describe('a message', () => {
   it.each([
     ['', 'body is empty; allowed: JSON in UTF-8.'],
     ['{"a":1', 'body is not valid JSON at line 1, column 7, where it ends; allowed: "," or "}".'],
-    [
-      `${'['.repeat(65)}${']'.repeat(65)}`,
-      'body is nested too deeply; got 65 levels; allowed: up to 64 levels.',
-    ],
-    [
-      `[${'1,'.repeat(100_000)}1]`,
-      'body has too many values; got 100002 values; allowed: up to 100000 values.',
-    ],
+    [`${'['.repeat(65)}${']'.repeat(65)}`, 'body is nested too deeply; got 65 levels; allowed: up to 64 levels.'],
+    [`[${'1,'.repeat(100_000)}1]`, 'body has too many values; got 100002 values; allowed: up to 100000 values.'],
   ])('that is not JSON within its limits is refused with a sentence: %#', async (body, sentence) => {
     const { key } = await newKey()
     const response = await postMcp(body, { key })
@@ -390,10 +380,7 @@ describe('a batch', () => {
         return answer()
       },
     })
-    expect([status, body]).toEqual([
-      400,
-      { jsonrpc: '2.0', id: null, error: { code: -32600, message: sentence } },
-    ])
+    expect([status, body]).toEqual([400, { jsonrpc: '2.0', id: null, error: { code: -32600, message: sentence } }])
     // Only the look-up of the key.
     expect(calls).toEqual(['GET /v1/me'])
   })
@@ -403,8 +390,7 @@ describe('a batch', () => {
     let calls = 0
     const response = await postMcp(batch, {
       key,
-      around: async (_, answer) =>
-        ++calls === 2 ? Response.json({ error: 'Retry.' }, { status }) : answer(),
+      around: async (_, answer) => (++calls === 2 ? Response.json({ error: 'Retry.' }, { status }) : answer()),
     })
     const answers = response.body.map(({ id, result }: { id: number; result: { isError?: boolean } }) => [
       id,

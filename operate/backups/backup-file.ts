@@ -28,8 +28,7 @@ export async function loadBackup(input: string, file: string): Promise<DatabaseS
     if (isSqliteFile(input)) copySqliteFile(input, file)
     database = new DatabaseSync(file, { enableForeignKeyConstraints: false })
     database.exec('PRAGMA trusted_schema = OFF')
-    if (!isSqliteFile(input))
-      await loadDump(database, createReadStream(input, 'utf8') as AsyncIterable<string>)
+    if (!isSqliteFile(input)) await loadDump(database, createReadStream(input, 'utf8') as AsyncIterable<string>)
     stripCopy(database)
     verifyBackup(database)
     migrate(database)
@@ -124,9 +123,7 @@ function schemaAfter(migrations: readonly string[]): Map<string, string> {
 /** The SQL of each table, index and trigger by its type and name, without white space and quotes. */
 function schemaOf(database: DatabaseSync): Map<string, string> {
   const rows = database
-    .prepare(
-      `SELECT "type", "name", "sql" FROM sqlite_master WHERE "sql" IS NOT NULL AND ${IS_SERVICE_TABLE}`,
-    )
+    .prepare(`SELECT "type", "name", "sql" FROM sqlite_master WHERE "sql" IS NOT NULL AND ${IS_SERVICE_TABLE}`)
     .all()
   return new Map(
     rows.map(({ type, name, sql }) => [
@@ -176,9 +173,7 @@ export function keyNames(database: DatabaseSync, table: string): string[] {
 export function stripCopy(database: DatabaseSync): void {
   database.exec(`DROP TRIGGER IF EXISTS "${PAUSE_TRIGGER}"`)
   const tables = database
-    .prepare(
-      `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND "name" LIKE '\\_cf\\_%' ESCAPE '\\'`,
-    )
+    .prepare(`SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND "name" LIKE '\\_cf\\_%' ESCAPE '\\'`)
     .all()
   for (const { name } of tables) database.exec(`DROP TABLE "${name}"`)
 }

@@ -21,11 +21,7 @@ export function objectFolder(backup: string): string {
 }
 
 /** @returns the keys of the objects that the bucket does not have. */
-export async function saveObjects(
-  store: ObjectStore,
-  backup: DatabaseSync,
-  folder: string,
-): Promise<string[]> {
+export async function saveObjects(store: ObjectStore, backup: DatabaseSync, folder: string): Promise<string[]> {
   const objects = objectsOf(backup)
   const missing: string[] = []
   let copied = 0
@@ -48,11 +44,7 @@ export async function saveObjects(
 }
 
 /** Uploads what the bucket does not have. @returns the keys of the objects that the folder does not have either. */
-export async function putObjectsBack(
-  store: ObjectStore,
-  backup: DatabaseSync,
-  folder: string,
-): Promise<string[]> {
+export async function putObjectsBack(store: ObjectStore, backup: DatabaseSync, folder: string): Promise<string[]> {
   const objects = objectsOf(backup)
   const stored = await store.sizes()
   const missing: string[] = []

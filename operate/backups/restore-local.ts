@@ -65,9 +65,7 @@ function copyBackup(database: DatabaseSync): void {
   for (const { type, sql } of schema) if (type !== 'table') database.exec(sql)
   for (const table of tables) {
     const columns = columnNames(database, table)
-    const [source, copy] = ['backup', 'main'].map(
-      (name) => runQuery(database, measuringQuery(table, columns, name))[0],
-    )
+    const [source, copy] = ['backup', 'main'].map((name) => runQuery(database, measuringQuery(table, columns, name))[0])
     compareTables(table, source, copy)
   }
 }

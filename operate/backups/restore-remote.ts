@@ -89,10 +89,7 @@ export async function fillDatabase(place: RemotePlace, source: DatabaseSync): Pr
   const { account, target, current } = place
   const configured = databaseConfiguration(target).database_name ?? ''
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').toLowerCase()
-  const database = await account.createDatabase(
-    `${configured.replace(/-\d{8}t\d{6}$/, '')}-${stamp}`,
-    current,
-  )
+  const database = await account.createDatabase(`${configured.replace(/-\d{8}t\d{6}$/, '')}-${stamp}`, current)
   console.log(`New database: ${database.name}`)
   return named(database, async () => {
     const schema = schemaStatements(source)
@@ -150,8 +147,8 @@ export async function readDeployedKeys(account: Account, databaseId: string): Pr
 /**
  * Deploys the Worker with another database, then changes wrangler.toml. `npm run deploy` refuses to switch
  * databases, so an outdated wrangler.toml cannot switch back.
- * @param pause of the old database. The new one is paused too until the deployment is healthy: if the deployment fails, the
- *   Worker is switched back, and writes to the new database would be lost.
+ * @param pause of the old database. The new one is paused too until the deployment is healthy: if the deployment fails,
+ *   the Worker is switched back, and writes to the new database would be lost.
  */
 export async function switchTo(place: RemotePlace, pause: WritePause, to: AccountDatabase): Promise<void> {
   const { account, target, url } = place
@@ -204,9 +201,7 @@ export function withDatabase(target: Target, to: Pick<AccountDatabase, 'name' | 
   }
   const changed = replaced(readFileSync(file, 'utf8'), 'database_name', name, to.name)
   if (changed.lines !== 1) {
-    throw new Error(
-      `${basename(file)}: expected one line \`database_name = "${name}"\`, got ${changed.lines}`,
-    )
+    throw new Error(`${basename(file)}: expected one line \`database_name = "${name}"\`, got ${changed.lines}`)
   }
   return id === undefined ? changed.text : replaced(changed.text, 'database_id', id, to.uuid).text
 }

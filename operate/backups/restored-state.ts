@@ -11,12 +11,11 @@ export type KeyPolicy = 'as in the backup' | 'as today' | 'none'
 const KEYS_PER_STATEMENT = 2000
 
 /** Selects the keys of the old database that are not revoked. */
-export const SELECT_LIVE_KEYS =
-  'SELECT "hash", "expiresAt", "rotatedAt" FROM "apiKeys" WHERE "revokedAt" IS NULL'
+export const SELECT_LIVE_KEYS = 'SELECT "hash", "expiresAt", "rotatedAt" FROM "apiKeys" WHERE "revokedAt" IS NULL'
 
 /**
- * Counts usage again, and revokes every key unless the policy keeps them. So an interrupted restore leaves no revoked key
- * valid.
+ * Counts usage again, and revokes every key unless the policy keeps them. So an interrupted restore leaves no revoked
+ * key valid.
  * @returns the hashes of the keys that were valid.
  */
 export function prepareBackup(backup: DatabaseSync, policy: KeyPolicy, now: string): Set<string> {
@@ -28,11 +27,7 @@ export function prepareBackup(backup: DatabaseSync, policy: KeyPolicy, now: stri
 }
 
 /** Reactivates the keys that are valid both in the backup and today, with today's expiry. */
-export function reactivateKeys(
-  hashes: ReadonlySet<string>,
-  liveKeys: readonly Row[],
-  policy: KeyPolicy,
-): Query[] {
+export function reactivateKeys(hashes: ReadonlySet<string>, liveKeys: readonly Row[], policy: KeyPolicy): Query[] {
   if (policy !== 'as today') return []
   const keys = liveKeys
     .filter(({ hash }) => hashes.has(String(hash)))

@@ -46,8 +46,7 @@ export async function snapshotRemote(account: Account, databaseId: string, file:
     // The types of workerd's streams, which this project has, do not know that Node's can be iterated.
     await loadDump(copy, dump.pipeThrough(new TextDecoderStream()) as unknown as AsyncIterable<string>)
     for (const table of tableNames(copy)) {
-      for (const column of columnNames(copy, table))
-        await correctText(account, databaseId, copy, table, column)
+      for (const column of columnNames(copy, table)) await correctText(account, databaseId, copy, table, column)
     }
   } finally {
     copy.close()
@@ -82,16 +81,12 @@ async function correctText(
       : { sql: select('') }
     const [rows = []] = await account.query(databaseId, [query])
     for (const row of rows) {
-      const [found] = copy
-        .prepare(`SELECT "${column}" AS "text" FROM "${table}" WHERE ${isRow}`)
-        .all(...values(row))
+      const [found] = copy.prepare(`SELECT "${column}" AS "text" FROM "${table}" WHERE ${isRow}`).all(...values(row))
       if (found?.text === row.text) continue
       if (found?.text !== asExported(String(row.text))) {
         throw new Error(`The table ${table} was changed during the export. Try again.`)
       }
-      copy
-        .prepare(`UPDATE "${table}" SET "${column}" = ? WHERE ${isRow}`)
-        .run(row.text ?? null, ...values(row))
+      copy.prepare(`UPDATE "${table}" SET "${column}" = ? WHERE ${isRow}`).run(row.text ?? null, ...values(row))
     }
     if (rows.length < ROWS_PER_QUERY) return
     last = rows.at(-1)

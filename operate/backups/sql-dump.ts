@@ -24,11 +24,7 @@ export async function loadDump(database: DatabaseSync, chunks: AsyncIterable<str
   }
 }
 
-async function runStatements(
-  database: DatabaseSync,
-  chunks: AsyncIterable<string>,
-  progress: Progress,
-): Promise<void> {
+async function runStatements(database: DatabaseSync, chunks: AsyncIterable<string>, progress: Progress): Promise<void> {
   database.exec('BEGIN')
   for await (const statement of statementsOf(chunks, database)) {
     progress.add()

@@ -48,12 +48,7 @@ function firstPiece(value: Value): Value {
 }
 
 /** Each statement sets the text up to a position and appends a piece, so that it is idempotent. */
-function furtherPieces(
-  table: string,
-  column: string,
-  key: readonly string[],
-  row: Record<string, Value>,
-): Query[] {
+function furtherPieces(table: string, column: string, key: readonly string[], row: Record<string, Value>): Query[] {
   const text = row[column]
   if (typeof text !== 'string') return []
   const isRow = key.map((name) => `"${name}" = ?`).join(' AND ')
@@ -63,11 +58,7 @@ function furtherPieces(
     queries.push({
       sql: `UPDATE "${table}" SET "${column}" = substr("${column}", 1, ?) || ? WHERE ${isRow}`,
       // SQLite counts code points.
-      parameters: [
-        [...text.slice(0, start)].length,
-        text.slice(start, end),
-        ...key.map((name) => row[name] ?? null),
-      ],
+      parameters: [[...text.slice(0, start)].length, text.slice(start, end), ...key.map((name) => row[name] ?? null)],
     })
     start = end
   }

@@ -43,8 +43,7 @@ export class WritePause {
   /** @throws if writes may have been accepted since the pause began. */
   async confirm(): Promise<void> {
     await this.#renew()
-    if (this.#hasLapsed)
-      throw new Error('The pause of writes expired before the work was complete. Try again.')
+    if (this.#hasLapsed) throw new Error('The pause of writes expired before the work was complete. Try again.')
   }
 
   async end(): Promise<void> {

@@ -1,6 +1,7 @@
 /**
- * Which tables a statement reads or changes without comparing them with the organization of its caller. The statement is parsed, and
- * from its conditions follows which references to tables, and which columns of subqueries, are bound to one organization.
+ * Which tables a statement reads or changes without comparing them with the organization of its caller. The statement
+ * is parsed, and from its conditions follows which references to tables, and which columns of subqueries, are bound to
+ * one organization.
  */
 import { getTableColumns, getTableName, is, Placeholder } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -34,7 +35,10 @@ function organizationColumnOf(table: string): string | undefined {
   return COLUMNS.get(table)?.includes('organizationId') ? 'organizationId' : undefined
 }
 
-/** What a column means in the rows of the organization. A hash is of a random token, and a primary key: equal hashes are of one row. */
+/**
+ * What a column means in the rows of the organization. A hash is of a random token, and a primary key: equal hashes are
+ * of one row.
+ */
 function meaningIn(table: string, column: string): Meaning | undefined {
   if (column === organizationColumnOf(table)) return 'organization'
   return column === 'hash' && COLUMNS.get(table)?.includes(column) ? `hash in ${table}` : undefined
@@ -47,7 +51,9 @@ interface TableSource {
   readonly table: string
 }
 
-/** A subquery in a FROM clause, a CTE, or a table function: a list of columns, each with what is known of its values. */
+/**
+ * A subquery in a FROM clause, a CTE, or a table function: a list of columns, each with what is known of its values.
+ */
 interface QuerySource {
   readonly alias: string
   readonly columns: readonly Column[]
@@ -60,7 +66,9 @@ interface Column {
   readonly meaning?: Meaning | undefined
 }
 
-/** What is known of a value, if it is not NULL: it is the ID of the organization, or the hash of a row of it in a table. */
+/**
+ * What is known of a value, if it is not NULL: it is the ID of the organization, or the hash of a row of it in a table.
+ */
 type Meaning = 'organization' | `hash in ${string}`
 
 interface Scope {
@@ -90,8 +98,8 @@ export interface ParsedStatement {
 }
 
 /**
- * What the organization of a statement is: that of the caller's API key; an `organizationId` that the statement is bound to; or that of
- * the rows of one of its tables.
+ * What the organization of a statement is: that of the caller's API key; an `organizationId` that the statement is
+ * bound to; or that of the rows of one of its tables.
  */
 type Beginning = 'caller' | 'given' | AstNode
 
@@ -109,9 +117,7 @@ export function parseStatement({ sql, params }: Pick<Statement, 'sql' | 'params'
     },
   })
   const names = params.map((param) => (is(param, Placeholder) ? param.name : ''))
-  const placeholders = new Map(
-    offsets.sort((a, b) => a - b).map((offset, index) => [offset, names[index] ?? '']),
-  )
+  const placeholders = new Map(offsets.sort((a, b) => a - b).map((offset, index) => [offset, names[index] ?? '']))
   if (GUARD.every((name) => names.includes(name))) return { root, placeholders, beginning: 'caller' }
   let isGiven = false
   traverse(root, {
@@ -207,8 +213,7 @@ class Analysis {
     const names = root.columns?.map(({ text }) => text) ?? COLUMNS.get(table) ?? []
     const organizationColumn = organizationColumnOf(table)
     const isBound =
-      organizationColumn === undefined ||
-      inserted[names.indexOf(organizationColumn)]?.meaning === 'organization'
+      organizationColumn === undefined || inserted[names.indexOf(organizationColumn)]?.meaning === 'organization'
     if (!isBound) this.#unbound.set(root.body, `inserted ${table}`)
 
     this.#refuseReplace(root, table)
@@ -255,19 +260,20 @@ class Analysis {
     return ctes
   }
 
-  /** @returns the columns of the rows. @param compared the values that the rows are compared with, by column: those of IN. */
+  /**
+   * @returns the columns of the rows.
+   * @param compared the values that the rows are compared with, by column: those of IN.
+   */
   #select(select: Select, outer: Scope, compared: readonly Expr[] = []): Column[] {
     const scope = { ...outer, ctes: this.#ctesOf(select.with, outer) }
-    const [first = [], ...others] = [
-      select.select,
-      ...(select.compounds ?? []).map((part) => part.select),
-    ].map((part) =>
-      // LIMIT counts rows before they are compared.
-      this.#core(part, scope, select.limit ? [] : compared, [
-        ...(select.orderBy ?? []).map(({ expr }) => expr),
-        select.limit?.expr,
-        select.limit?.offset,
-      ]),
+    const [first = [], ...others] = [select.select, ...(select.compounds ?? []).map((part) => part.select)].map(
+      (part) =>
+        // LIMIT counts rows before they are compared.
+        this.#core(part, scope, select.limit ? [] : compared, [
+          ...(select.orderBy ?? []).map(({ expr }) => expr),
+          select.limit?.expr,
+          select.limit?.offset,
+        ]),
     )
     return first.map(({ name, meaning }, index) => ({
       name,
@@ -296,9 +302,7 @@ class Analysis {
     // Groups, aggregates and windows read their rows before they are compared.
     const areRows =
       !core.groupBy &&
-      core.columns.every(
-        (column) => column.type === 'ExprResultColumn' && columnOf(column.expr) !== undefined,
-      )
+      core.columns.every((column) => column.type === 'ExprResultColumn' && columnOf(column.expr) !== undefined)
     this.#bind(scope, conditions, () => {
       for (const [index, value] of areRows ? compared.entries() : []) {
         const column = core.columns[index]
@@ -425,12 +429,7 @@ class Analysis {
     for (const source of following[0] ?? []) if (following[1]?.has(source)) this.#bound.add(source)
   }
 
-  #equal(
-    left: readonly Expr[],
-    right: readonly Expr[],
-    scope: Scope,
-    only: readonly Source[] | undefined,
-  ): void {
+  #equal(left: readonly Expr[], right: readonly Expr[], scope: Scope, only: readonly Source[] | undefined): void {
     for (const [index, a] of left.entries()) {
       const b = right[index]
       if (b === undefined) continue
@@ -457,14 +456,12 @@ class Analysis {
   #mark(expr: Expr, meaning: Meaning | undefined, scope: Scope, only?: readonly Source[]): void {
     const source = sourceOf(expr, scope)
     if (!meaning || !source || !('table' in source)) return
-    if (meaningIn(source.table, columnOf(expr)?.column ?? '') === meaning)
-      this.#markSource(source, scope, only)
+    if (meaningIn(source.table, columnOf(expr)?.column ?? '') === meaning) this.#markSource(source, scope, only)
   }
 
   #markSource(source: Source | undefined, { sources }: Scope, only: readonly Source[] | undefined): void {
     // A condition says nothing of the rows of an outer query.
-    if (source && sources.includes(source) && (only === undefined || only.includes(source)))
-      this.#bound.add(source)
+    if (source && sources.includes(source) && (only === undefined || only.includes(source))) this.#bound.add(source)
   }
 
   #meaningOf(expr: Expr, scope: Scope): Meaning | undefined {
@@ -472,8 +469,7 @@ class Analysis {
       return this.#meaningOf(expr.exprs[0], scope)
     // It only keeps SQLite from using an index.
     if (expr.type === 'UnaryExpr' && expr.op === 'Positive') return this.#meaningOf(expr.expr, scope)
-    if (expr.type === 'SubqueryExpr')
-      return this.#tentatively(() => this.#select(expr.select, scope))[0]?.meaning
+    if (expr.type === 'SubqueryExpr') return this.#tentatively(() => this.#select(expr.select, scope))[0]?.meaning
     const { placeholders, beginning } = this.#parsed
     if (beginning === 'given' && isGivenOrganization(expr, placeholders)) return 'organization'
     const source = sourceOf(expr, scope)
@@ -563,10 +559,7 @@ export interface Comparison {
   remove(): () => void
 }
 
-export function organizationComparisons(
-  { root }: ParsedStatement,
-  { sql }: Pick<Statement, 'sql'>,
-): Comparison[] {
+export function organizationComparisons({ root }: ParsedStatement, { sql }: Pick<Statement, 'sql'>): Comparison[] {
   const found: Comparison[] = []
   const add = (node: Expr, left: readonly Expr[], right: readonly (Expr | undefined)[] | undefined) => {
     for (const [index, value] of left.entries()) {

@@ -8,8 +8,8 @@ const BASE = 'src/environment.ts src/errors.ts src/durations.ts'
 const DOOR = 'src/contracts.ts'
 
 /**
- * The layers, from the top down: folders or files, and what they may import besides themselves, npm packages and data. Only
- * what is further down in the list counts, so no two folders import each other.
+ * The layers, from the top down: folders or files, and what they may import besides themselves, npm packages and data.
+ * Only what is further down in the list counts, so no two folders import each other.
  */
 const LAYERS = {
   '*.config.ts': 'scripts/** test/**',
@@ -61,28 +61,21 @@ export function forbiddenImports(file: string, code: string): string[] {
   if (!from) return [`${file} is in no layer.`]
   return Array.from(code.matchAll(IMPORT), ([, path = '']) => join(dirname(file), path))
     .filter((imported) => !mayImport(from, imported))
-    .map(
-      (imported) =>
-        `${file} imports ${imported}; allowed in ${from.name}: ${from.allowed || 'no other folder'}.`,
-    )
+    .map((imported) => `${file} imports ${imported}; allowed in ${from.name}: ${from.allowed || 'no other folder'}.`)
 }
 
 function mayImport(from: NonNullable<ReturnType<typeof folderOf>>, imported: string): boolean {
   const to = folderOf(imported)
   if (!to || to.name === from.name) return true
-  const isAllowed = from.allowed
-    .split(' ')
-    .some((name) => matchesGlob(to.name, name) || matchesGlob(imported, name))
+  const isAllowed = from.allowed.split(' ').some((name) => matchesGlob(to.name, name) || matchesGlob(imported, name))
   return isAllowed && to.level > from.level
 }
 
 if (import.meta.main) {
   parsed(
-    describeScript(
-      'verify:layers',
-      'Checks which folder imports which: the list is in scripts/checks/layers.ts.',
-      [''],
-    ),
+    describeScript('verify:layers', 'Checks which folder imports which: the list is in scripts/checks/layers.ts.', [
+      '',
+    ]),
   )
   const files = globSync('**/*.{ts,js}', {
     cwd: ROOT,

@@ -52,9 +52,7 @@ const unverified = Object.entries(packages).filter(
   ([path, { link, integrity }]) => path.includes('node_modules/') && !link && !integrity,
 )
 if (unverified.length > 0) {
-  const names = unverified.map(([path]) =>
-    path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
-  )
+  const names = unverified.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length))
   const message = `package-lock.json: ${names.length} packages without integrity (CONTRIBUTING.md, "Dependencies"): ${names.join(', ')}`
   if (options.strict) problems.push(message)
   else console.warn(`Warning: ${message}`)

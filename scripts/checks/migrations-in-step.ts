@@ -1,6 +1,7 @@
 /**
- * Whether src/db/schema.ts is in step with the migrations: drizzle-kit finds no change without a migration, and a database
- * that the migrations make differs from one that drizzle-kit makes from the schema only in what is listed here.
+ * Whether src/db/schema.ts is in step with the migrations: drizzle-kit finds no change without a migration, and a
+ * database that the migrations make differs from one that drizzle-kit makes from the schema only in what is listed
+ * here.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
@@ -9,7 +10,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { describeScript, parsed, temporaryFolder } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
 
-/** Drizzle cannot declare WITHOUT ROWID. All tables are of this kind (docs/design.md, "Tables without rowid"), except: */
+/**
+ * Drizzle cannot declare WITHOUT ROWID. All tables are of this kind (docs/design.md, "Tables without rowid"), except:
+ */
 const ROWID_TABLES = [
   // Large values, for which SQLite advises against it.
   'skillContents',
@@ -58,10 +61,9 @@ const migrations = files
   .map((file) => readFileSync(join(copy, file), 'utf8'))
 const migrated = definitionsIn(migrations)
 const declared = definitionsIn([completed(drizzleKit('export', ...SCHEMA))])
-// Drizzle has no triggers: those that a migration creates and none drops have to exist. A table that is rebuilt loses its own.
-for (const [, verb, name] of migrations
-  .join('\n')
-  .matchAll(/^(CREATE|DROP) TRIGGER (?:IF EXISTS )?`(\w+)`/gm)) {
+// Drizzle has no triggers: those that a migration creates and none drops have to exist. A table that is rebuilt loses
+// its own.
+for (const [, verb, name] of migrations.join('\n').matchAll(/^(CREATE|DROP) TRIGGER (?:IF EXISTS )?`(\w+)`/gm)) {
   if (verb === 'CREATE') declared.set(`trigger ${name}`, [`CREATE TRIGGER ${name}`])
   else declared.delete(`trigger ${name}`)
 }
@@ -96,13 +98,14 @@ function completed(generated: string): string {
     )
 }
 
-/** What the statements make, without quotes: the parts of each table, the definition of each index, the name of each trigger. */
+/**
+ * What the statements make, without quotes: the parts of each table, the definition of each index, the name of each
+ * trigger.
+ */
 function definitionsIn(statements: readonly string[]): Map<string, string[]> {
   const database = new DatabaseSync(':memory:')
   for (const sql of statements) database.exec(sql)
-  const made = database
-    .prepare('SELECT "type", "name", "sql" FROM sqlite_master WHERE "sql" IS NOT NULL')
-    .all()
+  const made = database.prepare('SELECT "type", "name", "sql" FROM sqlite_master WHERE "sql" IS NOT NULL').all()
   database.close()
   return new Map(
     made.map(({ type, name, sql }) => {

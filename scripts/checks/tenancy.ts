@@ -1,6 +1,6 @@
 /**
- * Checks that every statement compares each table with the organization of its caller, and that the check would notice if one of these
- * comparisons were missing.
+ * Checks that every statement compares each table with the organization of its caller, and that the check would notice
+ * if one of these comparisons were missing.
  */
 
 import { describeScript, parsed } from '../../operate/command-line.ts'
@@ -15,20 +15,25 @@ parsed(
   ),
 )
 
-/** Tables that a statement compares with another value than the organization, and why no row of another organization is returned. */
-const EXCEPTIONS: Readonly<Record<string, { readonly tables: readonly string[]; readonly reason: string }>> =
-  {
-    'src/objects/find-orphans.ts addUnreferencedToOrphans': {
-      tables: ['sessionFiles', 'profilePictures', 'skillVersions'],
-      reason: 'An object is orphaned if no row of any organization has its key, which is random.',
-    },
-    'src/objects/sweep.ts selectDue': {
-      tables: ['sessionFiles', 'profilePictures', 'skillVersions'],
-      reason: 'An object is orphaned if no row of any organization has its key, which is random.',
-    },
-  }
+/**
+ * Tables that a statement compares with another value than the organization, and why no row of another organization is
+ * returned.
+ */
+const EXCEPTIONS: Readonly<Record<string, { readonly tables: readonly string[]; readonly reason: string }>> = {
+  'src/objects/find-orphans.ts addUnreferencedToOrphans': {
+    tables: ['sessionFiles', 'profilePictures', 'skillVersions'],
+    reason: 'An object is orphaned if no row of any organization has its key, which is random.',
+  },
+  'src/objects/sweep.ts selectDue': {
+    tables: ['sessionFiles', 'profilePictures', 'skillVersions'],
+    reason: 'An object is orphaned if no row of any organization has its key, which is random.',
+  },
+}
 
-/** Comparisons that bind nothing: the table is bound by another one, and the value is more than the ID of an organization. */
+/**
+ * Comparisons that bind nothing: the table is bound by another one, and the value is more than the ID of an
+ * organization.
+ */
 const REDUNDANT = /"organizationId" = \?/
 
 const unusedExceptions = new Set(Object.keys(EXCEPTIONS))
@@ -42,8 +47,7 @@ for (const { path, name, statement } of await allStatements()) {
   const unbound = unboundTables(parsedStatement)
   const unexpected = unbound.filter((table) => !EXCEPTIONS[exception]?.tables.includes(table))
   if (unbound.length > 0) unusedExceptions.delete(exception)
-  if (unexpected.length > 0)
-    problems.push(`${label}: not bound to the organization: ${unexpected.join(', ')}`)
+  if (unexpected.length > 0) problems.push(`${label}: not bound to the organization: ${unexpected.join(', ')}`)
   counts.statements++
   for (const { condition, remove } of organizationComparisons(parsedStatement, statement)) {
     const putBack = remove()

@@ -11,7 +11,14 @@ const { slow: isSlow } = parsed(
     'test',
     'Runs all checks and tests but the slow ones. The last line that it prints counts the tests.',
     ['', '--slow'],
+<<<<<<< HEAD
   ).option('--slow', 'only the slow tests, such as those in Chromium, of deployments, and on other releases of Node'),
+=======
+  ).option(
+    '--slow',
+    'only the slow tests, such as those in Chromium, of deployments, and on other releases of Node',
+  ),
+>>>>>>> t
 ).opts()
 const folder = mkdtempSync(join(tmpdir(), 'workspace-api-tests-'))
 const report = join(folder, 'tests.json')

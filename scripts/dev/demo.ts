@@ -76,11 +76,7 @@ export function curlLines(demo: Demo): string[] {
     curlLine(demo, 'GET', `/v1/sessions/${demo.sessionId}/files?limit=5`),
     curlLine(demo, 'GET', `/v1/skills/${demo.skillId}`),
     curlLine(demo, 'DELETE', `/v1/users/${demo.userId}/profile-picture`),
-    curlLine(
-      demo,
-      'DELETE',
-      `/v1/projects/${demo.projectId}/environment-variables/${demo.environmentVariableKey}`,
-    ),
+    curlLine(demo, 'DELETE', `/v1/projects/${demo.projectId}/environment-variables/${demo.environmentVariableKey}`),
   ]
 }
 
@@ -138,16 +134,13 @@ function organization(id: string, name: string, userId: string, userName: string
 }
 
 /**
- * What the examples of the OpenAPI document name and what has an ID that the service chooses. The requests of `fillDemo`
- * complete these rows.
+ * What the examples of the OpenAPI document name and what has an ID that the service chooses. The requests of
+ * `fillDemo` complete these rows.
  */
 function exampleRows(organizationId: string) {
   const times = { createdAt: now(), updatedAt: now() }
   const schedule = (
-    row: Pick<
-      typeof schedules.$inferInsert,
-      'parentType' | 'parentId' | 'id' | 'timezone' | 'name' | 'lastRunAt'
-    >,
+    row: Pick<typeof schedules.$inferInsert, 'parentType' | 'parentId' | 'id' | 'timezone' | 'name' | 'lastRunAt'>,
   ) =>
     query.insert(schedules).values({
       organizationId,
@@ -419,11 +412,7 @@ class DemoClient {
   }
 
   /** @param files filename to content. @returns the ID. */
-  async addSkill(
-    name: string,
-    description: string,
-    files: Readonly<Record<string, string>>,
-  ): Promise<string> {
+  async addSkill(name: string, description: string, files: Readonly<Record<string, string>>): Promise<string> {
     const { id = '' } = await this.send('POST', '/v1/skills', {
       name,
       description,

@@ -12,16 +12,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { describeScript, parsed, portNumber } from '../../operate/command-line.ts'
 import { checkStateFolder } from '../../operate/state-folder.ts'
 import { applyMigrations, ROOT, startDevelopmentServer, stateFolder } from '../../operate/wrangler.ts'
-import {
-  createDemoKeys,
-  curlLines,
-  type Demo,
-  demoFile,
-  fillDemo,
-  firstCurlLines,
-  loadDemo,
-  saveDemo,
-} from './demo.ts'
+import { createDemoKeys, curlLines, type Demo, demoFile, fillDemo, firstCurlLines, loadDemo, saveDemo } from './demo.ts'
 import { receiveRuns, tickEachMinute } from './local-runs.ts'
 
 const DEFAULT_PORT = 8787
@@ -187,9 +178,7 @@ async function untilHealthy(): Promise<void> {
     const response = await fetch(`${baseUrl}/health`).catch(() => undefined)
     if (response?.ok) return
     if (response && !told) {
-      console.error(
-        `The service is not ready: GET /health answers ${response.status}: ${await response.text()}`,
-      )
+      console.error(`The service is not ready: GET /health answers ${response.status}: ${await response.text()}`)
       told = true
     }
     await setTimeout(HEALTH_CHECK_MS)

@@ -62,11 +62,7 @@ const variable = await client.DELETE('/v1/projects/{projectId}/environment-varia
 })
 report('deleteEnvironmentVariable', variable, variable.data?.deleted)
 
-function report(
-  operation: string,
-  { response, error }: { response: Response; error?: unknown },
-  shown: unknown,
-) {
+function report(operation: string, { response, error }: { response: Response; error?: unknown }, shown: unknown) {
   console.log(operation, response.status, JSON.stringify(error ?? shown))
   if (!response.ok) process.exitCode = 1
 }

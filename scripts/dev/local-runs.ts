@@ -31,19 +31,16 @@ interface RunEndpoint {
 
 /**
  * Sets this process as the demo's run endpoint; it verifies and prints each run.
- * @returns the demo with the secret of its run endpoint; or unchanged, and the URL of the run endpoint that the user has set.
+ * @returns the demo with the secret of its run endpoint; or unchanged, and the URL of the run endpoint that the user
+ *   has set.
  */
-export async function receiveRuns(
-  baseUrl: string,
-  demo: Demo,
-): Promise<{ demo: Demo; otherReceiver?: string }> {
+export async function receiveRuns(baseUrl: string, demo: Demo): Promise<{ demo: Demo; otherReceiver?: string }> {
   const service = new Service(baseUrl, demo.apiKey)
   const current = await service
     .send<RunEndpoint>('GET', '/v1/run-endpoint')
     .then(({ body }) => body.url)
     .catch(() => undefined)
-  if (current !== undefined && new URL(current).pathname !== RECEIVER_PATH)
-    return { demo, otherReceiver: current }
+  if (current !== undefined && new URL(current).pathname !== RECEIVER_PATH) return { demo, otherReceiver: current }
 
   const secret = { value: demo.runEndpointSecret ?? '' }
   const server = createServer(async (request, response) => {

@@ -9,11 +9,10 @@ import { loadOperations } from '../../src/operations.ts'
 const FILE = join(ROOT, 'public', 'openapi.json')
 
 const options = parsed(
-  describeScript(
-    'openapi',
-    'Writes public/openapi.json and client/src/api.ts from the contracts of the operations.',
-    ['', '--check'],
-  ).option('--check', 'write nothing; fail if the document is not in step'),
+  describeScript('openapi', 'Writes public/openapi.json and client/src/api.ts from the contracts of the operations.', [
+    '',
+    '--check',
+  ]).option('--check', 'write nothing; fail if the document is not in step'),
 ).opts()
 
 const document = openapiDocument(await loadOperations())

@@ -18,10 +18,7 @@ const VIEWER_MODULE = fileURLToPath(import.meta.resolve('@scalar/fastify-api-ref
 export function writePages(): void {
   const document = readDocument(join(FOLDER, DOCUMENT))
   const viewer = hashed('docs/viewer', viewerScript())
-  const script = hashed(
-    'docs/reference',
-    readFileSync(join(import.meta.dirname, 'pages', 'reference.js'), 'utf8'),
-  )
+  const script = hashed('docs/reference', readFileSync(join(import.meta.dirname, 'pages', 'reference.js'), 'utf8'))
   const files = new Map([
     ['index.html', homeHtml(document)],
     ['index.json', homeJson(document)],
@@ -44,8 +41,8 @@ export function writePages(): void {
 }
 
 /**
- * Of the packages with Scalar's viewer in one script, this one has the fewest dependencies. The script is a string in its
- * module, which is read instead of imported: it is a plugin of Fastify.
+ * Of the packages with Scalar's viewer in one script, this one has the fewest dependencies. The script is a string in
+ * its module, which is read instead of imported: it is a plugin of Fastify.
  */
 function viewerScript(): string {
   const [, literal] = /^var standalone_default = (".*");$/m.exec(readFileSync(VIEWER_MODULE, 'utf8')) ?? []

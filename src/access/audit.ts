@@ -56,9 +56,7 @@ const recorded = {
 export const recordChange = guarded(authorized, [], () =>
   query
     .insert(auditEvents)
-    .select(
-      query.select(insertRow(auditEvents, recorded)).from(apiKeys).where(and(mightAct, sql`changes() > 0`)),
-    )
+    .select(query.select(insertRow(auditEvents, recorded)).from(apiKeys).where(and(mightAct, sql`changes() > 0`)))
     .onConflictDoNothing(),
 )
 
@@ -85,8 +83,8 @@ export function recordRead<P extends Parameter, const Own extends readonly Param
 }
 
 /**
- * Records each key that a change of another resource, or of another key, revokes. It runs before the revocation, because
- * the revoked keys cannot be told apart afterwards.
+ * Records each key that a change of another resource, or of another key, revokes. It runs before the revocation,
+ * because the revoked keys cannot be told apart afterwards.
  * @param parameters of the conditions.
  * @param revoked the keys, joined to the caller's key in `apiKeys` by the condition.
  * @param mayRevoke the guard of the revocation.

@@ -71,7 +71,8 @@ export class Caller {
 
   /**
    * Reads the API key (RFC 6750, section 2.1), without a query.
-   * @throws {ApiError} 401 if there is none or it cannot be one, 429 if the address, the key or its organization is over its rate limit.
+   * @throws {ApiError} 401 if there is none or it cannot be one, 429 if the address, the key or its organization is
+   *   over its rate limit.
    */
   static async open(
     request: Request,
@@ -116,8 +117,8 @@ export class Caller {
   /**
    * The one round trip: runs a checking statement, whose row says what the key is, and other steps in one transaction.
    * @param isRepeatable true if the steps may run twice; then a transient failure is retried.
-   * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope; then nothing has acted, because each statement
-   *   carries the guard.
+   * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope; then nothing has acted, because each
+   *   statement carries the guard.
    */
   async runChecked<Result extends CallerResult>(
     check: Statement<Result>,
@@ -147,14 +148,12 @@ export class Caller {
 
   /** Runs work that the response does not wait for. A failure is logged; something else has to make up for it. */
   waitUntil(work: Promise<unknown>): void {
-    this.#context.waitUntil(
-      work.catch((error) => console.error(JSON.stringify({ failure: describeFailure(error) }))),
-    )
+    this.#context.waitUntil(work.catch((error) => console.error(JSON.stringify({ failure: describeFailure(error) }))))
   }
 
   /**
-   * The organization that the key belongs to, for what has to be known before the one round trip. It never changes, so it
-   * is remembered from the key's last request; whether the key may act is asked each time.
+   * The organization that the key belongs to, for what has to be known before the one round trip. It never changes, so
+   * it is remembered from the key's last request; whether the key may act is asked each time.
    * @throws {ApiError} 401 if the key is not live, where it is not remembered.
    */
   async expectedOrganizationId(): Promise<string> {
@@ -169,10 +168,7 @@ export class Caller {
         `This API key lacks the scope "${scope}". Use a key that has it; GET /v1/me shows the scopes of a key.`,
       )
     if (actsAsUser && callerUserId === null) {
-      throw new ApiError(
-        'user_required',
-        'This API key does not act as a user. Use a key that belongs to a user.',
-      )
+      throw new ApiError('user_required', 'This API key does not act as a user. Use a key that belongs to a user.')
     }
   }
 

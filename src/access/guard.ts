@@ -1,6 +1,7 @@
 /**
- * The guard: the condition that lets a caller act. An operation is one batch. Its first statement checks, the others act,
- * and each of those carries the guard in its own WHERE. The database enforces the guard; the Worker explains a refusal.
+ * The guard: the condition that lets a caller act. An operation is one batch. Its first statement checks, the others
+ * act, and each of those carries the guard in its own WHERE. The database enforces the guard; the Worker explains a
+ * refusal.
  */
 import { and, eq, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { now, text, textOrNull } from '../db/parameters.ts'
@@ -8,8 +9,8 @@ import { apiKeys } from '../db/schema.ts'
 import { query, unguarded } from '../db/statement.ts'
 
 /**
- * Bound for every statement (caller.ts): the hash of the key, the scope of the operation, and an hour before the request. No field
- * of a contract can have these names (http/endpoint.ts).
+ * Bound for every statement (caller.ts): the hash of the key, the scope of the operation, and an hour before the
+ * request. No field of a contract can have these names (http/endpoint.ts).
  */
 const keyHash = text('caller.keyHash')
 const scope = textOrNull('caller.scope')
@@ -23,7 +24,9 @@ const isLive = isNull(keyEnd)
 /** Scopes have no character that JSON escapes, so a list has a scope if its text has the quoted scope. */
 export const isInScope = sql`(${scope} is null or instr(${apiKeys.scopes}, json_quote(${scope})) > 0)`
 
-/** The guard. A statement that acts begins from `apiKeys` where this holds: one row if the caller may act, else none. */
+/**
+ * The guard. A statement that acts begins from `apiKeys` where this holds: one row if the caller may act, else none.
+ */
 export const mayAct = and(isCallersKey, isLive, isInScope)
 
 /** The guard for what belongs to a user: the user that the caller acts as, or NULL. */
@@ -41,7 +44,9 @@ export function isAccessible(projectId: SQLWrapper, projectIds: SQLWrapper = api
 /** For `isAccessible` of many rows: as it depends on none of them, SQLite reads the list once and not for each row. */
 export const callersProjectIds = sql`(select ${apiKeys.projectIds} from ${apiKeys} where ${isCallersKey})`
 
-/** Of the caller's key in `apiKeys`: true if it is not restricted to projects. Required by organization-wide resources. */
+/**
+ * Of the caller's key in `apiKeys`: true if it is not restricted to projects. Required by organization-wide resources.
+ */
 export const isUnrestricted = isNull(apiKeys.projectIds)
 
 /** What every checking statement returns about the caller. */

@@ -1,4 +1,7 @@
-/** The platform resource that a request names (a project, agent, user, session or pull request), and what operations require of it. */
+/**
+ * The platform resource that a request names (a project, agent, user, session or pull request), and what operations
+ * require of it.
+ */
 import { and, eq, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { AnySQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { text } from '../db/parameters.ts'
@@ -60,22 +63,18 @@ export function namedResource<const IdName extends string>(
 }
 
 /**
- * True if the project of the row exists, else false. If it does not, the row counts as deleted, although the purge may not have
- * removed it yet. With IN, SQLite looks the ID up in the primary key, which D1 does not count as a row read; with EXISTS it does.
+ * True if the project of the row exists, else false. If it does not, the row counts as deleted, although the purge may
+ * not have removed it yet. With IN, SQLite looks the ID up in the primary key, which D1 does not count as a row read;
+ * with EXISTS it does.
  * `is true` keeps SQLite from starting at all projects.
  */
-export function hasProject({
-  organizationId,
-  projectId,
-}: Record<'organizationId' | 'projectId', SQLWrapper>): SQL {
+export function hasProject({ organizationId, projectId }: Record<'organizationId' | 'projectId', SQLWrapper>): SQL {
   const ids = sql`(select ${projects.organizationId}, ${projects.id} from ${projects})`
   return sql`(${organizationId}, ${projectId}) in ${ids} is true`
 }
 
 /** A session or a pull request, which is deleted with its project. */
-export function namedProjectResource<const IdName extends string>(
-  kind: ResourceKind<ProjectResourceTable, IdName>,
-) {
+export function namedProjectResource<const IdName extends string>(kind: ResourceKind<ProjectResourceTable, IdName>) {
   const { table } = kind
   const itsProject = {
     table: projects,

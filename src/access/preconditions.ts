@@ -3,12 +3,7 @@
  * the statements that act, the rows that those begin from, and the error of the first precondition that does not hold.
  */
 import { and, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import type {
-  SelectedFields,
-  SQLiteSelectBase,
-  SQLiteSelectDynamic,
-  SQLiteTable,
-} from 'drizzle-orm/sqlite-core'
+import type { SelectedFields, SQLiteSelectBase, SQLiteSelectDynamic, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Parameter } from '../db/parameters.ts'
 import { apiKeys } from '../db/schema.ts'
 import { guarded, query, type Statement } from '../db/statement.ts'
@@ -81,7 +76,10 @@ export interface Join<P extends Parameter = Parameter> {
   readonly takes: readonly P[]
 }
 
-/** A further result of the check of a PUT: 1 if it creates. The check runs before the change, in the same transaction. @param id of the named row. */
+/**
+ * A further result of the check of a PUT: 1 if it creates. The check runs before the change, in the same transaction.
+ * @param id of the named row.
+ */
 export function isNew(id: SQLWrapper): SQL<0 | 1> {
   return sql<0 | 1>`${isNull(id)}`
 }
@@ -96,11 +94,10 @@ type ResultsOf<Named, Further> = {
   [Name in keyof Named]: Named[Name] extends Precondition<infer Result> ? Result : never
 } & { [Name in keyof Further]: Further[Name] extends SQL<infer Result> ? Result : never }
 
-type TakenBy<
-  Joins extends readonly Join[],
-  Named extends NamedPreconditions,
-  Own extends readonly Parameter[],
-> = Joins[number]['takes'][number] | Named[keyof Named]['takes'][number] | Own[number]
+type TakenBy<Joins extends readonly Join[], Named extends NamedPreconditions, Own extends readonly Parameter[]> =
+  | Joins[number]['takes'][number]
+  | Named[keyof Named]['takes'][number]
+  | Own[number]
 
 export interface Preconditions<Values = unknown, P extends Parameter = Parameter> {
   /** The parameters of the joins, of the preconditions and of the further results. */
@@ -127,7 +124,8 @@ const STATUS_ORDER = [400, 404, 403, 410, 409, 412]
 
 /**
  * The preconditions of an operation.
- * @param joins left-joined in order, so that the check also returns a row if one is missing. A precondition requires that it exists.
+ * @param joins left-joined in order, so that the check also returns a row if one is missing. A precondition requires
+ *   that it exists.
  * @param preconditions by the name that the check gives them, in the order of the errors of one status.
  * @param further what the check also returns, such as a revision.
  * @param parameters of the further results.
@@ -149,9 +147,7 @@ export function requiring<
   const columns = Object.fromEntries(
     [...checked, ...Object.entries(further)].map(([name, result]) => [name, sql`${result}`.as(name)]),
   )
-  const takes = [...joins, ...Object.values(preconditions), { takes: parameters ?? [] }].flatMap(
-    (each) => each.takes,
-  )
+  const takes = [...joins, ...Object.values(preconditions), { takes: parameters ?? [] }].flatMap((each) => each.takes)
   const rows = <Fields extends SelectedFields>(fields: Fields, condition?: SQL) =>
     selectRows(fields, joins, and(guard, condition))
 
@@ -167,9 +163,10 @@ export function requiring<
   return {
     takes,
     // The check has the columns of its results, which the type checker cannot follow through `Object.fromEntries`.
-    check: guarded({ takes }, [], () =>
-      selectRows({ ...callerFields, ...columns }, joins, isCallersKey),
-    ) as Statement<CheckResult<ResultsOf<Named, Further>>, TakenBy<Joins, Named, Own>>,
+    check: guarded({ takes }, [], () => selectRows({ ...callerFields, ...columns }, joins, isCallersKey)) as Statement<
+      CheckResult<ResultsOf<Named, Further>>,
+      TakenBy<Joins, Named, Own>
+    >,
     guard,
     get organizationId() {
       return sql<string>`${rows({ organizationId: apiKeys.organizationId })}`
@@ -193,14 +190,9 @@ type Selected<Fields extends SelectedFields> = SQLiteSelectDynamic<
   SQLiteSelectBase<string, 'async', D1Result, Fields, 'partial', Record<string, 'not-null'>>
 >
 
-function selectRows<Fields extends SelectedFields>(
-  fields: Fields,
-  joins: readonly Join[],
-  condition: SQL | undefined,
-) {
+function selectRows<Fields extends SelectedFields>(fields: Fields, joins: readonly Join[], condition: SQL | undefined) {
   const select = query.select(fields).from(apiKeys).$dynamic()
-  for (const { table, on } of joins)
-    (select as { leftJoin(table: SQLiteTable, on?: SQL): unknown }).leftJoin(table, on)
+  for (const { table, on } of joins) (select as { leftJoin(table: SQLiteTable, on?: SQL): unknown }).leftJoin(table, on)
   // The type checker cannot follow joins that it does not know, so each field has the type of its column.
   return select.where(condition) as unknown as Selected<Fields>
 }

@@ -1,4 +1,7 @@
-/** The project that a request names, what operations require of it, and what organization-wide resources require of the API key. */
+/**
+ * The project that a request names, what operations require of it, and what organization-wide resources require of the
+ * API key.
+ */
 import { and, eq, isNotNull, isNull, type SQL, type SQLWrapper } from 'drizzle-orm'
 import { text } from '../db/parameters.ts'
 import { apiKeys, projects } from '../db/schema.ts'

@@ -12,8 +12,8 @@ import { preconditionUnless, uncheckedPrecondition } from './preconditions.ts'
 const parameterOf = (quota: string) => `quota.${quota}`
 
 /**
- * The first quota that a change would exceed; NULL if none. A change that adds nothing to a quota never exceeds it, even
- * if the organization is over the quota.
+ * The first quota that a change would exceed; NULL if none. A change that adds nothing to a quota never exceeds it,
+ * even if the organization is over the quota.
  * @param added what the change adds to each quota; it may be negative.
  */
 export function exceededQuota(
@@ -59,8 +59,8 @@ const countedKeys = (isUnexpired: SQL) =>
     )
 
 /**
- * One more API key fits. The keys are counted, because no trigger sees a key expire, and only by the statement that adds one,
- * because that reads up to as many rows as the quota.
+ * One more API key fits. The keys are counted, because no trigger sees a key expire, and only by the statement that
+ * adds one, because that reads up to as many rows as the quota.
  */
 export const withinApiKeyQuota = uncheckedPrecondition(
   sql`(select count(*) from (${countedKeys(isNull(counted.expiresAt))

@@ -1,15 +1,15 @@
 /**
- * The rate limits (docs/contract.md, Rate limits). Cloudflare's binding counts requests in each of its locations. The isolate
- * stores the addresses that sent too many refused keys, because the binding counts every look-up as a request.
+ * The rate limits (docs/contract.md, Rate limits). Cloudflare's binding counts requests in each of its locations. The
+ * isolate stores the addresses that sent too many refused keys, because the binding counts every look-up as a request.
  */
 import type { Environment } from '../environment.ts'
 import { ApiError } from '../errors.ts'
 import { RecentMap } from './recent-map.ts'
 
 /**
- * The requests of a key or of an organization, and the refused keys or health checks of an address, each minute: the name and
- * the quota in the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11). wrangler.toml sets the
- * limits; test/access/authentication.test.ts holds these numbers to it.
+ * The requests of a key or of an organization, and the refused keys or health checks of an address, each minute: the
+ * name and the quota in the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11).
+ * wrangler.toml sets the limits; test/access/authentication.test.ts holds these numbers to it.
  */
 export const POLICIES = {
   KEY_RATE_LIMIT: { name: 'key', quota: 600 },
@@ -73,11 +73,7 @@ export async function countRefusedKey(address: string, environment: Environment)
  * @param acceptedAt when this isolate last found the key live, in milliseconds.
  * @throws {ApiError} 429
  */
-export function refuseBlocked(
-  address: string,
-  acceptedAt: number | undefined,
-  environment: Environment,
-): void {
+export function refuseBlocked(address: string, acceptedAt: number | undefined, environment: Environment): void {
   const now = Date.now()
   if (!isLimiting(environment) || now >= (blockedUntil.get(address) ?? 0)) return
   if (acceptedAt === undefined || now >= acceptedAt + MINUTE_MS) throw tooManyRequests('REFUSAL_RATE_LIMIT')

@@ -32,7 +32,9 @@ type Results<Check, S extends NamedSteps> = { readonly check: CheckResult<Check>
   readonly [Name in keyof S]: S[Name] extends One<infer Single> ? RowOf<Single> : RowOf<Unwrapped<S[Name]>>[]
 }
 
-/** The limits and their values in statements. The environment of an isolate stays the same, so they are computed once. */
+/**
+ * The limits and their values in statements. The environment of an isolate stays the same, so they are computed once.
+ */
 const computedLimits = new WeakMap<Environment, { readonly limits: Limits; readonly quotas: Values }>()
 
 function limitsIn(environment: Environment) {
@@ -76,11 +78,11 @@ export class RequestContext {
   }
 
   /**
-   * The one round trip: runs the check of the preconditions and the steps in one transaction. Each change is recorded in the
-   * audit trail.
+   * The one round trip: runs the check of the preconditions and the steps in one transaction. Each change is recorded
+   * in the audit trail.
    * @returns the row of the check as `check`, and what each step returns.
-   * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope, or the error of the precondition that does not
-   *   hold; then nothing has acted.
+   * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope, or the error of the precondition that
+   *   does not hold; then nothing has acted.
    */
   async run<Check, P extends Parameter, const S extends NamedSteps>(
     preconditions: Preconditions<Check, P>,
@@ -93,8 +95,8 @@ export class RequestContext {
   }
 
   /**
-   * Like `run`, for a request that may repeat an earlier one (`Idempotency-Key`): then the preconditions need not hold any
-   * more, and the rows tell.
+   * Like `run`, for a request that may repeat an earlier one (`Idempotency-Key`): then the preconditions need not hold
+   * any more, and the rows tell.
    * @throws {ApiError} that error only if a step in `one` returned no row.
    */
   async attempt<Check, P extends Parameter, const S extends NamedSteps>(

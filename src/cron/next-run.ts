@@ -8,8 +8,9 @@ const MINUTE_MS = 60_000
 /**
  * The instants at which the expression fires in the time zone, from the first one strictly after `after` on.
  *
- * Fixed times follow the wall clock (docs/contract.md, Schedules): times in a skipped hour fire once, at the first instant
- * after the gap; times in a repeated hour fire the first time. Intervals fire at every real minute that matches.
+ * Fixed times follow the wall clock (docs/contract.md, Schedules): times in a skipped hour fire once, at the first
+ * instant after the gap; times in a repeated hour fire the first time. Intervals fire at every real minute that
+ * matches.
  *
  * @param expression a valid cron expression (expression.ts).
  * @param timezone a time zone that the runtime knows.
@@ -30,8 +31,8 @@ export function nextRun(expression: string, timezone: string, after: Date): Date
 }
 
 /**
- * The last instant at which the expression fires, from `due`, at which it fires, up to `until`. A binary search, because the
- * span may be long.
+ * The last instant at which the expression fires, from `due`, at which it fires, up to `until`. A binary search,
+ * because the span may be long.
  */
 export function latestRun(expression: string, timezone: string, due: Date, until: Date): Date {
   let [latest, end] = [due.getTime(), until.getTime()]
@@ -60,7 +61,9 @@ function nextFixedTime(cron: Cron, clock: Clock, after: number): number {
 /** The largest difference of two offsets of a time zone: summer time and a move across the date line together. */
 const MAX_REPETITION_MS = 2 * DAY_MS
 
-/** Walks through real time from one change of the offset to the next. In between, readings and real time advance alike. */
+/**
+ * Walks through real time from one change of the offset to the next. In between, readings and real time advance alike.
+ */
 function nextRealMinute(cron: Cron, clock: Clock, after: number): number {
   let from = after + 1
   for (;;) {

@@ -10,8 +10,8 @@ const NOT_IANA =
   /^(?:A[CEGR]T|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|P[LNRS]T|SST|VST|SystemV\/.*)$/i
 
 /**
- * Creating an `Intl.DateTimeFormat` is slow, so they are cached. Names are case-insensitive, so there can be more formats than
- * time zones.
+ * Creating an `Intl.DateTimeFormat` is slow, so they are cached. Names are case-insensitive, so there can be more
+ * formats than time zones.
  */
 const formats = new Map<string, Intl.DateTimeFormat>()
 const MAX_FORMATS = 1000
@@ -69,7 +69,10 @@ export function wallClock(timezone: string): Clock {
   }
 }
 
-/** What the wall clock of a time zone shows at an instant (epoch milliseconds), with its offset: `2026-03-29T03:00:00+02:00`. */
+/**
+ * What the wall clock of a time zone shows at an instant (epoch milliseconds), with its offset:
+ * `2026-03-29T03:00:00+02:00`.
+ */
 export function localTime(timezone: string, instantMs: number): string {
   const reading = wallClock(timezone)(instantMs)
   const offsetSeconds = (reading - instantMs) / SECOND_MS

@@ -56,8 +56,8 @@ interface Failure {
 }
 
 /**
- * The part of an error that may be logged: its name, its stack and, if it is a store's, its message without quoted text.
- * Any other message is left out, because it could repeat a caller's input.
+ * The part of an error that may be logged: its name, its stack and, if it is a store's, its message without quoted
+ * text. Any other message is left out, because it could repeat a caller's input.
  */
 export function describeFailure(error: unknown, depth = 0): Failure {
   if (!(error instanceof Error)) return { name: typeof error, stack: [] }

@@ -20,16 +20,16 @@ type ValueOf<P extends Parameter, Name extends string> = (
   : never
 
 export const text = <const Name extends string>(name: Name) => new Placeholder<Name, string>(name)
-export const textOrNull = <const Name extends string>(name: Name) =>
-  new Placeholder<Name, string | null>(name)
+export const textOrNull = <const Name extends string>(name: Name) => new Placeholder<Name, string | null>(name)
 export const number = <const Name extends string>(name: Name) => new Placeholder<Name, number>(name)
-export const numberOrNull = <const Name extends string>(name: Name) =>
-  new Placeholder<Name, number | null>(name)
+export const numberOrNull = <const Name extends string>(name: Name) => new Placeholder<Name, number | null>(name)
 
 /** The time of the request or of the tick. Bound for every guarded statement. */
 export const now = text('now')
 
-/** Of a page (http/paging.ts): the key that it begins after, the most rows it has, and the most rows that it examines. */
+/**
+ * Of a page (http/paging.ts): the key that it begins after, the most rows it has, and the most rows that it examines.
+ */
 export const cursor = text('cursor')
 export const rowLimit = number('rowLimit')
 export const maxExamined = number('maxExamined')

@@ -1,6 +1,6 @@
 /**
- * Passes: work on every row of a table once a day, page by page. A tick works on some pages, and its batches store in the
- * table `passes` where the next tick continues.
+ * Passes: work on every row of a table once a day, page by page. A tick works on some pages, and its batches store in
+ * the table `passes` where the next tick continues.
  */
 import { and, eq, sql } from 'drizzle-orm'
 import { DAY_MS } from '../durations.ts'
@@ -50,7 +50,8 @@ export const movePass = unguarded([pass, dueAt, passCursor, nextDueAt, nextCurso
 )
 
 /**
- * The values of `movePass` but its name. The next pass is due a day after this one was, or at once if this one took longer.
+ * The values of `movePass` but its name. The next pass is due a day after this one was, or at once if this one took
+ * longer.
  * @param next the key of the last row of the page; undefined after the last page.
  */
 export function movedOn({ dueAt, cursor }: Pass, next: string | undefined, instant: Date) {

@@ -10,14 +10,14 @@ export function insertRow<Table extends SQLiteTable>(
   values: { readonly [Column in keyof Table['$inferSelect']]?: SQLWrapper | string | null },
 ) {
   const columns = Object.keys(getTableColumns(table)) as (keyof Table['$inferSelect'] & string)[]
-  return Object.fromEntries(
-    columns.map((column) => [column, sql`${values[column] ?? sql`null`}`.as(column)]),
-  ) as { [Column in keyof Table['$inferSelect']]: SQL.Aliased<Table['$inferSelect'][Column]> }
+  return Object.fromEntries(columns.map((column) => [column, sql`${values[column] ?? sql`null`}`.as(column)])) as {
+    [Column in keyof Table['$inferSelect']]: SQL.Aliased<Table['$inferSelect'][Column]>
+  }
 }
 
 /**
- * The columns of a table that a response has: those that are properties of its schema, in its order. So a new column appears
- * in no response by itself.
+ * The columns of a table that a response has: those that are properties of its schema, in its order. So a new column
+ * appears in no response by itself.
  * @param others the properties that are not columns of the table.
  */
 export function columnsIn<
@@ -27,8 +27,7 @@ export function columnsIn<
 >(table: Table, { shape }: { readonly shape: Shape }, others = {} as Others) {
   const columns = { ...getTableColumns(table), ...others }
   const selected = Object.keys(shape).flatMap((name) => (columns[name] ? [[name, columns[name]]] : []))
-  return Object.fromEntries(selected) as Others &
-    Pick<Table['_']['columns'], keyof Table['_']['columns'] & keyof Shape>
+  return Object.fromEntries(selected) as Others & Pick<Table['_']['columns'], keyof Table['_']['columns'] & keyof Shape>
 }
 
 /** The columns of the primary key, separated by commas. */
@@ -38,8 +37,8 @@ export function keyOf(table: SQLiteTable): SQL {
 }
 
 /**
- * Selects from the table by this index. SQLite prefers the primary key of a table without rowid to an index that fits better, and
- * would read all rows of the organization.
+ * Selects from the table by this index. SQLite prefers the primary key of a table without rowid to an index that fits
+ * better, and would read all rows of the organization.
  */
 export function selectByIndex<Fields extends Readonly<Record<string, SQLiteColumn>>>(
   table: SQLiteTable,
@@ -58,9 +57,7 @@ export function indexedBy(table: SQLiteTable, index: string): SQL {
 export function asSql<Fields extends Readonly<Record<string, SQLiteColumn | SQL.Aliased>>>(fields: Fields) {
   const selected = Object.entries(fields).map(([name, field]) => [name, sql`${columnOf(field)}`.as(name)])
   return Object.fromEntries(selected) as {
-    [Name in keyof Fields]: Fields[Name] extends SQLiteColumn
-      ? SQL.Aliased<Fields[Name]['_']['data']>
-      : Fields[Name]
+    [Name in keyof Fields]: Fields[Name] extends SQLiteColumn ? SQL.Aliased<Fields[Name]['_']['data']> : Fields[Name]
   }
 }
 
@@ -94,8 +91,7 @@ export function chunkOf<Column extends string>(...columns: readonly Column[]) {
     /** To be joined. The last chunk is filled up with rows of NULLs. */
     table: sql`(values ${sql.join(indexes.map(row), sql`, `)}) as "chunk"`,
 
-    column: (name: Column): SQL<string> =>
-      sql`"chunk".${sql.identifier(`column${columns.indexOf(name) + 1}`)}`,
+    column: (name: Column): SQL<string> => sql`"chunk".${sql.identifier(`column${columns.indexOf(name) + 1}`)}`,
 
     /** The statement, once for each chunk of rows. */
     fill<Row, P extends Parameter>(
@@ -120,10 +116,7 @@ export function chunkOf<Column extends string>(...columns: readonly Column[]) {
 }
 
 /** The rows of `jsonRows` that have at least these columns. */
-export type JsonRows<Column extends string> = Pick<
-  ReturnType<typeof jsonRows<string, Column>>,
-  'matches' | 'column'
->
+export type JsonRows<Column extends string> = Pick<ReturnType<typeof jsonRows<string, Column>>, 'matches' | 'column'>
 
 /**
  * A table within a statement, whose rows are bound as one JSON array of objects: as many as fit into the 2 MB of a

@@ -30,12 +30,8 @@ export interface Statement<Row = unknown, P extends Parameter = Parameter> {
 export type Step = Statement | readonly Statement[]
 export type Steps = Readonly<Record<string, Step>>
 
-export type RowOf<S extends Step> = S extends Statement<infer Row> | readonly Statement<infer Row>[]
-  ? Row
-  : never
-export type ParameterOf<S extends Step> = S extends
-  | Statement<unknown, infer P>
-  | readonly Statement<unknown, infer P>[]
+export type RowOf<S extends Step> = S extends Statement<infer Row> | readonly Statement<infer Row>[] ? Row : never
+export type ParameterOf<S extends Step> = S extends Statement<unknown, infer P> | readonly Statement<unknown, infer P>[]
   ? P
   : never
 
@@ -75,8 +71,8 @@ export const query: Pick<BaseSQLiteDatabase<'async', D1Result>, 'select' | 'inse
 } as never
 
 /**
- * A statement of an operation. It carries the guard (access/guard.ts): its first use throws if the guard is not in it, so a
- * statement without authorization never reaches the database.
+ * A statement of an operation. It carries the guard (access/guard.ts): its first use throws if the guard is not in it,
+ * so a statement without authorization never reaches the database.
  * @param preconditions whose parameters it takes: those that it begins from.
  * @param parameters of its own.
  */
@@ -100,8 +96,8 @@ export function guardedChange<Result, P extends Parameter, const Own extends rea
 }
 
 /**
- * A statement that no operation runs: those of the tick, deliveries, the health check, feeds of skills, and provisioning
- * (operate/provisioning.ts).
+ * A statement that no operation runs: those of the tick, deliveries, the health check, feeds of skills, and
+ * provisioning (operate/provisioning.ts).
  */
 export function unguarded<Result, const Own extends readonly Parameter[]>(
   parameters: Own,
@@ -117,8 +113,8 @@ function requireGuard(compiled: Compiled): Compiled {
 }
 
 /**
- * SQLite plans a statement for the value of a parameter that is its limit, and compiles it again when the parameter is bound. It
- * does not look into an expression.
+ * SQLite plans a statement for the value of a parameter that is its limit, and compiles it again when the parameter is
+ * bound. It does not look into an expression.
  */
 function withLimitAsExpression({ sql, params }: Compiled): Compiled {
   return { sql: sql.replaceAll(' limit ?', ' limit +?'), params }
@@ -173,7 +169,5 @@ export async function runBatch<const S extends Steps>(
   )
   const rows = results.map((result) => result.results)
   // Each step takes its rows in order, which the type checker cannot follow.
-  return Object.fromEntries(
-    named.map(([name, { length }]) => [name, rows.splice(0, length).flat()]),
-  ) as Rows<S>
+  return Object.fromEntries(named.map(([name, { length }]) => [name, rows.splice(0, length).flat()])) as Rows<S>
 }

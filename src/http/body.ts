@@ -30,9 +30,7 @@ export function requireDeclaredLength({ headers }: Request): void {
 const TOKEN = String.raw`[\w!#$%&'*+.^\`|~-]+`
 const QUOTED = String.raw`"(?:[\t !#-\[\]-~]|\\[\t -~])*"`
 /** RFC 9110, section 8.3.1. */
-const MEDIA_TYPE = new RegExp(
-  String.raw`^${TOKEN}/${TOKEN}(?:[ \t]*;(?:[ \t]*${TOKEN}=(?:${TOKEN}|${QUOTED}))?)*$`,
-)
+const MEDIA_TYPE = new RegExp(String.raw`^${TOKEN}/${TOKEN}(?:[ \t]*;(?:[ \t]*${TOKEN}=(?:${TOKEN}|${QUOTED}))?)*$`)
 const PARAMETER = new RegExp(String.raw`;[ \t]*(${TOKEN})=(?:(${TOKEN})|(${QUOTED}))`, 'g')
 const MAX_MEDIA_TYPE_LENGTH = 255
 

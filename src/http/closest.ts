@@ -29,8 +29,8 @@ export function closestName(name: string, candidates: readonly string[]): string
 const BEFORE_RESOURCE = /^(?:\/+(?:api|public-api|v\d+))*(?=\/)/i
 
 /**
- * The template of the path that a wrong path means, apart from a missing `/v1`, other prefixes, slashes too many, case and
- * typing errors. @param templates such as `/v1/projects/{projectId}`.
+ * The template of the path that a wrong path means, apart from a missing `/v1`, other prefixes, slashes too many, case
+ * and typing errors. @param templates such as `/v1/projects/{projectId}`.
  */
 export function closestPath(path: string, templates: readonly string[]): string | undefined {
   if (path.length > MAX_CHARACTERS) return undefined
@@ -56,8 +56,8 @@ function distanceOfPath(sent: readonly string[], template: string): number {
 }
 
 /**
- * The number of typing errors between two names, apart from case and punctuation; infinite if there are more than a word of
- * its length has by mistake.
+ * The number of typing errors between two names, apart from case and punctuation; infinite if there are more than a
+ * word of its length has by mistake.
  */
 export function editDistance(a: string, b: string): number {
   const [x, y] = [fold(a), fold(b)]
@@ -71,7 +71,9 @@ function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 
-/** True if the texts are up to `errors` typing errors apart: a character too many, too few or wrong, or two exchanged. */
+/**
+ * True if the texts are up to `errors` typing errors apart: a character too many, too few or wrong, or two exchanged.
+ */
 function isWithin(a: string, b: string, errors: number): boolean {
   let same = 0
   while (same < a.length && a[same] === b[same]) same++

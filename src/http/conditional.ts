@@ -31,8 +31,9 @@ export interface ConditionalHeaders {
 }
 
 /**
- * The values of the preconditions in access/revision.ts; null without the header. No tag of the service is weak, so `W/` comes
- * from a proxy that compressed the response, as Cloudflare does, and is ignored. RFC 9110 would compare it strongly.
+ * The values of the preconditions in access/revision.ts; null without the header. No tag of the service is weak, so
+ * `W/` comes from a proxy that compressed the response, as Cloudflare does, and is ignored. RFC 9110 would compare it
+ * strongly.
  */
 export function parseConditions({ 'If-Match': ifMatch, 'If-None-Match': ifNoneMatch }: ConditionalHeaders) {
   return {

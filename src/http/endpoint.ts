@@ -60,15 +60,13 @@ export interface Endpoint<C extends Contract = Contract> {
 }
 
 /**
- * Statements are bound to fields of the request by name, so no field may have the name of a value that the service binds: `now`,
- * or a name with a dot, such as `caller.scope`.
+ * Statements are bound to fields of the request by name, so no field may have the name of a value that the service
+ * binds: `now`, or a name with a dot, such as `caller.scope`.
  * @throws if a field of the contract has one.
  */
 function requireFreeNames({ operationId, ...contract }: Contract): void {
   for (const part of ['params', 'query', 'headers', 'body'] as const) {
-    const taken = Object.keys(contract[part]?.shape ?? {}).find(
-      (name) => name === 'now' || name.includes('.'),
-    )
+    const taken = Object.keys(contract[part]?.shape ?? {}).find((name) => name === 'now' || name.includes('.'))
     if (taken !== undefined) throw new Error(`${operationId} has a field with a reserved name: ${taken}`)
   }
 }

@@ -3,7 +3,8 @@ import { sha256 } from '../crypto/digest.ts'
 
 /**
  * The columns that recognize a repeated request; null without an `Idempotency-Key`.
- * @param body the validated body, whose properties are in the order of the contract, so that equal bodies have equal fingerprints.
+ * @param body the validated body, whose properties are in the order of the contract, so that equal bodies have equal
+ *   fingerprints.
  */
 export function toIdempotency(key: string | undefined, body: object) {
   if (key === undefined) return { idempotencyKey: null, idempotencyFingerprint: null }

@@ -1,4 +1,7 @@
-/** Adds operations to the app: each is a route of Hono, whose middleware validates a request, calls the handler and writes its response. */
+/**
+ * Adds operations to the app: each is a route of Hono, whose middleware validates a request, calls the handler and
+ * writes its response.
+ */
 import { zValidator } from '@hono/zod-validator'
 import type { Context, MiddlewareHandler } from 'hono'
 import { every } from 'hono/combine'
@@ -6,13 +9,7 @@ import type { HonoBase as Hono } from 'hono/hono-base'
 import * as z from 'zod/mini'
 import { Caller } from '../access/caller.ts'
 import { RequestContext } from '../access/request-context.ts'
-import {
-  BODY_LIMIT_BYTES,
-  jsonBody,
-  requireBytes,
-  requireDeclaredLength,
-  requireLengthWithin,
-} from './body.ts'
+import { BODY_LIMIT_BYTES, jsonBody, requireBytes, requireDeclaredLength, requireLengthWithin } from './body.ts'
 import type { HonoEnvironment, OperationEnvironment } from './context.ts'
 import type { Contract } from './contract.ts'
 import type { Endpoint, OperationContext } from './endpoint.ts'

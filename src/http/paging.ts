@@ -20,11 +20,7 @@ export function pageQuery(cursor: z.ZodMiniType<string, string>) {
 }
 
 /** The response of a list. @param id the name of its schema in the OpenAPI document. */
-export function pageSchema<Item extends z.ZodMiniType>(
-  id: string,
-  item: Item,
-  cursor: z.ZodMiniType<string, string>,
-) {
+export function pageSchema<Item extends z.ZodMiniType>(id: string, item: Item, cursor: z.ZodMiniType<string, string>) {
   return z
     .strictObject({
       items: z.array(item),
@@ -39,17 +35,15 @@ export function pageSchema<Item extends z.ZodMiniType>(
 export const END = '~'
 
 /**
- * No index serves the filters of some lists, because it would add a row to every change. So a page examines at most this many
- * rows. Finding the last of them reads as many entries of an index.
+ * No index serves the filters of some lists, because it would add a row to every change. So a page examines at most
+ * this many rows. Finding the last of them reads as many entries of an index.
  */
 export const MAX_EXAMINED = 2500
 /** As a limit of SQLite, for a page without filters. */
 const UNLIMITED = -1
 
 /** The parameters of a list whose filters no index serves: a filter that is null holds for every row. */
-export function toFilters<Filters extends Readonly<Record<string, string | number | null>>>(
-  filters: Filters,
-) {
+export function toFilters<Filters extends Readonly<Record<string, string | number | null>>>(filters: Filters) {
   const isFiltered = Object.values(filters).some((filter) => filter !== null)
   return { isFiltered, values: { ...filters, maxExamined: isFiltered ? MAX_EXAMINED : UNLIMITED } }
 }

@@ -6,8 +6,8 @@ import { describeProblem, describeSent } from './problems.ts'
 const ONE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i
 
 /**
- * The range of bytes to send; undefined to send the whole content: without `Range`, if it is malformed or has several ranges,
- * or if `If-Range` names another version.
+ * The range of bytes to send; undefined to send the whole content: without `Range`, if it is malformed or has several
+ * ranges, or if `If-Range` names another version.
  * @throws {ApiError} 416 if the content has no byte of the range.
  */
 export function parseRange(
@@ -35,9 +35,6 @@ export function parseRange(
 }
 
 /** The value of `Content-Range`. */
-export function contentRange(
-  { offset, length }: { offset: number; length: number },
-  sizeBytes: number,
-): string {
+export function contentRange({ offset, length }: { offset: number; length: number }, sizeBytes: number): string {
   return `bytes ${offset}-${offset + length - 1}/${sizeBytes}`
 }

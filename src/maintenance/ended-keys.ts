@@ -1,6 +1,6 @@
 /**
- * Removes API keys some time after their end. What they created stays: a removed key's children become those of its creator,
- * so that the search for descendants still finds them.
+ * Removes API keys some time after their end. What they created stays: a removed key's children become those of its
+ * creator, so that the search for descendants still finds them.
  */
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'

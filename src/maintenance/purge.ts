@@ -1,6 +1,6 @@
 /**
- * The purge: deletes the rows that depend on a deleted resource, page by page. No new dependents can be created, so every
- * purge ends.
+ * The purge: deletes the rows that depend on a deleted resource, page by page. No new dependents can be created, so
+ * every purge ends.
  */
 import { isNull, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -98,8 +98,8 @@ const deletePage = (dependents: Dependents) =>
   )
 
 /**
- * The dependents that also meet a condition. A deletion requires that the step before it is done for the same row, because
- * the pages of two steps may differ.
+ * The dependents that also meet a condition. A deletion requires that the step before it is done for the same row,
+ * because the pages of two steps may differ.
  */
 const narrowed = <D extends Dependents>(dependents: D, condition: SQL): D => ({
   ...dependents,

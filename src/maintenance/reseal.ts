@@ -1,6 +1,6 @@
 /**
- * Reseals values: encrypts those that an older key of the key ring encrypted with the newest one, so that the older key can
- * be removed. Values of keys that are not in the ring stay unchanged, because they cannot be decrypted.
+ * Reseals values: encrypts those that an older key of the key ring encrypted with the newest one, so that the older key
+ * can be removed. Values of keys that are not in the ring stay unchanged, because they cannot be decrypted.
  */
 
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
@@ -39,7 +39,10 @@ interface SealedTable extends SQLiteTable {
   readonly key?: SQLiteColumn
 }
 
-/** The statements that reseal a column of sealed values. @param contextOf the context that the value of a row is sealed for. */
+/**
+ * The statements that reseal a column of sealed values.
+ * @param contextOf the context that the value of a row is sealed for.
+ */
 function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: SealedRow) => SealedContext) {
   const rowid = sql<number>`${table}.rowid`
   const fields = {
@@ -59,7 +62,9 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
         .orderBy(asc(rowid))
         .limit(PAGE_SIZE),
     ),
-    /** Skips values that changed since they were read. Each sealed value begins differently, because its IV is unique. */
+    /**
+     * Skips values that changed since they were read. Each sealed value begins differently, because its IV is unique.
+     */
     update: unguarded([resealed.parameter], () =>
       query
         .update(table)

@@ -1,6 +1,6 @@
 /**
- * Retention: a daily pass over the organizations, which deletes runs and audit events that are older than their retention
- * period. Both are found by their IDs, which are in order of time, so no index over times has to be written.
+ * Retention: a daily pass over the organizations, which deletes runs and audit events that are older than their
+ * retention period. Both are found by their IDs, which are in order of time, so no index over times has to be written.
  */
 import { and, asc, gt, lt, type SQL, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'

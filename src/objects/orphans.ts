@@ -1,4 +1,7 @@
-/** Orphaned objects: objects in R2 that no row refers to. The table `orphanedObjects` lists them until the sweep has deleted them. */
+/**
+ * Orphaned objects: objects in R2 that no row refers to. The table `orphanedObjects` lists them until the sweep has
+ * deleted them.
+ */
 import { and, eq, gt } from 'drizzle-orm'
 import { text } from '../db/parameters.ts'
 import { orphanedObjects } from '../db/schema.ts'

@@ -1,6 +1,7 @@
 /**
- * The sweep: deletes orphaned objects when they are due. It never deletes an object that a row refers to: after a restore, an
- * orphaned object may be in use again. Only the sweep and completed uploads remove objects from the orphans.
+ * The sweep: deletes orphaned objects when they are due. It never deletes an object that a row refers to: after a
+ * restore, an orphaned object may be in use again. Only the sweep and completed uploads remove objects from the
+ * orphans.
  */
 import { asc, inArray, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'

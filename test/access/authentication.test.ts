@@ -49,13 +49,10 @@ function flipped(token: string, place: number): string {
 }
 
 describe('the Authorization header', () => {
-  it.each(['Bearer ', 'bearer ', 'BEARER ', 'bEaReR ', 'Bearer   '])(
-    'accepts a token after "%s"',
-    async (scheme) => {
-      const { key, path } = await withSkill()
-      expect((await withAuthorization(path, scheme + key)).status).toBe(200)
-    },
-  )
+  it.each(['Bearer ', 'bearer ', 'BEARER ', 'bEaReR ', 'Bearer   '])('accepts a token after "%s"', async (scheme) => {
+    const { key, path } = await withSkill()
+    expect((await withAuthorization(path, scheme + key)).status).toBe(200)
+  })
 
   it('asks for a token if there is none', async () => {
     const { key, path } = await withSkill()
@@ -106,10 +103,7 @@ describe('the Authorization header', () => {
     const { key, path } = await withSkill()
     const use = watchedDatabase()
     const response = await withAuthorization(path, `Bearer ${spoil(key)}`, { DB: use.DB })
-    expect([response.status, response.headers.get('WWW-Authenticate')]).toEqual([
-      401,
-      'Bearer error="invalid_token"',
-    ])
+    expect([response.status, response.headers.get('WWW-Authenticate')]).toEqual([401, 'Bearer error="invalid_token"'])
     expect(use.calls).toBe(0)
   })
 
@@ -141,11 +135,7 @@ describe('the Authorization header', () => {
 
 describe('a revoked or expired key', () => {
   const everywhere = [
-    [
-      'PATCH',
-      `/v1/pins/session/${ID}`,
-      { placement: { target: { type: 'session', id: ID }, position: 'after' } },
-    ],
+    ['PATCH', `/v1/pins/session/${ID}`, { placement: { target: { type: 'session', id: ID }, position: 'after' } }],
     ['POST', '/v1/projects/website/schedules', { cron: '0 6 * * *', timezone: 'UTC' }],
     ['POST', `/v1/agents/${ID}/schedules`, { cron: '0 6 * * *' }],
     ['GET', `/v1/sessions/${ID}/files`, undefined],
@@ -289,9 +279,7 @@ describe('rate limits', () => {
     ['Retry-After', 'RateLimit-Policy', 'RateLimit'].map((name) => response?.headers.get(name))
 
   it('are those of wrangler.toml, in every environment', () => {
-    const limits = wranglerToml.matchAll(
-      /name = "(\w+_RATE_LIMIT)"\n.*\nsimple = \{ limit = (\d+), period = 60 \}/g,
-    )
+    const limits = wranglerToml.matchAll(/name = "(\w+_RATE_LIMIT)"\n.*\nsimple = \{ limit = (\d+), period = 60 \}/g)
     const quotas = Array.from(limits, ([, name = '', limit]) => [name, Number(limit)])
     const expected = Object.entries(POLICIES).map(([name, { quota }]) => [name, quota])
     expect(quotas).toEqual([...expected, ...expected])
@@ -302,9 +290,7 @@ describe('rate limits', () => {
     const policyOf = async (environment: object, method = 'GET', at = path) =>
       (await request(method, at, { key, environment })).headers.get('RateLimit-Policy')
     expect(await policyOf(limiting)).toBe('"key";q=600;w=60, "organization";q=6000;w=60')
-    expect(await policyOf(limiting, 'PUT', '/v1/projects/website')).toBe(
-      '"key";q=600;w=60, "organization";q=6000;w=60',
-    )
+    expect(await policyOf(limiting, 'PUT', '/v1/projects/website')).toBe('"key";q=600;w=60, "organization";q=6000;w=60')
     expect(await policyOf({})).toBeNull()
   })
 
@@ -334,9 +320,7 @@ describe('rate limits', () => {
   /** Sends unknown keys from the addresses in turn until one is refused with 429. @returns that response. */
   async function block(...addresses: string[]): Promise<ApiResponse | undefined> {
     let sent = 0
-    const { refused } = await untilLimited(60, () =>
-      from(addresses[sent++ % addresses.length] ?? '', mintToken()),
-    )
+    const { refused } = await untilLimited(60, () => from(addresses[sent++ % addresses.length] ?? '', mintToken()))
     return refused
   }
 
@@ -368,10 +352,7 @@ describe('rate limits', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: start })
     expect((await from('192.0.2.3', key)).status).toBe(200)
     expect((await block('192.0.2.3'))?.status).toBe(429)
-    const statuses = async () => [
-      (await from('192.0.2.3', key)).status,
-      (await from('192.0.2.3', unused)).status,
-    ]
+    const statuses = async () => [(await from('192.0.2.3', key)).status, (await from('192.0.2.3', unused)).status]
     expect(await statuses()).toEqual([200, 429])
     expect((await from('192.0.2.4', unused)).status).toBe(200)
     expect(await statuses()).toEqual([200, 200])
@@ -384,8 +365,7 @@ describe('rate limits', () => {
     await workspace.revokeKey(keyId)
     expect((await block('192.0.2.3'))?.status).toBe(429)
     const use = watchedDatabase()
-    for (const _ of [1, 2])
-      expect([401, 429]).toContain((await from('192.0.2.3', key, { DB: use.DB })).status)
+    for (const _ of [1, 2]) expect([401, 429]).toContain((await from('192.0.2.3', key, { DB: use.DB })).status)
     expect(use.calls).toBe(1)
     at(120)
     expect((await block('192.0.2.3'))?.status).toBe(429)
@@ -422,18 +402,13 @@ describe('rate limits', () => {
       const [first = '', second = ''] = keys
       const { asked, environment } = organizationLimit(4)
       const use = watchedDatabase()
-      const send = (key: string) =>
-        request('GET', '/v1/me', { key, environment: { ...environment, DB: use.DB } })
+      const send = (key: string) => request('GET', '/v1/me', { key, environment: { ...environment, DB: use.DB } })
       for (const key of [...keys, ...keys]) expect((await send(key)).status).toBe(200)
       const { calls } = use
       for (const key of keys) {
         const response = await send(key)
         expect(response.status).toBe(429)
-        expect(limitHeadersOf(response)).toEqual([
-          '60',
-          '"organization";q=6000;w=60',
-          '"organization";r=0;t=60',
-        ])
+        expect(limitHeadersOf(response)).toEqual(['60', '"organization";q=6000;w=60', '"organization";r=0;t=60'])
       }
       expect(use.calls).toBe(calls)
       expect(asked).toEqual(Array(6).fill(workspace.organizationId))

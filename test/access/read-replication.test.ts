@@ -56,11 +56,7 @@ function bytesOf(body: Uint8Array): number[] {
 
 /** A response without the values that differ between equal responses. */
 function comparable({ status, headers, body }: ApiResponse): string {
-  const text = JSON.stringify([
-    status,
-    headers.get('Location'),
-    body instanceof Uint8Array ? bytesOf(body) : body,
-  ])
+  const text = JSON.stringify([status, headers.get('Location'), body instanceof Uint8Array ? bytesOf(body) : body])
   return text
     .replaceAll(/\b[0-9a-f]{64}\b/g, 'SHA-256')
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID')
@@ -90,7 +86,9 @@ async function responseTo(
   )
 }
 
-/** In which session an operation runs does not depend on its resource; those that use the object store have two batches. */
+/**
+ * In which session an operation runs does not depend on its resource; those that use the object store have two batches.
+ */
 const tried = [...new Set([...exampleList.filter(({ row }) => row.calls === 2), ...sampled(4, exampleList)])]
 
 describe.each(tried)('$operationId', (example) => {
@@ -136,8 +134,7 @@ describe('a bookmark', () => {
   it('is accepted by HEAD', async () => {
     const { key } = await withKey()
     const { constraints, on } = recordedSessions()
-    const bookmark =
-      (await request('GET', '/v1/me', { key, environment: on })).headers.get('X-Bookmark') ?? ''
+    const bookmark = (await request('GET', '/v1/me', { key, environment: on })).headers.get('X-Bookmark') ?? ''
     const context = createExecutionContext()
     const headers = { Authorization: `Bearer ${key}`, 'X-Bookmark': bookmark }
     const head = new Request(`${ORIGIN}/v1/me`, { method: 'HEAD', headers })
@@ -146,21 +143,16 @@ describe('a bookmark', () => {
     expect([status, constraints]).toEqual([200, ['first-unconstrained', bookmark]])
   })
 
-  it.each([
-    '',
-    'latest',
-    'first-unconstrained',
-    'first-come',
-    '00000001-00000002',
-    'x'.repeat(300),
-    mintToken(),
-  ])('that is invalid makes a read begin at the primary: %j', async (bookmark) => {
-    const { workspace, key } = await withKey()
-    await workspace.addProject('website')
-    const { constraints, on: environment } = recordedSessions()
-    const { status } = await read({ key, environment, headers: { 'X-Bookmark': bookmark } })
-    expect([status, constraints]).toEqual([200, ['first-primary']])
-  })
+  it.each(['', 'latest', 'first-unconstrained', 'first-come', '00000001-00000002', 'x'.repeat(300), mintToken()])(
+    'that is invalid makes a read begin at the primary: %j',
+    async (bookmark) => {
+      const { workspace, key } = await withKey()
+      await workspace.addProject('website')
+      const { constraints, on: environment } = recordedSessions()
+      const { status } = await read({ key, environment, headers: { 'X-Bookmark': bookmark } })
+      expect([status, constraints]).toEqual([200, ['first-primary']])
+    },
+  )
 
   it('that the MCP Worker sends makes a tool see what the call before wrote', async () => {
     const { workspace, key } = await withKey()
@@ -168,8 +160,7 @@ describe('a bookmark', () => {
     const { constraints, on } = recordedSessions()
     const context = createExecutionContext()
     const API = {
-      fetch: (url: string, init: RequestInit) =>
-        worker.fetch(new Request(url, init), { ...env, ...on }, context),
+      fetch: (url: string, init: RequestInit) => worker.fetch(new Request(url, init), { ...env, ...on }, context),
     } as unknown as Fetcher
     const call = async (name: string, input: object) => {
       const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } }
@@ -254,10 +245,7 @@ describe('a transient failure of the database', () => {
         (environment: Partial<Environment>) => request('GET', '/v1/projects', { key, environment }),
         'first-unconstrained',
       ],
-      [
-        (environment: Partial<Environment>) => schedule(key, agentId, { ...idempotent, environment }),
-        'first-primary',
-      ],
+      [(environment: Partial<Environment>) => schedule(key, agentId, { ...idempotent, environment }), 'first-primary'],
     ] as const) {
       const { constraints, on, use } = failingSessions(2)
       const { status, headers } = await ask(on)

@@ -36,8 +36,7 @@ const REPEATABLE: [string, (place: Place, DB: D1Database) => ReturnType<typeof r
   ['GET', ({ key }, DB) => request('GET', '/v1/projects', { key, environment: { DB } }), 200],
   [
     'PUT',
-    ({ key }, DB) =>
-      request('PUT', '/v1/projects/website', { key, json: { name: 'Website' }, environment: { DB } }),
+    ({ key }, DB) => request('PUT', '/v1/projects/website', { key, json: { name: 'Website' }, environment: { DB } }),
     201,
   ],
   [
@@ -111,13 +110,10 @@ describe('if the database is unavailable for a moment', () => {
     }
   })
 
-  it.each(REPEATABLE)(
-    'a %s is retried while another process writes to the database',
-    async (_, send, status) => {
-      const { DB, use } = failingFor(1, LOCKED)
-      expect([(await send(await place(), DB)).status, use.calls]).toEqual([status, 2])
-    },
-  )
+  it.each(REPEATABLE)('a %s is retried while another process writes to the database', async (_, send, status) => {
+    const { DB, use } = failingFor(1, LOCKED)
+    expect([(await send(await place(), DB)).status, use.calls]).toEqual([status, 2])
+  })
 
   it.each(REPEATABLE)('a %s is tried at most three times', async (_, send) => {
     const { DB, use } = failingFor(99, AWAY)

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseKeyRing } from '../../src/crypto/key-ring.ts'
 
-const bytesFrom = (first: number, count = 32) =>
-  Array.from({ length: count }, (_, index) => (first + index) % 256)
+const bytesFrom = (first: number, count = 32) => Array.from({ length: count }, (_, index) => (first + index) % 256)
 const base64From = (first: number, count?: number) => btoa(String.fromCharCode(...bytesFrom(first, count)))
 
 describe('parseKeyRing', () => {
@@ -68,13 +67,7 @@ describe('parseKeyRing', () => {
       message = (error as Error).message
     }
     expect(message).toMatch(/^ENCRYPTION_KEYS (?:is not a list of keys|has a key id twice); /)
-    for (const secret of [
-      base64From(0),
-      base64From(1),
-      base64From(0).slice(0, 12),
-      'secret',
-      '_'.repeat(9),
-    ]) {
+    for (const secret of [base64From(0), base64From(1), base64From(0).slice(0, 12), 'secret', '_'.repeat(9)]) {
       expect(message).not.toContain(secret)
     }
   })

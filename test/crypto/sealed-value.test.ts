@@ -80,11 +80,7 @@ describe('the sealed form', () => {
 
   it('is AES-256-GCM under HKDF-SHA-256: a value of the first version of v1 must always open', async () => {
     const sealed = 'v1.2026-03.ZGVmZ2hpamtsbW5v.FexgeLfWoQ1FbxP9vAjf65AVKMTrJqw3hhfPwPdDR1qfpxs_dQ'
-    const value = await open(
-      sealed,
-      { ...context, projectId: 'caf\u00e9' },
-      parseKeyRing(`2026-03:${keyOf(0)}`),
-    )
+    const value = await open(sealed, { ...context, projectId: 'caf\u00e9' }, parseKeyRing(`2026-03:${keyOf(0)}`))
     expect(value).toBe('postgres://\u00e9:\u{1f511}@db')
   })
 })

@@ -50,9 +50,7 @@ describe('describeFailure', () => {
 
   it('has the message of an unavailable store, and the cause', () => {
     const cause = new TypeError('secret')
-    const failure = describeFailure(
-      new StoreUnavailable('The object store did not delete an object', { cause }),
-    )
+    const failure = describeFailure(new StoreUnavailable('The object store did not delete an object', { cause }))
     expect(failure).toMatchObject({
       name: 'StoreUnavailable',
       message: 'The object store did not delete an object',

@@ -13,10 +13,7 @@ const separator = fc.constantFrom(',', ', ', ' , ', ',\t', ', ,', ',,')
 /** A list as it may stand in the header, of opaque tags that are weak or not. */
 const listOf = (tags: readonly string[]) =>
   fc
-    .tuple(
-      fc.array(weakness, { minLength: 9, maxLength: 9 }),
-      fc.array(separator, { minLength: 9, maxLength: 9 }),
-    )
+    .tuple(fc.array(weakness, { minLength: 9, maxLength: 9 }), fc.array(separator, { minLength: 9, maxLength: 9 }))
     .map(([weak, between]) =>
       tags.map((tag, index) => (index > 0 ? between[index] : '') + (weak[index] ?? '') + tag).join(''),
     )
@@ -71,9 +68,7 @@ describe('matchesEntityTag', () => {
   it('finds a tag exactly if the list has it, weak or not', () => {
     const cases = fc
       .tuple(fc.array(opaqueTag, { minLength: 1, maxLength: 9 }), opaqueTag)
-      .chain(([tags, other]) =>
-        fc.record({ tags: fc.constant(tags), other: fc.constant(other), header: listOf(tags) }),
-      )
+      .chain(([tags, other]) => fc.record({ tags: fc.constant(tags), other: fc.constant(other), header: listOf(tags) }))
     fc.assert(
       fc.property(cases, ({ tags, other, header }) => {
         for (const tag of tags) expect(matchesEntityTag(header, tag)).toBe(true)

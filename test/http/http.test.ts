@@ -79,8 +79,7 @@ const notUtf8 = ({ length }: Uint8Array) => ({
 function streamOf(bytes: Uint8Array): ReadableStream {
   return new ReadableStream({
     start(controller) {
-      for (let start = 0; start < bytes.length; start += 10_000)
-        controller.enqueue(bytes.slice(start, start + 10_000))
+      for (let start = 0; start < bytes.length; start += 10_000) controller.enqueue(bytes.slice(start, start + 10_000))
       controller.close()
     },
   })
@@ -184,44 +183,29 @@ describe('paths and methods', () => {
       ['?__proto__=1&constructor=2', ['__proto__', 'constructor']],
       ['?a+b=1', ['a b']],
     ] as const) {
-      const error = names
-        .map((name) => `${name} is not a known query parameter; known: limit, cursor.`)
-        .join(' ')
+      const error = names.map((name) => `${name} is not a known query parameter; known: limit, cursor.`).join(' ')
       const answer = await request('GET', files + query, { key })
       expect([query, answer.status, answer.body.error]).toEqual([query, 400, error])
     }
     for (const query of ['?', '?&', '?limit=1&', '?#page=2']) {
       expect([query, (await request('GET', files + query, { key })).status]).toEqual([query, 200])
     }
-    for (const query of [
-      '?%zz=1',
-      '?x=%zz',
-      '?limit=1&limit=2',
-      '?limit=1&limit=1',
-      `?cursor=${ID}&cursor=${ID}`,
-    ]) {
+    for (const query of ['?%zz=1', '?x=%zz', '?limit=1&limit=2', '?limit=1&limit=1', `?cursor=${ID}&cursor=${ID}`]) {
       expect([query, (await request('GET', files + query, { key })).status]).toEqual([query, 400])
     }
   })
 
-  it.each(exampleList)(
-    'refuses an unknown parameter of $operationId',
-    async ({ operationId, contract, row }) => {
-      const workspace = await Workspace.create()
-      const example = await row.prepare(workspace)
-      const path = `${example.path}${example.path.includes('?') ? '&' : '?'}unknown=1`
-      const { status, body } = await sendExample(
-        operationId,
-        { ...example, path },
-        await keyFor(workspace, example),
-      )
-      const known = Object.keys(contract.query?.shape ?? {}).join(', ') || 'none'
-      // An error of an operation that takes a secret repeats no name.
-      const name = contract.takesSecret ? '…' : 'unknown'
-      const error = `${name} is not a known query parameter; known: ${known}.`
-      expect([status, body]).toEqual([400, { error }])
-    },
-  )
+  it.each(exampleList)('refuses an unknown parameter of $operationId', async ({ operationId, contract, row }) => {
+    const workspace = await Workspace.create()
+    const example = await row.prepare(workspace)
+    const path = `${example.path}${example.path.includes('?') ? '&' : '?'}unknown=1`
+    const { status, body } = await sendExample(operationId, { ...example, path }, await keyFor(workspace, example))
+    const known = Object.keys(contract.query?.shape ?? {}).join(', ') || 'none'
+    // An error of an operation that takes a secret repeats no name.
+    const name = contract.takesSecret ? '…' : 'unknown'
+    const error = `${name} is not a known query parameter; known: ${known}.`
+    expect([status, body]).toEqual([400, { error }])
+  })
 })
 
 /** The methods that a path answers, in the order of the list of operations. */
@@ -314,10 +298,7 @@ describe('the order of the checks', () => {
     const { key } = await withRevokedKey()
     const use = watchedDatabase()
     const answer = await request(method, path, { ...options, key, environment: { DB: use.DB } })
-    expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([
-      401,
-      'Bearer error="invalid_token"',
-    ])
+    expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([401, 'Bearer error="invalid_token"'])
     expect(use.calls).toBe(1)
   })
 
@@ -345,9 +326,7 @@ describe('the order of the checks', () => {
       'This API key lacks the scope "skills:read". Use a key that has it; GET /v1/me shows the scopes of a key.',
     ])
     const withoutUser = await workspace.addKey({ userId: null })
-    expect((await request('DELETE', '/v1/users/nobody/profile-picture', { key: withoutUser })).status).toBe(
-      400,
-    )
+    expect((await request('DELETE', '/v1/users/nobody/profile-picture', { key: withoutUser })).status).toBe(400)
   })
 
   it('looks at what there is before what the key may touch', async () => {
@@ -421,10 +400,7 @@ describe('bodies', () => {
   it.each<[string, RequestOptions]>([
     ['without a content type', {}],
     ['with the content type of JSON', { headers: { 'Content-Type': 'application/json' } }],
-    [
-      'of length 0, as forms are sent',
-      { body: '', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } },
-    ],
+    ['of length 0, as forms are sent', { body: '', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }],
   ])('may be left out where all properties are optional, %s', async (_name, options) => {
     const { key } = await withKey()
     const answer = await request('POST', '/v1/run-endpoint/rotate', { key, ...options })
@@ -491,10 +467,7 @@ describe('bodies', () => {
           body,
           headers: { 'Content-Type': 'application/json' },
         })
-        expect([answer.status, answer.body.error]).toEqual([
-          400,
-          expect.stringContaining('is not a known property'),
-        ])
+        expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('is not a known property')])
       }
     },
   )
@@ -598,46 +571,23 @@ describe('segments', () => {
     ['DELETE', (segment: string) => `/v1/projects/website/environment-variables/${segment}`],
   ] as const
 
-  it.each([
-    '%',
-    '%z',
-    '%zz',
-    '%4',
-    'a%',
-    '%C3',
-    '%C0%AF',
-    '%ED%A0%80',
-    '%FF',
-    '%F4%90%80%80',
-    '%00',
-    'a%00b',
-  ])('refuses the segment %s, after the token', async (segment) => {
-    const { key } = await withKey()
-    for (const [method, path] of templates) {
-      expect([path(segment), (await request(method, path(segment))).status]).toEqual([path(segment), 401])
-      for (const basePath of BASE_PATHS) {
-        const answer = await request(method, basePath + path(segment), { key })
-        expect([path(segment), answer.status]).toEqual([path(segment), 400])
+  it.each(['%', '%z', '%zz', '%4', 'a%', '%C3', '%C0%AF', '%ED%A0%80', '%FF', '%F4%90%80%80', '%00', 'a%00b'])(
+    'refuses the segment %s, after the token',
+    async (segment) => {
+      const { key } = await withKey()
+      for (const [method, path] of templates) {
+        expect([path(segment), (await request(method, path(segment))).status]).toEqual([path(segment), 401])
+        for (const basePath of BASE_PATHS) {
+          const answer = await request(method, basePath + path(segment), { key })
+          expect([path(segment), answer.status]).toEqual([path(segment), 400])
+        }
       }
-    }
-  })
+    },
+  )
 
   it('decodes a segment once, and leaves an encoded slash in it', async () => {
     const { workspace, key } = await withKey()
-    for (const id of [
-      'a/b',
-      '/',
-      '//',
-      '../etc',
-      'a%2Fb',
-      '%',
-      '%2e%2e',
-      '...',
-      'a?b#c',
-      ' ',
-      '+',
-      'é\u0301',
-    ]) {
+    for (const id of ['a/b', '/', '//', '../etc', 'a%2Fb', '%', '%2e%2e', '...', 'a?b#c', ' ', '+', 'é\u0301']) {
       await workspace.addProject(id)
       await workspace.addVariable(id, 'KEY')
       const path = `/v1/projects/${encodeURIComponent(id)}/environment-variables/KEY`
@@ -753,19 +703,14 @@ function* withToken(example: Example, contract: Contract, token: string): Genera
       yield { ...example, path: pathname.split('/').with(index, encode(text)).join('/') }
   }
   for (const name of Object.keys(contract.query?.shape ?? {})) {
-    for (const query of [
-      `${name}=${encode(token)}`,
-      `${name}=%zz${token}`,
-      `${name}=${token}&${name}=${token}`,
-    ])
+    for (const query of [`${name}=${encode(token)}`, `${name}=%zz${token}`, `${name}=${token}&${name}=${token}`])
       yield { ...example, path: `${pathname}?${query}` }
   }
   for (const name of Object.keys(contract.headers?.shape ?? {}))
     yield { ...example, headers: { ...example.headers, [name]: token } }
   if (!contract.body) return
   const { json, ...rest } = example
-  for (const body of [token, [token], { [token]: token }, ...spoiled(json, token)])
-    yield { ...rest, json: body }
+  for (const body of [token, [token], { [token]: token }, ...spoiled(json, token)]) yield { ...rest, json: body }
   yield { ...rest, body: token, headers: { 'Content-Type': 'application/json' } }
   yield { ...rest, body: '{}', headers: { 'Content-Type': token } }
 }
@@ -775,10 +720,7 @@ const encode = (text: string) => encodeURIComponent(text).replaceAll('%25zz', '%
 /** The value with the token in place of each value in it, in turn, and as the name of one more. */
 function spoiled(value: unknown, token: string): unknown[] {
   if (Array.isArray(value)) {
-    return [
-      token,
-      ...value.flatMap((item, index) => spoiled(item, token).map((other) => value.with(index, other))),
-    ]
+    return [token, ...value.flatMap((item, index) => spoiled(item, token).map((other) => value.with(index, other)))]
   }
   if (typeof value !== 'object' || value === null) return [token, [token], { [token]: token }, `${token}\0`]
   const changed = Object.entries(value).flatMap(([name, inner]) =>
@@ -788,26 +730,23 @@ function spoiled(value: unknown, token: string): unknown[] {
 }
 
 describe('a token at the wrong place', () => {
-  it.each(exampleList)(
-    'is not repeated by a refusal of $operationId',
-    async ({ operationId, contract, row }) => {
-      const workspace = await Workspace.create()
-      const key = await workspace.addKey()
-      let refusals = 0
-      for (const token of [mintToken(), mintSecret()]) {
-        const example = await row.prepare(workspace)
-        for (const wrong of withToken(example, contract, token)) {
-          const { status, headers, body } = await sendExample(operationId, wrong, key)
-          if (status < 400) continue
-          refusals++
-          expect(status).toBeLessThan(500)
-          expect(JSON.stringify([body, ...headers])).not.toContain(token.slice(6, 20))
-        }
+  it.each(exampleList)('is not repeated by a refusal of $operationId', async ({ operationId, contract, row }) => {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey()
+    let refusals = 0
+    for (const token of [mintToken(), mintSecret()]) {
+      const example = await row.prepare(workspace)
+      for (const wrong of withToken(example, contract, token)) {
+        const { status, headers, body } = await sendExample(operationId, wrong, key)
+        if (status < 400) continue
+        refusals++
+        expect(status).toBeLessThan(500)
+        expect(JSON.stringify([body, ...headers])).not.toContain(token.slice(6, 20))
       }
-      const isAllSaid = contract.path.includes('{') || contract.query || contract.body
-      expect(refusals > 0).toBe(isAllSaid !== undefined)
-    },
-  )
+    }
+    const isAllSaid = contract.path.includes('{') || contract.query || contract.body
+    expect(refusals > 0).toBe(isAllSaid !== undefined)
+  })
 })
 
 describe('/mcp', () => {
@@ -830,11 +769,7 @@ describe('/mcp', () => {
   it.each(['GET', 'DELETE', 'OPTIONS'])('says that it has no %s, under both base paths', async (method) => {
     for (const base of ['', PREFIX]) {
       const { status, headers, body } = await request(method, `${base}/mcp`)
-      expect([status, headers.get('Allow'), headers.get('Error-Code')]).toEqual([
-        405,
-        'POST',
-        'method_not_allowed',
-      ])
+      expect([status, headers.get('Allow'), headers.get('Error-Code')]).toEqual([405, 'POST', 'method_not_allowed'])
       expect(body).toEqual({
         error: `method is not allowed for this path; got "${method}"; allowed: POST.`,
       })

@@ -53,21 +53,18 @@ describe('every list of an input', () => {
   )
 })
 
-it.each(operations.map(({ contract }) => contract))(
-  '$operationId says what is allowed in each input',
-  (contract) => {
-    for (const { part, path } of inputPlacesOf(contract)) {
-      const schema = contract[part]
-      if (!schema) throw new Error(`There is no ${part}`)
-      for (const value of [7, undefined]) {
-        const data = withValue({}, path, value)
-        const issues = schema.safeParse(data).error?.issues ?? []
-        const sentences = describeProblems(issues, { schema, data, isSecret: false })
-        expect(sentences).not.toContain('Invalid input')
-      }
+it.each(operations.map(({ contract }) => contract))('$operationId says what is allowed in each input', (contract) => {
+  for (const { part, path } of inputPlacesOf(contract)) {
+    const schema = contract[part]
+    if (!schema) throw new Error(`There is no ${part}`)
+    for (const value of [7, undefined]) {
+      const data = withValue({}, path, value)
+      const issues = schema.safeParse(data).error?.issues ?? []
+      const sentences = describeProblems(issues, { schema, data, isSecret: false })
+      expect(sentences).not.toContain('Invalid input')
     }
-  },
-)
+  }
+})
 
 it('knows the strings and lists of every part of a request', () => {
   const names = places.map(({ name }) => name)

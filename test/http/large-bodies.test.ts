@@ -13,9 +13,7 @@ const ASKED_WITHOUT_BYTES = 64 * 1024
  * What is read into memory: JSON and pictures. Session files are streamed to the object store once the key
  * was checked.
  */
-const readers = exampleList.filter(
-  ({ contract }) => contract.body || contract.operationId === 'putProfilePicture',
-)
+const readers = exampleList.filter(({ contract }) => contract.body || contract.operationId === 'putProfilePicture')
 
 /** The declared lengths that a key is asked about before the body is read, where the operation takes as much. */
 const lengthsOf = ({ bodyLimitBytes = ASKED_WITHOUT_BYTES }: Contract) =>

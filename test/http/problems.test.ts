@@ -127,9 +127,7 @@ describe('describeProblems', () => {
     expect(ofKey({ name: 'a\0' })).toBe(
       'name has a NUL character; got "a\\u0000"; allowed: text without NUL characters.',
     )
-    expect(ofKey({ name: 'a\ud83d' })).toBe(
-      'name has a lone surrogate; got "a\ufffd"; allowed: well-formed Unicode.',
-    )
+    expect(ofKey({ name: 'a\ud83d' })).toBe('name has a lone surrogate; got "a\ufffd"; allowed: well-formed Unicode.')
   })
 
   it('writes sizes in KiB and MiB', () => {
@@ -179,9 +177,7 @@ describe('describeProblems', () => {
     ['{"cron":"@daily"}', '"{\\"cron\\":\\"@daily\\"}"'],
     [7, '7'],
   ])('calls the whole body by that name: %j', (body, sent) => {
-    expect(ofSchedule(body)).toBe(
-      `body is not an object; got ${sent}; allowed: an object with cron, timezone.`,
-    )
+    expect(ofSchedule(body)).toBe(`body is not an object; got ${sent}; allowed: an object with cron, timezone.`)
   })
 
   it('names the properties of an update that has none', () => {
@@ -218,9 +214,7 @@ describe('describeProblems', () => {
   })
 
   it('names the element of a list', () => {
-    expect(ofKey({ projectIds: ['a', 7] })).toBe(
-      'projectIds.1 is not a string; got 7; allowed: 1 to 255 characters.',
-    )
+    expect(ofKey({ projectIds: ['a', 7] })).toBe('projectIds.1 is not a string; got 7; allowed: 1 to 255 characters.')
     expect(ofSkill({ files: [{ filename: 'SKILL.md', content: 7 }] })).toBe(
       'files.0.content is not a string; got 7; allowed: up to 1 MiB.',
     )
@@ -273,13 +267,10 @@ describe('an unknown property', () => {
     )
   })
 
-  it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '0'])(
-    'may be called %s',
-    (name) => {
-      const body = JSON.parse(`{"cron":"@daily","timezone":"UTC","${name}":{"cron":"x"}}`)
-      expect(ofSchedule(body)).toBe(`${name} is not a known property; known: cron, timezone.`)
-    },
-  )
+  it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '0'])('may be called %s', (name) => {
+    const body = JSON.parse(`{"cron":"@daily","timezone":"UTC","${name}":{"cron":"x"}}`)
+    expect(ofSchedule(body)).toBe(`${name} is not a known property; known: cron, timezone.`)
+  })
 
   it.each(['', ' ', '\n\t', '\u3000'])('may have the blank name %j, which is quoted', (name) => {
     const body = { cron: '@daily', timezone: 'UTC', [name]: 1 }
@@ -315,8 +306,7 @@ describe('many problems', () => {
 })
 
 describe('a body with a secret', () => {
-  const ofVariables = (variables: unknown) =>
-    problemsOf(setEnvironmentVariablesContract, 'body', { variables })
+  const ofVariables = (variables: unknown) => problemsOf(setEnvironmentVariablesContract, 'body', { variables })
 
   it('has none of its values repeated', () => {
     expect(ofVariables([{ key: 'hunter2!', value: 7 }])).toBe(
@@ -345,9 +335,7 @@ describe('a token of the service', () => {
   it.each([TOKEN, SIGNING_SECRET])('is not repeated, wherever it is: %s', (token) => {
     const schedule = { cron: '@daily', timezone: 'UTC' }
     expect(ofSchedule({ ...schedule, cron: `@${token}` })).toContain('; got a string; ')
-    expect(ofSchedule(token)).toBe(
-      'body is not an object; got a string; allowed: an object with cron, timezone.',
-    )
+    expect(ofSchedule(token)).toBe('body is not an object; got a string; allowed: an object with cron, timezone.')
     expect(ofSchedule({ ...schedule, [token]: 1 })).toBe('… is not a known property; known: cron, timezone.')
     expect(ofSchedule({ ...schedule, [`${'x'.repeat(50)}${token}`]: 1 })).toBe(
       '… is not a known property; known: cron, timezone.',

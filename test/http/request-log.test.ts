@@ -35,8 +35,7 @@ afterEach(() => {
 
 /** The lines that were logged, and how. */
 function lines() {
-  const parsed = ({ mock }: { mock: { calls: unknown[][] } }) =>
-    mock.calls.map(([line]) => JSON.parse(String(line)))
+  const parsed = ({ mock }: { mock: { calls: unknown[][] } }) => mock.calls.map(([line]) => JSON.parse(String(line)))
   return { log: parsed(watched.log), error: parsed(watched.error) }
 }
 
@@ -154,33 +153,30 @@ describe('a request of no operation', () => {
 })
 
 describe('what failed', () => {
-  it.each(['on', 'off'])(
-    'is logged as an error with REQUEST_LOG %s, without its message',
-    async (setting) => {
-      const { key } = await withKey()
-      const DB = failingDatabase(new Error(`There is no ${ID} for ${key}`))
-      const environment = { REQUEST_LOG: setting, DB }
-      const { status, headers } = await request('GET', `/v1/skills/${ID}`, { key, environment })
-      expect(status).toBe(500)
-      expect(lines()).toEqual({
-        log: [],
-        error: [
-          {
-            requestId: headers.get('X-Request-Id'),
-            operation: 'retrieveSkill',
-            method: 'GET',
-            status,
-            errorCode: 'internal_error',
-            d1: { ...NO_USE, calls: 1 },
-            failure: { name: 'Error', stack: expect.any(Array) },
-          },
-        ],
-      })
-      const { stack } = lines().error[0].failure
-      expect(stack.length).toBeGreaterThan(0)
-      expect(stack.filter((frame: string) => frame.includes(ID) || frame.includes(key))).toEqual([])
-    },
-  )
+  it.each(['on', 'off'])('is logged as an error with REQUEST_LOG %s, without its message', async (setting) => {
+    const { key } = await withKey()
+    const DB = failingDatabase(new Error(`There is no ${ID} for ${key}`))
+    const environment = { REQUEST_LOG: setting, DB }
+    const { status, headers } = await request('GET', `/v1/skills/${ID}`, { key, environment })
+    expect(status).toBe(500)
+    expect(lines()).toEqual({
+      log: [],
+      error: [
+        {
+          requestId: headers.get('X-Request-Id'),
+          operation: 'retrieveSkill',
+          method: 'GET',
+          status,
+          errorCode: 'internal_error',
+          d1: { ...NO_USE, calls: 1 },
+          failure: { name: 'Error', stack: expect.any(Array) },
+        },
+      ],
+    })
+    const { stack } = lines().error[0].failure
+    expect(stack.length).toBeGreaterThan(0)
+    expect(stack.filter((frame: string) => frame.includes(ID) || frame.includes(key))).toEqual([])
+  })
 
   it('is logged with the words of the store, and with each attempt', async () => {
     const { key } = await withKey()

@@ -27,10 +27,7 @@ const FIELDS = {
 }
 
 const { contract } = createProjectSchedule
-const body = z.extend(
-  contract.body,
-  Object.fromEntries(Object.keys(FIELDS).map((name) => [name, z.optional(z.any())])),
-)
+const body = z.extend(contract.body, Object.fromEntries(Object.keys(FIELDS).map((name) => [name, z.optional(z.any())])))
 
 /** Sends the creation of a project schedule to an app whose contract has these fields too. */
 async function create(workspace: Workspace, key: string, fields: object, environment = {}) {
@@ -39,9 +36,7 @@ async function create(workspace: Workspace, key: string, fields: object, environ
     c.set('requestId', 'the request')
     return next()
   })
-  app.onError(
-    (error) => new Response(error.message, { status: error instanceof ApiError ? error.status : 500 }),
-  )
+  app.onError((error) => new Response(error.message, { status: error instanceof ApiError ? error.status : 500 }))
   const careless: Endpoint = { ...endpoint({ ...contract, body }, createProjectSchedule.handle as never) }
   mount(app, { method: contract.method, path: contract.path, load: async () => careless })
   const projectId = await workspace.addProject()

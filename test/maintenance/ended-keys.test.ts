@@ -20,9 +20,7 @@ const idsIn = async (workspace: Workspace) => (await workspace.dump('apiKeys')).
 
 /** The key that created each key. */
 async function creatorsIn(workspace: Workspace) {
-  return Object.fromEntries(
-    (await workspace.dump('apiKeys')).map(({ id, createdByKeyId }) => [id, createdByKeyId]),
-  )
+  return Object.fromEntries((await workspace.dump('apiKeys')).map(({ id, createdByKeyId }) => [id, createdByKeyId]))
 }
 
 /** Keys of which each created the next. @returns their IDs. */

@@ -9,9 +9,7 @@ const at = (ms: number) => new Date(Date.now() + ms)
 const exists = async (key: string) => (await env.OBJECTS.head(key)) !== null
 
 async function searchForOrphans(startedAt = at(1000)): Promise<void> {
-  await env.DB.prepare('INSERT INTO "objectSearches" ("startedAt") VALUES (?)')
-    .bind(startedAt.toISOString())
-    .run()
+  await env.DB.prepare('INSERT INTO "objectSearches" ("startedAt") VALUES (?)').bind(startedAt.toISOString()).run()
 }
 
 const objectKeyOf = async (sessionId: string) =>
@@ -66,9 +64,7 @@ describe('after a restore', () => {
 
   it('an orphaned object that a row refers to again stays', async () => {
     const { objectKey } = await newFile()
-    await env.DB.prepare('INSERT INTO "orphanedObjects" VALUES (?, ?)')
-      .bind(objectKey, at(-1000).toISOString())
-      .run()
+    await env.DB.prepare('INSERT INTO "orphanedObjects" VALUES (?, ?)').bind(objectKey, at(-1000).toISOString()).run()
     await tick({ ...env, OBJECTS: likeR2 }, at(0))
     expect(await exists(objectKey)).toBe(true)
     const left = await env.DB.prepare('SELECT count(*) AS "n" FROM "orphanedObjects" WHERE "objectKey" = ?')

@@ -30,8 +30,7 @@ describe('npm run deploy -- --dry-run', () => {
       'deploy --minify',
     ]
     expect(commands).toHaveLength(9)
-    for (const command of commands)
-      expect(printed).toContain(`$ npm run wrangler -- ${command} --env=${env}\n`)
+    for (const command of commands) expect(printed).toContain(`$ npm run wrangler -- ${command} --env=${env}\n`)
     const mcp = { environment: env, config: join(ROOT, 'mcp', 'wrangler.toml') }
     expect(printed).toContain(`$ npm run wrangler -- deploy --minify --config ${mcp.config} --env=${env}\n`)
     const words = [
@@ -102,10 +101,7 @@ describe('npm run deploy', () => {
   const made = (printed: string) => JSON.parse(/^\{.*"apiKey".*\}$/m.exec(printed)?.[0] ?? 'null')
 
   /** With the services in another form of TOML. */
-  const OTHER_TOML = TOML.replace(
-    /^\[\[services\]\]\nbinding = "MCP"\nservice = "workspace-api-mcp"\n/m,
-    '',
-  ).replace(
+  const OTHER_TOML = TOML.replace(/^\[\[services\]\]\nbinding = "MCP"\nservice = "workspace-api-mcp"\n/m, '').replace(
     /^\[assets\]/m,
     "services = [ { service = 'workspace-api-mcp', 'binding' = 'MCP' } ] # a comment\n[assets]",
   )
@@ -121,9 +117,7 @@ describe('npm run deploy', () => {
     const services = (worker: string) =>
       api.uploads
         .get(worker)
-        ?.map(({ bindings }) =>
-          bindings.filter(({ type }) => type === 'service').map(({ service }) => service),
-        )
+        ?.map(({ bindings }) => bindings.filter(({ type }) => type === 'service').map(({ service }) => service))
     expect([services('workspace-api'), services('workspace-api-mcp')]).toEqual([
       [[], ['workspace-api-mcp']],
       [['workspace-api']],
@@ -169,9 +163,7 @@ describe('npm run deploy', () => {
     const { api, deploy, variables } = await newAccount()
     expect((await deploy(newProject())).code).toBe(0)
     const page = readFileSync(join(ROOT, 'docs', 'day-2.md'), 'utf8')
-    const leave = page
-      .slice(page.indexOf('## Leave'))
-      .replace('<database_name in wrangler.toml>', 'workspace-api')
+    const leave = page.slice(page.indexOf('## Leave')).replace('<database_name in wrangler.toml>', 'workspace-api')
     const commands = Array.from(leave.matchAll(/npm run wrangler -- (.*?)(?=`|$)/gm), ([, args = '']) => args)
     const wrangler = join(ROOT, 'node_modules', 'wrangler', 'bin', 'wrangler.js')
     for (const args of commands) {
@@ -190,9 +182,7 @@ describe('npm run deploy', () => {
     const args = ['--env', 'staging', '--organization', 'Acme', '--user', 'ada', '--subdomain', 'acme']
     const { printed } = await deploy(project, ...args)
     expect(printed).toContain('is healthy')
-    expect(api.databases).toMatchObject([
-      { name: 'workspace-api-staging', read_replication: { mode: 'auto' } },
-    ])
+    expect(api.databases).toMatchObject([{ name: 'workspace-api-staging', read_replication: { mode: 'auto' } }])
     expect([...api.uploads.keys()]).toEqual(['workspace-api-staging', 'workspace-api-mcp-staging'])
     expect(api.subdomain).toBe('acme')
     const keys = project.keys('staging')
@@ -219,9 +209,7 @@ describe('npm run deploy', () => {
     expect(resources()).toEqual(before)
     const [, , upgrade, ...others] = api.uploads.get('workspace-api-staging') ?? []
     expect(others).toEqual([])
-    expect(upgrade?.bindings).toContainEqual(
-      expect.objectContaining({ service: 'workspace-api-mcp-staging' }),
-    )
+    expect(upgrade?.bindings).toContainEqual(expect.objectContaining({ service: 'workspace-api-mcp-staging' }))
     expect(upgrade?.bindings.map(({ name }) => name)).not.toContain('ENCRYPTION_KEYS')
     expect([rowsOf('organizations').length, rowsOf('apiKeys').length]).toEqual([1, 2])
     expect(project.keys('staging')).toEqual(keys)

@@ -8,14 +8,7 @@ import { Service } from '../../scripts/service.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { callScript, runScript, startScript } from '../support/commands.ts'
-import {
-  type DevServer,
-  freePort,
-  newFolder,
-  readDemo,
-  startDevServer,
-  stopDevServer,
-} from '../support/dev-server.ts'
+import { type DevServer, freePort, newFolder, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
 import { countOf, newState, rowsOf } from '../support/local-state.ts'
 
 const state = newState()
@@ -83,11 +76,7 @@ describe('npm run status', () => {
       schema: { isCurrent: true },
       schedules: { late: 0 },
       runs: { pending: expect.any(Number), failedLastDay: 0 },
-      organizations: [
-        { name: 'Acme' },
-        { name: 'Globex', id: organizationId },
-        { name: 'Initech', liveKeys: 0 },
-      ],
+      organizations: [{ name: 'Acme' }, { name: 'Globex', id: organizationId }, { name: 'Initech', liveKeys: 0 }],
     })
     const of = (name: string, status = readStatus()) =>
       status.organizations.find((each: { name: string }) => each.name === name)
@@ -120,9 +109,7 @@ describe('npm run status', () => {
       .poll(() => of('Globex'), { timeout: 20_000 })
       .toMatchObject({ runsPending: pending + 1, runsFailedLastDay: 0 })
     expect(Date.parse(readStatus().lastTickAt)).toBeGreaterThan(minuteBefore)
-    await expect
-      .poll(() => countOf(state, `"runs" WHERE "scheduleId" = '${body.id}' AND "attempts" = 1`))
-      .toBe(1)
+    await expect.poll(() => countOf(state, `"runs" WHERE "scheduleId" = '${body.id}' AND "attempts" = 1`)).toBe(1)
     // The next attempt is the last one.
     const now = new Date().toISOString()
     await rowsOf(
@@ -187,8 +174,7 @@ describe('npm run organization', () => {
     await rowsOf(state, `DELETE FROM "organizations" WHERE "id" = '${other?.id}' RETURNING 1`)
     expect(await runScript('organization', ['show', 'Nobody', ...persist])).toMatchObject({
       status: 1,
-      stderr:
-        'There is no organization with this name; got "Nobody". To list them: npm run organization -- list\n',
+      stderr: 'There is no organization with this name; got "Nobody". To list them: npm run organization -- list\n',
     })
   })
 
@@ -231,10 +217,7 @@ describe('npm run organization', () => {
     const { skillId } = demo.otherOrganization
     const archive = contents.find((each) => each.skillId === skillId)
     expect(archive).toMatchObject({ file: `skills/${skillId}/1.tar.gz`, version: 1 })
-    const [{ digest } = {}] = await rowsOf(
-      state,
-      `SELECT "digest" FROM "skillVersions" WHERE "skillId" = '${skillId}'`,
-    )
+    const [{ digest } = {}] = await rowsOf(state, `SELECT "digest" FROM "skillVersions" WHERE "skillId" = '${skillId}'`)
     expect(sha256(readFileSync(join(output, archive.file)))).toBe(digest)
     for (const file of ['sessionFiles.jsonl', exported[0].file]) {
       expect(statSync(join(output, file)).mode & 0o077).toBe(0)
@@ -255,8 +238,7 @@ describe('npm run organization', () => {
       )
     const whole = read()
     const { organizationId, startedAt } = JSON.parse(readFileSync(join(output, 'export.json'), 'utf8'))
-    const interrupt = () =>
-      writeFileSync(join(output, 'export.json'), JSON.stringify({ organizationId, startedAt }))
+    const interrupt = () => writeFileSync(join(output, 'export.json'), JSON.stringify({ organizationId, startedAt }))
     interrupt()
     rmSync(join(output, 'skills.jsonl'))
     const contents = join(output, 'contents.jsonl')
@@ -269,10 +251,7 @@ describe('npm run organization', () => {
     rmSync(gone)
     expect(exportTo(output)).toContain(`Continuing the export of ${startedAt}\n`)
     expect(read()).toEqual(whole)
-    writeFileSync(
-      join(output, 'export.json'),
-      JSON.stringify({ organizationId: crypto.randomUUID(), startedAt }),
-    )
+    writeFileSync(join(output, 'export.json'), JSON.stringify({ organizationId: crypto.randomUUID(), startedAt }))
     expect(() => exportTo(output)).toThrow(/exists already/)
   })
 
@@ -291,9 +270,7 @@ describe('npm run organization', () => {
     exportTo(output)
     expect(readdirSync(files).sort()).toEqual(['folder', 'globex'])
     expect(readdirSync(join(files, 'folder'))).toEqual(['crafted'])
-    const written = readdirSync(output, { recursive: true, withFileTypes: true }).filter((each) =>
-      each.isFile(),
-    )
+    const written = readdirSync(output, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
     expect(written.filter(({ name }) => !/\.jsonl?$/.test(name))).toHaveLength(PATHS.length + 2)
     for (const { id, sessionId, path } of before) {
       await rowsOf(
@@ -313,9 +290,7 @@ describe('npm run organization', () => {
       status: 2,
       stderr: expect.stringMatching(/^The organization to delete is not named by its ID; got "Globex"\. /),
     })
-    expect(remove('Globex')).toMatch(
-      /^Deleted [\d,]+ rows\. The tick deletes the objects of the organization\.$/m,
-    )
+    expect(remove('Globex')).toMatch(/^Deleted [\d,]+ rows\. The tick deletes the objects of the organization\.$/m)
     expect(new Set(Object.values(await countsOf('=')))).toEqual(new Set([0]))
     expect(await countsOf('<>')).toEqual(others)
     expect(() => remove('Globex')).toThrow(/no organization/)
@@ -330,9 +305,7 @@ describe('npm run reseal', () => {
        FROM "environmentVariables" LIMIT 1`,
     )
     const watched = callScript('reseal', '--to', String(keyId), '--persist-to', state)
-    expect(watched).toMatch(
-      /^\d+ values are encrypted with \S+, 0 with older keys\nYou can remove the older keys/,
-    )
+    expect(watched).toMatch(/^\d+ values are encrypted with \S+, 0 with older keys\nYou can remove the older keys/)
   })
 
   it('refuses the ID of another key than the first one', () => {
@@ -342,10 +315,7 @@ describe('npm run reseal', () => {
   })
 
   it('says how much is left, and when the next tick is due', async () => {
-    const sealed = await rowsOf(
-      state,
-      'SELECT rowid AS "id", "sealedValue" AS "value" FROM "environmentVariables"',
-    )
+    const sealed = await rowsOf(state, 'SELECT rowid AS "id", "sealedValue" AS "value" FROM "environmentVariables"')
     const [, , keyId = ''] = /^(v1\.)([^.]+)/.exec(String(sealed[0]?.value)) ?? []
     await rowsOf(
       state,

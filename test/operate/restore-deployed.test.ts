@@ -70,9 +70,7 @@ async function newDeployment() {
   sqlite
     .prepare('INSERT INTO "skills" VALUES (?, ?, ?, ?, 1, 1, ?, ?, ?, NULL, NULL)')
     .run(ORGANIZATION, 'skill', 'large', 'Large.', 'r', createdAt, createdAt)
-  sqlite
-    .prepare('INSERT INTO "skillContents" VALUES (?, ?, ?, ?)')
-    .run(ORGANIZATION, 'skill', 'sha256', LARGE_CONTENT)
+  sqlite.prepare('INSERT INTO "skillContents" VALUES (?, ?, ?, ?)').run(ORGANIZATION, 'skill', 'sha256', LARGE_CONTENT)
   sqlite
     .prepare(
       `INSERT INTO "schedules" ("organizationId", "parentType", "parentId", "id", "cron", "timezone", "enabledAt", "nextRunAt", "createdAt", "updatedAt", "revision")
@@ -129,9 +127,7 @@ function verify(sqlite: DatabaseSync): void {
 const acceptsChanges = (sqlite: DatabaseSync) => {
   try {
     sqlite
-      .prepare(
-        `INSERT INTO "auditEvents" VALUES (?, ?, 'putUser', '/', '', '', NULL, '') ON CONFLICT DO NOTHING`,
-      )
+      .prepare(`INSERT INTO "auditEvents" VALUES (?, ?, 'putUser', '/', '', '', NULL, '') ON CONFLICT DO NOTHING`)
       .run(ORGANIZATION, crypto.randomUUID())
     return true
   } catch (error) {
@@ -164,9 +160,7 @@ describe('the objects of a deployment', () => {
     const output = join(files, 'export')
     expect(await command('organization', 'export', 'COMMIT;', '--output', output)).toMatchObject({ code: 0 })
     const exportedKeys = readFileSync(join(output, 'apiKeys.jsonl'), 'utf8').trim().split('\n')
-    expect(exportedKeys.map((line) => JSON.parse(line).name).sort()).toEqual(
-      keys.map(({ row }) => row.name).sort(),
-    )
+    expect(exportedKeys.map((line) => JSON.parse(line).name).sort()).toEqual(keys.map(({ row }) => row.name).sort())
     expect(hashes.filter((hash) => exportedKeys.join().includes(hash))).toEqual([])
     for (let index = 0; index < COUNT; index++) {
       expect(readFileSync(join(output, 'files', 'session', 'src', `${index}.txt`))).toEqual(content(index))
@@ -241,19 +235,13 @@ describe('a restore of a deployment', { tags: 'slow' }, () => {
     expect(restored.name).toMatch(/^workspace-api-\d{8}t\d{6}$/)
     verifyBackup(restored.sqlite)
     expect(skills(restored.sqlite)).toEqual(['large'])
-    expect(restored.sqlite.prepare('SELECT "content" FROM "skillContents"').all()).toEqual([
-      { content: LARGE_CONTENT },
-    ])
+    expect(restored.sqlite.prepare('SELECT "content" FROM "skillContents"').all()).toEqual([{ content: LARGE_CONTENT }])
     expect(isLive(restored.sqlite, revokedHash)).toBe(false)
     expect(hashes.filter((hash) => isLive(restored.sqlite, hash))).toHaveLength(KEYS - 1)
     expect(
-      restored.sqlite
-        .prepare('SELECT "expiresAt", "rotatedAt" FROM "apiKeys" WHERE "hash" = ?')
-        .all(hashes[2] ?? ''),
+      restored.sqlite.prepare('SELECT "expiresAt", "rotatedAt" FROM "apiKeys" WHERE "hash" = ?').all(hashes[2] ?? ''),
     ).toEqual([{ expiresAt: rotatedAt, rotatedAt }])
-    expect(restored.sqlite.prepare('SELECT "nextRunAt" FROM "schedules"').all()).toEqual([
-      { nextRunAt: null },
-    ])
+    expect(restored.sqlite.prepare('SELECT "nextRunAt" FROM "schedules"').all()).toEqual([{ nextRunAt: null }])
     expect(restored.sqlite.prepare('SELECT "name" FROM "passes"').all()).toEqual([{ name: 'retention' }])
     expect(restored.sqlite.prepare('SELECT * FROM "objectSearches"').all()).toHaveLength(1)
     expect(acceptsChanges(restored.sqlite)).toBe(true)
@@ -269,8 +257,7 @@ describe('a restore of a deployment', { tags: 'slow' }, () => {
     ['it can’t be filled', /^POST \/d1\/database\/(?!workspace-api\/)[^/]+\/query$/],
     [
       'its last statements fail',
-      (call: string, body: unknown) =>
-        call.endsWith('/query') && JSON.stringify(body).includes('objectSearches\\" ('),
+      (call: string, body: unknown) => call.endsWith('/query') && JSON.stringify(body).includes('objectSearches\\" ('),
     ],
     ['the Worker can’t be uploaded', UPLOAD],
     ['the Worker is uploaded, and the rest fails', `PUT /workers/scripts/${WORKER}/schedules`],
@@ -296,42 +283,34 @@ describe('a restore of a deployment', { tags: 'slow' }, () => {
     ['before the Worker is uploaded', /\/versions$/, 1],
     ['after the Worker is uploaded', /^PUT \/workers\/scripts\/[^/]+\/schedules/, 2],
   ]
-  it.each(moments)(
-    'revives no key when its process is killed %s, and can be run again',
-    async (_, call, count) => {
-      const { api, project, current, first, restore, start } = await newDeployment()
-      revoke(first.sqlite, hashes[0] ?? '')
-      let calls = 0
-      const child = start('--input', backup)
-      api.watch = (made) => {
-        if (call.test(made) && ++calls === count) process.kill(-(child.pid as number), 'SIGKILL')
-      }
-      const signal = await new Promise((resolve) => child.on('close', (_code, signal) => resolve(signal)))
-      expect(signal).toBe('SIGKILL')
-      api.watch = () => undefined
-      verify(current().sqlite)
-      expect(isLive(current().sqlite, hashes[0] ?? '')).toBe(false)
-      expect(hashes.filter((hash) => isLive(current().sqlite, hash))).toHaveLength(KEYS - 1)
-      // Wrangler.toml still names the first, which the commands refuse to take for the one that serves.
-      if (current() !== first) {
-        expect((await restore('--input', backup)).printed).toContain(
-          `Set database_name = "${current().name}"`,
-        )
-        const toml = readFileSync(project.config, 'utf8')
-        writeFileSync(
-          project.config,
-          toml.replace('"workspace-api"\nmigrations', `"${current().name}"\nmigrations`),
-        )
-        await new Promise((resolve) => setTimeout(resolve, 1000))
-      }
-      const killed = current()
-      expect(await restore('--input', backup)).toMatchObject({ code: 0 })
-      expect(current()).not.toBe(killed)
-      expect(current().name).toMatch(/^workspace-api-\d{8}t\d{6}$/)
-      expect(skills(current().sqlite)).toEqual(['large'])
-      expect(hashes.filter((hash) => isLive(current().sqlite, hash))).toHaveLength(KEYS - 1)
-    },
-  )
+  it.each(moments)('revives no key when its process is killed %s, and can be run again', async (_, call, count) => {
+    const { api, project, current, first, restore, start } = await newDeployment()
+    revoke(first.sqlite, hashes[0] ?? '')
+    let calls = 0
+    const child = start('--input', backup)
+    api.watch = (made) => {
+      if (call.test(made) && ++calls === count) process.kill(-(child.pid as number), 'SIGKILL')
+    }
+    const signal = await new Promise((resolve) => child.on('close', (_code, signal) => resolve(signal)))
+    expect(signal).toBe('SIGKILL')
+    api.watch = () => undefined
+    verify(current().sqlite)
+    expect(isLive(current().sqlite, hashes[0] ?? '')).toBe(false)
+    expect(hashes.filter((hash) => isLive(current().sqlite, hash))).toHaveLength(KEYS - 1)
+    // Wrangler.toml still names the first, which the commands refuse to take for the one that serves.
+    if (current() !== first) {
+      expect((await restore('--input', backup)).printed).toContain(`Set database_name = "${current().name}"`)
+      const toml = readFileSync(project.config, 'utf8')
+      writeFileSync(project.config, toml.replace('"workspace-api"\nmigrations', `"${current().name}"\nmigrations`))
+      await new Promise((resolve) => setTimeout(resolve, 1000))
+    }
+    const killed = current()
+    expect(await restore('--input', backup)).toMatchObject({ code: 0 })
+    expect(current()).not.toBe(killed)
+    expect(current().name).toMatch(/^workspace-api-\d{8}t\d{6}$/)
+    expect(skills(current().sqlite)).toEqual(['large'])
+    expect(hashes.filter((hash) => isLive(current().sqlite, hash))).toHaveLength(KEYS - 1)
+  })
 
   it('goes back in time by the same way', async () => {
     const { api, current, first, restore } = await newDeployment()
@@ -387,10 +366,7 @@ describe('npm run deploy', { tags: 'slow' }, () => {
   it('does not exchange the database of a Worker', async () => {
     const { project, url, deploy, current, first } = await newDeployment()
     await fetch(`${url}/d1/database`, { method: 'POST', body: JSON.stringify({ name: 'another' }) })
-    writeFileSync(
-      project.config,
-      TOML.replace('database_name = "workspace-api"', 'database_name = "another"'),
-    )
+    writeFileSync(project.config, TOML.replace('database_name = "workspace-api"', 'database_name = "another"'))
     const { code, printed } = await deploy()
     expect(printed).toContain('Set database_name = "workspace-api"')
     expect([code, current()]).toEqual([1, first])

@@ -21,14 +21,7 @@ import { insertApiKey, mintApiKey } from '../../operate/provisioning.ts'
 import { runWrangler } from '../../operate/wrangler.ts'
 import { Service } from '../../scripts/service.ts'
 import { ROOT, runScript, startScript } from '../support/commands.ts'
-import {
-  type DevServer,
-  freePort,
-  newFolder,
-  readDemo,
-  startDevServer,
-  stopDevServer,
-} from '../support/dev-server.ts'
+import { type DevServer, freePort, newFolder, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
 import { countOf, newState, rowsOf } from '../support/local-state.ts'
 
 const KEYS = 1200
@@ -78,10 +71,7 @@ async function fingerprint(): Promise<string> {
   const stable = tables.filter(({ name }) => !TICKED.includes(String(name)))
   const counts = await Promise.all(stable.map(async ({ name }) => [name, await countOf(state, `"${name}"`)]))
   const schema = await rowsOf(state, 'SELECT "type", "name" FROM sqlite_master ORDER BY 1, 2')
-  const keys = await rowsOf(
-    state,
-    'SELECT "hash", "revokedAt" IS NULL AS "isValid" FROM "apiKeys" ORDER BY 1',
-  )
+  const keys = await rowsOf(state, 'SELECT "hash", "revokedAt" IS NULL AS "isValid" FROM "apiKeys" ORDER BY 1')
   return JSON.stringify({ counts, schema, keys })
 }
 
@@ -150,9 +140,7 @@ describe('a backup', () => {
              OR "bytes" <> (SELECT coalesce(sum("sizeBytes"), 0) FROM "sessionFiles" WHERE "organizationId" = "usage"."organizationId")`,
         )
         .all()
-      const referenced = copy
-        .prepare('SELECT * FROM "orphanedObjects" JOIN "sessionFiles" USING ("objectKey")')
-        .all()
+      const referenced = copy.prepare('SELECT * FROM "orphanedObjects" JOIN "sessionFiles" USING ("objectKey")').all()
       copy.close()
       expect([wrong, referenced]).toEqual([[], []])
     }
@@ -165,12 +153,9 @@ describe('a backup', () => {
     await run('backup', '--output', backup, '--persist-to', state)
     expect(statSync(backup).mode & 0o077).toBe(0)
     const bytes = readFileSync(backup)
-    for (const secret of [demo.apiKey, revoked.token, 'postgres://'])
-      expect(bytes.includes(secret)).toBe(false)
+    for (const secret of [demo.apiKey, revoked.token, 'postgres://']) expect(bytes.includes(secret)).toBe(false)
     expect(bytes.includes(demo.organizationId)).toBe(true)
-    await expect(run('backup', '--output', backup, '--persist-to', state)).rejects.toThrow(
-      /does not exist yet/,
-    )
+    await expect(run('backup', '--output', backup, '--persist-to', state)).rejects.toThrow(/does not exist yet/)
     await expect(run('backup', '--output', join(files, 'x'), '--persist-to', files)).rejects.toThrow(
       /There is no database in/,
     )
@@ -182,15 +167,7 @@ describe('a backup with objects', () => {
   const file = join(folder, 'backup.sqlite')
   const contentsOf = async (place: string) => {
     const output = newFolder()
-    await run(
-      'organization',
-      'export',
-      demo.organizationId,
-      '--output',
-      join(output, 'export'),
-      '--persist-to',
-      place,
-    )
+    await run('organization', 'export', demo.organizationId, '--output', join(output, 'export'), '--persist-to', place)
     const found = readdirSync(output, { recursive: true, withFileTypes: true }).filter(
       (each) => each.isFile() && !/\.jsonl?$/.test(each.name),
     )
@@ -322,9 +299,7 @@ describe('a restore over a database that serves', () => {
     const copy = join(files, 'zone.sqlite')
     copyFileSync(backup, copy)
     const database = new DatabaseSync(copy)
-    database.exec(
-      `UPDATE "schedules" SET "timezone" = 'Mars/Olympus', "nextRunAt" = '2026-01-01T00:00:00.000Z'`,
-    )
+    database.exec(`UPDATE "schedules" SET "timezone" = 'Mars/Olympus', "nextRunAt" = '2026-01-01T00:00:00.000Z'`)
     database.close()
     await restore('--input', copy)
     expect(await isAlive(revoked.token)).toBe(false)
@@ -503,9 +478,7 @@ describe('what is no whole backup', () => {
     for (const contents of ['', 'garbage', text().slice(0, 100_000)]) {
       const input = join(files, 'wrong.sql')
       writeFileSync(input, contents)
-      await expect(restore('--input', input)).rejects.toThrow(
-        /wrong\.sql can't be restored: .* Nothing was changed\./,
-      )
+      await expect(restore('--input', input)).rejects.toThrow(/wrong\.sql can't be restored: .* Nothing was changed\./)
     }
     await expect(restore('--input', join(files, 'missing.sql'))).rejects.toThrow(/--input/)
     await expect(restore('--input', files)).rejects.toThrow(/--input/)

@@ -79,10 +79,7 @@ describe('wrong use', () => {
     [['check', '--fast'], "Unknown option '--fast'."],
     [['test', '--slwo'], "Unknown option '--slwo' (Did you mean --slow?)."],
     [['sql', 'pins'], 'Too many arguments. Expected 0 arguments but got 1: pins.'],
-    [
-      ['soak', '--minutes', 'ten'],
-      "Option '--minutes <number>' argument 'ten' is invalid. Allowed: a number above 0.",
-    ],
+    [['soak', '--minutes', 'ten'], "Option '--minutes <number>' argument 'ten' is invalid. Allowed: a number above 0."],
     [
       ['soak', '--connections', '-1'],
       "Option '--connections <number>' argument '-1' is invalid. Allowed: a number above 0.",
@@ -96,19 +93,13 @@ describe('wrong use', () => {
     [['backup', '--output'], "Option '--output <file>' argument missing."],
     [['backup', '--output', '--remote'], '--output has no value; got the option --remote instead.'],
     [['backup', '--output='], '--output is empty.'],
-    [
-      ['backup', '--output', 'FILE'],
-      '--output FILE exists already; allowed: a file that does not exist yet.',
-    ],
+    [['backup', '--output', 'FILE'], '--output FILE exists already; allowed: a file that does not exist yet.'],
     [['backup', '--output', 'new', '--env', 'staging'], '--env selects a deployment, so it needs --remote.'],
     [
       ['backup', '--output', 'new', '--remote', '--persist-to', 'x'],
       '--persist-to selects a local database, so it cannot be used with --remote.',
     ],
-    [
-      ['restore'],
-      'Pass either --input <file>, a file that `npm run backup` wrote, or --time-travel <instant>.',
-    ],
+    [['restore'], 'Pass either --input <file>, a file that `npm run backup` wrote, or --time-travel <instant>.'],
     [
       ['restore', '--input', 'missing'],
       '--input is not a file; got "missing"; allowed: a file that `npm run backup` wrote.',
@@ -120,10 +111,7 @@ describe('wrong use', () => {
     [['reseal'], '--to <key ID> is missing.'],
     [['bootstrap', '--user', 'ada'], 'Pass either --organization <name> or --organization-id <id>.'],
     [['bootstrap', '--organization', 'Acme'], 'Pass either --user <id> or --service.'],
-    [
-      ['bootstrap', '--organization', 'Acme', '--service', '--user', 'ada'],
-      'Pass either --user <id> or --service.',
-    ],
+    [['bootstrap', '--organization', 'Acme', '--service', '--user', 'ada'], 'Pass either --user <id> or --service.'],
     [['bootstrap', '--organization-id', 'x', '--service'], '--organization-id is not a UUID; got "x".'],
     [
       ['bootstrap', '--organization', 'Acme', '--service', '--scopes', 'all'],
@@ -134,10 +122,7 @@ describe('wrong use', () => {
     [['organization', 'lst'], "Unknown command 'lst'; allowed: list, show, export, delete."],
     [['organization', 'export', ID], '--output <folder> is missing.'],
     [['status', 'all'], 'Too many arguments. Expected 0 arguments but got 1: all.'],
-    [
-      ['backup', '--with-object', '--output', 'new'],
-      "Unknown option '--with-object' (Did you mean --with-objects?).",
-    ],
+    [['backup', '--with-object', '--output', 'new'], "Unknown option '--with-object' (Did you mean --with-objects?)."],
   ]
 
   it('is one line, and exit code 2', { timeout: 120_000 }, async () => {

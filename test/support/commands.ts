@@ -26,11 +26,7 @@ function argumentsOf(script: string): string[] {
 }
 
 /** Starts a script in a process group of its own. */
-export function startScript(
-  script: string,
-  args: readonly string[],
-  options: SpawnOptions = {},
-): ChildProcess {
+export function startScript(script: string, args: readonly string[], options: SpawnOptions = {}): ChildProcess {
   return startNode([...argumentsOf(script), ...args], options)
 }
 

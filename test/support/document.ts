@@ -55,10 +55,7 @@ export function expectDocumented(method: string, path: string, response: ApiResp
     seenStatuses.add(`${operation.operationId} ${response.status}`)
     const fromService = [401, 405, 413, 429, 431]
     const isListed = operation.responses[response.status] !== undefined
-    expect(
-      isListed || fromService.includes(response.status),
-      `${operation.operationId} ${response.status}`,
-    ).toBe(true)
+    expect(isListed || fromService.includes(response.status), `${operation.operationId} ${response.status}`).toBe(true)
   }
   if (response.status >= 400) {
     expect(Object.keys(response.body)).toEqual(['error'])

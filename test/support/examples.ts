@@ -150,11 +150,12 @@ export const insufficientKeys: readonly RefusedKey[] = [
 ]
 
 /** Every operation with its row. Those without one are missing here: test/access.test.ts names them. */
-export const exampleList: readonly { operationId: string; contract: Contract; row: Row }[] =
-  operations.flatMap(({ contract }) => {
+export const exampleList: readonly { operationId: string; contract: Contract; row: Row }[] = operations.flatMap(
+  ({ contract }) => {
     const row = examples[contract.operationId]
     return row ? [{ operationId: contract.operationId, contract, row }] : []
-  })
+  },
+)
 
 /** A key that succeeds. @returns its token. */
 export function keyFor(workspace: Workspace, { keyOptions }: Example): Promise<string> {

@@ -3,12 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Row } from '../../operate/cloudflare.ts'
-import {
-  type CommandDatabase,
-  localDatabaseFile,
-  openDatabase,
-  openLocalFile,
-} from '../../operate/database.ts'
+import { type CommandDatabase, localDatabaseFile, openDatabase, openLocalFile } from '../../operate/database.ts'
 import { ROOT } from './commands.ts'
 import { newFolder } from './dev-server.ts'
 

@@ -73,15 +73,7 @@ export class Workspace {
   }
 
   async addKeyWithId(options: KeyOptions = {}) {
-    const {
-      scopes = SCOPES,
-      userId,
-      projectIds,
-      expiresAt,
-      createdByKeyId = null,
-      kind,
-      sessions = 0,
-    } = options
+    const { scopes = SCOPES, userId, projectIds, expiresAt, createdByKeyId = null, kind, sessions = 0 } = options
     const user = userId === undefined ? this.userId : userId
     const { token, row } = provisioning.mintApiKey({
       organizationId: this.organizationId,
@@ -99,8 +91,7 @@ export class Workspace {
       expiresAt: '2999-01-01T00:00:00.000Z',
       createdByKeyId: row.id,
     } as const
-    for (let count = 0; count < sessions; count++)
-      await this.addKeyWithId({ ...options, ...session, sessions: 0 })
+    for (let count = 0; count < sessions; count++) await this.addKeyWithId({ ...options, ...session, sessions: 0 })
     return { token, id: row.id }
   }
 
@@ -319,8 +310,7 @@ export class Workspace {
       timezone = 'UTC',
       id = this.newId(),
       ...values
-    }: Partial<Record<string, string | number | null>> &
-      Partial<Record<'cron' | 'timezone' | 'id', string>> = {},
+    }: Partial<Record<string, string | number | null>> & Partial<Record<'cron' | 'timezone' | 'id', string>> = {},
   ): Promise<string> {
     await this.#insert(tables.schedules, {
       parentType,
@@ -376,9 +366,7 @@ export class Workspace {
 
   async removeRunEndpoint(): Promise<void> {
     await write(
-      bound(
-        query.delete(tables.runEndpoints).where(eq(tables.runEndpoints.organizationId, this.organizationId)),
-      ),
+      bound(query.delete(tables.runEndpoints).where(eq(tables.runEndpoints.organizationId, this.organizationId))),
     )
   }
 
@@ -406,8 +394,7 @@ export class Workspace {
     const uploadingObjectKey = `profile-pictures/${this.organizationId}/${newUuid()}`
     const lease = { uploadingObjectKey, leaseExpiresAt }
     const isThere = (await this.dump('profilePictures')).some((row) => row.userId === userId)
-    if (isThere)
-      await write(bound(query.update(tables.profilePictures).set(lease).where(this.#isPictureOf(userId))))
+    if (isThere) await write(bound(query.update(tables.profilePictures).set(lease).where(this.#isPictureOf(userId))))
     else await this.#insert(tables.profilePictures, { userId, ...lease })
     return uploadingObjectKey
   }

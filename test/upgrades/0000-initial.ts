@@ -349,9 +349,7 @@ export const initial: SchemaVersion = {
     skillVersions: SKILL_VERSIONS.map(({ contents, ...row }) => row),
     skillContents: SKILL_VERSIONS.flatMap(({ organizationId, skillId, version, contents }) =>
       // The second version has the contents of the first.
-      version === 1
-        ? contents.map((content) => ({ organizationId, skillId, sha256: sha256(content), content }))
-        : [],
+      version === 1 ? contents.map((content) => ({ organizationId, skillId, sha256: sha256(content), content })) : [],
     ),
     skillFeeds: [
       {
@@ -451,13 +449,7 @@ function deletion(resourceType: string, resourceId: string, values: object = {})
   return { organizationId: ACME, resourceType, resourceId, deletedAt: CHANGED, ...values }
 }
 
-function pin(
-  organizationId: string,
-  userId: string,
-  resourceType: string,
-  resourceId: string,
-  position: number,
-) {
+function pin(organizationId: string, userId: string, resourceType: string, resourceId: string, position: number) {
   return { organizationId, userId, resourceType, resourceId, position, createdAt: WRITTEN }
 }
 

@@ -35,10 +35,7 @@ export function isIgnored(filename: string): boolean {
   return filename.split('/').some((segment) => IGNORED.includes(segment.toLowerCase()))
 }
 
-export function computeFingerprint(file: {
-  readonly sha256: string
-  readonly executable: boolean
-}): Fingerprint {
+export function computeFingerprint(file: { readonly sha256: string; readonly executable: boolean }): Fingerprint {
   return `${file.sha256}${file.executable ? ' executable' : ''}`
 }
 

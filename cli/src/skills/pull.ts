@@ -1,22 +1,8 @@
 /** Writes the skills of a service into a folder, and keeps what was changed there. */
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { WorkspaceClient } from '../../../client/src/index.ts'
-import {
-  positiveInteger,
-  startProgress,
-  temporaryFolder,
-  UsageError,
-} from '../../../command-line/src/index.ts'
+import { positiveInteger, startProgress, temporaryFolder, UsageError } from '../../../command-line/src/index.ts'
 import { skillFilename, skillName } from '../../../src/contracts.ts'
 import { describe, withJson } from '../command.ts'
 import { failure } from '../local-files.ts'
@@ -36,14 +22,7 @@ import {
   recordsIn,
   writeRecord,
 } from './folder.ts'
-import {
-  computeFingerprints,
-  earlierFiles,
-  hasTag,
-  listSkills,
-  readVersion,
-  type VersionFile,
-} from './versions.ts'
+import { computeFingerprints, earlierFiles, hasTag, listSkills, readVersion, type VersionFile } from './versions.ts'
 
 export const pull = withJson(
   describe(
@@ -164,20 +143,12 @@ async function pullSkill(
   checkPaths(local, changes)
   const skipped = files
     .filter(({ filename }) => isIgnored(filename))
-    .map(({ filename }) =>
-      outcomeLine(options, 'skipped', `${name}/${filename}`, ": never part of a skill's folder"),
-    )
+    .map(({ filename }) => outcomeLine(options, 'skipped', `${name}/${filename}`, ": never part of a skill's folder"))
   if (options.dryRun) {
     const outcome = local === undefined ? 'to create' : changes.length > 0 ? 'to update' : 'unchanged'
     return [...skipped, ...linesOf(outcome, pulled.files, kept)]
   }
-  const outcome = await write(
-    folder,
-    local,
-    changes,
-    pulled,
-    new Map(files.map((file) => [file.filename, file])),
-  )
+  const outcome = await write(folder, local, changes, pulled, new Map(files.map((file) => [file.filename, file])))
   return [...skipped, ...linesOf(outcome, pulled.files, kept)]
 }
 
@@ -185,9 +156,7 @@ async function pullSkill(
 function checkFilename(filename: string): void {
   const result = skillFilename().safeParse(filename)
   if (!result.success || result.data !== filename) {
-    throw new Error(
-      `the service has a filename that no file of a skill can have: ${JSON.stringify(filename)}`,
-    )
+    throw new Error(`the service has a filename that no file of a skill can have: ${JSON.stringify(filename)}`)
   }
 }
 
@@ -223,8 +192,8 @@ function fingerprintAt(entry: Entry | undefined): Fingerprint | undefined {
 }
 
 /**
- * Compares the folder with the version, and with what the last pull wrote: each file is as that pull found it or as it wrote
- * it, unless it was changed since.
+ * Compares the folder with the version, and with what the last pull wrote: each file is as that pull found it or as it
+ * wrote it, unless it was changed since.
  */
 function compare(
   local: Local | undefined,
@@ -279,8 +248,8 @@ function checkPaths(local: Local = new Map(), changes: readonly Change[]): void 
 }
 
 /**
- * Writes the changes. Files are written elsewhere and moved, so that each is there as a whole or not at all; a new folder is
- * moved as a whole. The record tells an interrupted pull from changes in the folder.
+ * Writes the changes. Files are written elsewhere and moved, so that each is there as a whole or not at all; a new
+ * folder is moved as a whole. The record tells an interrupted pull from changes in the folder.
  */
 async function write(
   folder: string,
@@ -325,11 +294,7 @@ async function write(
 function remove({ path, kind }: Entry, folder: string): void {
   if (kind === 'folder') return
   rmSync(path)
-  for (
-    let above = dirname(path);
-    above !== folder && readdirSync(above).length === 0;
-    above = dirname(above)
-  ) {
+  for (let above = dirname(path); above !== folder && readdirSync(above).length === 0; above = dirname(above)) {
     rmdirSync(above)
   }
 }

@@ -20,8 +20,7 @@ import { computeFingerprints, hasTag, listSkills, readVersion } from './versions
 
 /** Where no skills are looked for, besides what is never part of a skill. */
 const NO_SKILLS = 'node_modules'
-const CHANGED_MEANWHILE =
-  'someone else changed the skill in the meantime; nothing was overwritten, push again'
+const CHANGED_MEANWHILE = 'someone else changed the skill in the meantime; nothing was overwritten, push again'
 
 export const push = withJson(
   describe(
@@ -72,8 +71,7 @@ async function pushAll(folders: readonly string[], options: Options): Promise<vo
         continue
       }
       const { skill, skipped } = await readSkill(folder, options)
-      for (const { path, reason } of skipped)
-        progress.log(outcomeLine(options, 'skipped', path, `: ${reason}`))
+      for (const { path, reason } of skipped) progress.log(outcomeLine(options, 'skipped', path, `: ${reason}`))
       if (skipped.length > 0 && !options.allowSkips) {
         throw new Error(
           `${countOf(skipped.length, 'file')} would be left out; --allow-skips publishes the skill without`,

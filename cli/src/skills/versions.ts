@@ -38,13 +38,9 @@ function getUnless(client: WorkspaceClient, skillId: string, etag: string) {
 }
 
 /** @param version the current one if it is left out. */
-export async function readVersion(
-  client: WorkspaceClient,
-  id: string,
-  version?: number,
-): Promise<SkillVersion> {
-  // The ETag comes first: if the skill changes before its files are read, a change with this ETag fails. Without a body,
-  // because `*` matches every ETag.
+export async function readVersion(client: WorkspaceClient, id: string, version?: number): Promise<SkillVersion> {
+  // The ETag comes first: if the skill changes before its files are read, a change with this ETag fails. Without a
+  // body, because `*` matches every ETag.
   const result = await getUnless(client, id, '*')
   if (result.response.status !== NOT_MODIFIED) dataOf(result)
   const { isCurrent, files } = await retrieve(client, id, version ?? (await currentVersion(client, id)))
@@ -87,8 +83,6 @@ export function computeFingerprints(
   files: readonly Pick<VersionFile, 'filename' | 'sha256' | 'executable'>[],
 ): Fingerprints {
   return new Map(
-    files
-      .filter(({ filename }) => !isIgnored(filename))
-      .map((file) => [file.filename, computeFingerprint(file)]),
+    files.filter(({ filename }) => !isIgnored(filename)).map((file) => [file.filename, computeFingerprint(file)]),
   )
 }

@@ -8,11 +8,11 @@ interface Passing {
   readonly url: string
 }
 
-/** @param intercept runs first. Its result is the response's body; the request is passed on to the service if it is undefined. */
-export async function startProxy(
-  serviceUrl: string,
-  intercept: (request: Passing) => Promise<object | undefined>,
-) {
+/**
+ * @param intercept runs first. Its result is the response's body; the request is passed on to the service if it is
+ *   undefined.
+ */
+export async function startProxy(serviceUrl: string, intercept: (request: Passing) => Promise<object | undefined>) {
   const server = createServer(async (request, response) => {
     const { method = '', url = '' } = request
     const body = await buffer(request)

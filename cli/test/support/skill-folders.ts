@@ -16,7 +16,10 @@ export function writeFiles(folder: string, files: Readonly<Record<string, Conten
   return folder
 }
 
-/** @returns the bytes of each file below a folder in hexadecimal, after "x" if it is executable; other entries as they are. */
+/**
+ * @returns the bytes of each file below a folder in hexadecimal, after "x" if it is executable; other entries as they
+ *   are.
+ */
 export function readBytes(folder: string): Record<string, string> {
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true })
   return Object.fromEntries(

@@ -9,13 +9,7 @@ import { build } from 'esbuild'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchChromium, newPage } from '../../../test/browser/chromium.ts'
-import {
-  type DevServer,
-  freePort,
-  readDemo,
-  startDevServer,
-  stopDevServer,
-} from '../../../test/support/dev-server.ts'
+import { type DevServer, freePort, readDemo, startDevServer, stopDevServer } from '../../../test/support/dev-server.ts'
 import { newState } from '../../../test/support/local-state.ts'
 
 const state = newState()

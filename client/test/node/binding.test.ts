@@ -1,4 +1,7 @@
-/** The client in another Worker (client/test/support/dashboard), which reaches the service by a binding and by no network. */
+/**
+ * The client in another Worker (client/test/support/dashboard), which reaches the service by a binding and by no
+ * network.
+ */
 import { randomBytes } from 'node:crypto'
 import { v7 as newUuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -225,11 +225,7 @@ describe('the packed client', () => {
   it('runs in a Worker', async () => {
     const options = ['--name', 'app', '--compatibility-date', COMPATIBILITY_DATE]
     const wrangler = join(ROOT, 'node_modules', 'wrangler', 'bin', 'wrangler.js')
-    await run(
-      process.execPath,
-      [wrangler, 'deploy', 'worker.js', '--dry-run', '--outdir', 'worker', ...options],
-      app,
-    )
+    await run(process.execPath, [wrangler, 'deploy', 'worker.js', '--dry-run', '--outdir', 'worker', ...options], app)
     const script = readFileSync(inApp('worker', 'worker.js'), 'utf8')
     const worker = new Miniflare(
       convertV4MiniflareOptions({ modules: true, script, compatibilityDate: COMPATIBILITY_DATE }),

@@ -54,13 +54,10 @@ function startProxy(port: number, devPort: number): Server {
   return createServer((request, response) => {
     const { method = '', url: path, headers } = request
     const authorized = { ...headers, host: `localhost:${devPort}`, authorization: `Bearer ${demo.apiKey}` }
-    const sent = forward(
-      { host: 'localhost', port: devPort, path, method, headers: authorized },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 0, answer.headers)
-        answer.pipe(response)
-      },
-    )
+    const sent = forward({ host: 'localhost', port: devPort, path, method, headers: authorized }, (answer) => {
+      response.writeHead(answer.statusCode ?? 0, answer.headers)
+      answer.pipe(response)
+    })
     request.pipe(sent)
   }).listen(port)
 }
@@ -81,11 +78,10 @@ beforeAll(async () => {
     `/v1/sessions/${demo.sessionId}/files?limit=1`,
   )
   fileId = files.items[0]?.id ?? ''
-  const { body: schedule } = await service.send<{ id: string }>(
-    'POST',
-    `/v1/projects/${demo.projectId}/schedules`,
-    { cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' },
-  )
+  const { body: schedule } = await service.send<{ id: string }>('POST', `/v1/projects/${demo.projectId}/schedules`, {
+    cron: '30 9 * * mon-fri',
+    timezone: 'Europe/Paris',
+  })
   scheduleId = schedule.id
   const runsPath = `/v1/projects/${demo.projectId}/schedules/${scheduleId}/runs`
   runId = (await service.send<{ id: string }>('POST', runsPath, {})).body.id
@@ -195,13 +191,7 @@ describe.each([
     const client = await connect(demo.apiKey)
     expect(await namesOf(client)).toEqual(TOOLS.map(({ name }) => name))
     const reader = await connect((await newKey(['skills:read', 'pins:read'])).token)
-    expect(await namesOf(reader)).toEqual([
-      'who_am_i',
-      'list_skills',
-      'load_skill',
-      'preview_schedule',
-      'list_pins',
-    ])
+    expect(await namesOf(reader)).toEqual(['who_am_i', 'list_skills', 'load_skill', 'preview_schedule', 'list_pins'])
     const ofNobody = await connect((await newKey(['skills:read', 'pins:read'], demo.serviceKey)).token)
     expect(await namesOf(ofNobody)).not.toContain('list_pins')
   })
@@ -365,11 +355,7 @@ describe('every tool', () => {
     ]
     for (const message of requests) {
       const response = await post(message, { Authorization: `Bearer ${revoked.token}` })
-      expect([message, response.status, response.headers.get('Error-Code')]).toEqual([
-        message,
-        401,
-        'api_key_revoked',
-      ])
+      expect([message, response.status, response.headers.get('Error-Code')]).toEqual([message, 401, 'api_key_revoked'])
       expect(response.headers.get('WWW-Authenticate')).toBe('Bearer error="invalid_token"')
     }
     await expect(call(connected, 'list_skills')).rejects.toThrow()
@@ -441,9 +427,7 @@ describe('every tool', () => {
     const client = await connectNew(demo.apiKey)
     const { projectId } = demo
     const unchanged = await call(client, 'update_schedule', { projectId, scheduleId })
-    expect(unchanged.content[0]?.text).toMatch(
-      /^The input has no properties; allowed: at least one of cron, /,
-    )
+    expect(unchanged.content[0]?.text).toMatch(/^The input has no properties; allowed: at least one of cron, /)
   })
 
   it('creates a schedule once, and replaces none', async () => {
@@ -512,14 +496,12 @@ describe('the list of tools', () => {
 
   it('says what each tool may do, and has no output schemas and no tool for environment variables', async () => {
     const { tools } = await (await connectNew(demo.apiKey)).listTools()
-    const annotated = tools.map(
-      ({ name, annotations: { readOnlyHint, destructiveHint, idempotentHint } = {} }) => [
-        name,
-        readOnlyHint
-          ? 'reads'
-          : [destructiveHint && 'destructive', idempotentHint && 'idempotent'].filter(Boolean).join(),
-      ],
-    )
+    const annotated = tools.map(({ name, annotations: { readOnlyHint, destructiveHint, idempotentHint } = {} }) => [
+      name,
+      readOnlyHint
+        ? 'reads'
+        : [destructiveHint && 'destructive', idempotentHint && 'idempotent'].filter(Boolean).join(),
+    ])
     expect(Object.fromEntries(annotated)).toEqual({
       who_am_i: 'reads',
       list_skills: 'reads',
@@ -581,9 +563,7 @@ describe('results', () => {
       expect(part).toMatchObject({ offset, totalBytes: content.length })
       parts.push(Buffer.from(part.content, part.encoding))
       expect(part.note).toBe(
-        part.nextOffset === null
-          ? undefined
-          : `The file continues: call again with offset ${part.nextOffset}.`,
+        part.nextOffset === null ? undefined : `The file continues: call again with offset ${part.nextOffset}.`,
       )
       offset = part.nextOffset
     }
@@ -756,11 +736,7 @@ describe('/mcp', () => {
   it('is refused to pages of origins that CORS_ORIGINS does not name', async () => {
     for (const origin of ['http://evil.example.com', demo.baseUrl, 'null']) {
       const response = await post({ method: 'tools/list' }, { Origin: origin })
-      expect([origin, response.status, response.headers.get('Error-Code')]).toEqual([
-        origin,
-        403,
-        'origin_forbidden',
-      ])
+      expect([origin, response.status, response.headers.get('Error-Code')]).toEqual([origin, 403, 'origin_forbidden'])
     }
     const response = await post({ method: 'tools/list' }, { Origin: proxyOrigin })
     expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([200, proxyOrigin])
@@ -768,9 +744,7 @@ describe('/mcp', () => {
       method: 'OPTIONS',
       headers: { Origin: proxyOrigin, 'Access-Control-Request-Method': 'POST' },
     })
-    expect(preflight.headers.get('Access-Control-Allow-Headers')).toMatch(
-      /MCP-Protocol-Version.*Mcp-Method.*Mcp-Name/,
-    )
+    expect(preflight.headers.get('Access-Control-Allow-Headers')).toMatch(/MCP-Protocol-Version.*Mcp-Method.*Mcp-Name/)
   })
 
   it('answers the messages of a batch, and refuses more than five', async () => {

@@ -29,7 +29,9 @@ export const SCENARIOS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Scenarios that call tools, prompts or resources of the suite's own test server, or features that this server lacks. */
+/**
+ * Scenarios that call tools, prompts or resources of the suite's own test server, or features that this server lacks.
+ */
 const NOT_APPLICABLE =
   /^(tools-call-|prompts-|completion-|logging-|elicitation-|input-required-result-|resources-(read|templates|subscribe|unsubscribe)|json-schema-2020-12$|http-custom-header-server-validation$)/
 
@@ -49,10 +51,7 @@ interface Check {
 }
 
 /** Runs the scenarios of a revision. @returns the applicable ones that passed, and the checks that failed. */
-export async function conformanceOf(
-  url: string,
-  revision: string,
-): Promise<{ passed: string[]; failed: string[] }> {
+export async function conformanceOf(url: string, revision: string): Promise<{ passed: string[]; failed: string[] }> {
   const output = newFolder()
   await run('--url', url, '--suite', 'all', '--spec-version', revision, '-o', output)
   for (const scenario of SKILLS) await run('--url', url, '--scenario', scenario, '-o', output)
@@ -63,9 +62,7 @@ export async function conformanceOf(
     const file = join(output, folder, 'checks.json')
     if (NOT_APPLICABLE.test(scenario) || !existsSync(file)) continue
     const checks: Check[] = JSON.parse(readFileSync(file, 'utf8'))
-    const problems = checks.filter(
-      ({ id, status }) => status === 'FAILURE' && !CHECKS_NOT_APPLICABLE.includes(id),
-    )
+    const problems = checks.filter(({ id, status }) => status === 'FAILURE' && !CHECKS_NOT_APPLICABLE.includes(id))
     if (problems.length === 0 && checks.some(({ status }) => status === 'SUCCESS')) passed.push(scenario)
     failed.push(...problems.map(({ id, errorMessage }) => `${scenario} ${id}: ${errorMessage}`))
   }

@@ -36,9 +36,7 @@ export function guideMarkdown(name: GuideName): string {
   const text = readFileSync(join(ROOT, 'docs', `${name}.md`), 'utf8')
   const terms = text.includes(TERMS) ? `\n## Terms\n\n${glossary()}\n` : ''
   const linked = text.replaceAll(TERMS, '#terms') + terms
-  return linked.replaceAll(/\[([^\]]+)\]\(([^)\s]+)\)/g, (link, label, target) =>
-    served.test(target) ? link : label,
-  )
+  return linked.replaceAll(/\[([^\]]+)\]\(([^)\s]+)\)/g, (link, label, target) => (served.test(target) ? link : label))
 }
 
 /** The terms of the API: the table of the README's section "What it stores". */

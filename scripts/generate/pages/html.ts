@@ -1,4 +1,6 @@
-/** The pages for people. They need no script, except the viewer of the reference page, and nothing of another origin. */
+/**
+ * The pages for people. They need no script, except the viewer of the reference page, and nothing of another origin.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Marked } from 'marked'

@@ -25,10 +25,7 @@ export function indexText(document: Document): string {
     '',
     ...document.operations
       .filter(({ tags }) => tags[0] === name)
-      .map(
-        ({ operationId, summary, method, path }) =>
-          `- [${summary}](docs/${operationId}.md): \`${method} ${path}\``,
-      ),
+      .map(({ operationId, summary, method, path }) => `- [${summary}](docs/${operationId}.md): \`${method} ${path}\``),
   ])
   const lines = [
     introduction(document),

@@ -89,9 +89,7 @@ export function readDocument(file: string): Document {
 export function operationMarkdown({ info }: Document, operation: Operation, level: number): string {
   const { parameters = [], requestBody, responses } = operation
   const [status = '', success] = Object.entries(responses)[0] ?? []
-  const others = Object.entries(responses).filter(
-    ([each]) => each !== status && !SHARED_ERRORS.includes(each),
-  )
+  const others = Object.entries(responses).filter(([each]) => each !== status && !SHARED_ERRORS.includes(each))
   const lines = [
     `${'#'.repeat(level)} ${operation.summary}`,
     '',
@@ -109,9 +107,7 @@ export function operationMarkdown({ info }: Document, operation: Operation, leve
       others.map(([each, { description }]) => `- ${each}: ${description}`),
     ),
     ...section('Example', exampleOf(operation, success)),
-    ...(level === 1
-      ? ['', `Errors of all operations, and the rules: [${info.title} contract](contract.md)`]
-      : []),
+    ...(level === 1 ? ['', `Errors of all operations, and the rules: [${info.title} contract](contract.md)`] : []),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -211,12 +207,7 @@ function exampleOf(operation: Operation, success: Content | undefined): string[]
       : []),
     ...(media && !isJson ? [`-H 'Content-Type: ${type}' --data-binary @file`] : []),
   ]
-  return [
-    '```sh',
-    request.join(' '),
-    ...(answer?.example === undefined ? [] : [JSON.stringify(answer.example)]),
-    '```',
-  ]
+  return ['```sh', request.join(' '), ...(answer?.example === undefined ? [] : [JSON.stringify(answer.example)]), '```']
 }
 
 /** A value that the schema allows, from its examples. */

@@ -40,9 +40,7 @@ interface Row {
 }
 
 /** Lists are stored as JSON. */
-function parseLists<R extends Row>(
-  row: R,
-): Omit<R, keyof Row> & { scopes: string[]; projectIds: string[] | null } {
+function parseLists<R extends Row>(row: R): Omit<R, keyof Row> & { scopes: string[]; projectIds: string[] | null } {
   const { scopes, projectIds } = row
   return {
     ...row,

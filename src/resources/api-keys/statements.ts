@@ -113,10 +113,7 @@ export const creatable = requiring([earlierKey], {
   pastExpiresAt: preconditionUnless(
     sql<string | null>`case when ${newExpiresAt} <= ${now} then ${newExpiresAt} end`,
     (_, expiresAt) =>
-      new ApiError(
-        'invalid_input',
-        `expiresAt is not in the future; got "${expiresAt}"; allowed: a time after now.`,
-      ),
+      new ApiError('invalid_input', `expiresAt is not in the future; got "${expiresAt}"; allowed: a time after now.`),
     [expiresAt, expiresAtIsGiven],
   ),
   userExists: precondition(
@@ -146,8 +143,7 @@ export const creatable = requiring([earlierKey], {
           ),
         ),
     ),
-    () =>
-      new ApiError('project_not_found', 'projectIds names a project that the organization does not have.'),
+    () => new ApiError('project_not_found', 'projectIds names a project that the organization does not have.'),
     [projectIds],
   ),
   callerIsUnrotated: callerIsUnrotated(),
@@ -229,10 +225,7 @@ const keyExists = precondition(
 const keyIsAccessible = precondition(
   isKeyAccessible(named),
   () =>
-    new ApiError(
-      'api_key_forbidden',
-      'The API key belongs to another user, or may use projects that yours may not.',
-    ),
+    new ApiError('api_key_forbidden', 'The API key belongs to another user, or may use projects that yours may not.'),
 )
 
 /** Lists the keys of all users, for a caller that acts as none. */
@@ -343,25 +336,14 @@ export const rotatable = requiring(
     keyExists,
     callerIsUnrotated: callerIsUnrotated(isCallersOwn),
     keyIsAccessible,
-    keyIsNoSession: keyIsNoSession(
-      named,
-      'The API key is a session, which cannot be rotated. Create another session.',
-    ),
+    keyIsNoSession: keyIsNoSession(named, 'The API key is a session, which cannot be rotated. Create another session.'),
     callerHasScopes: precondition(
       hasScopes(named.scopes),
-      () =>
-        new ApiError(
-          'exceeds_own_key',
-          'The API key has scopes that yours lacks. Use an API key that has them.',
-        ),
+      () => new ApiError('exceeds_own_key', 'The API key has scopes that yours lacks. Use an API key that has them.'),
     ),
     callerLivesAsLong: precondition(
       livesUntil(named.expiresAt),
-      () =>
-        new ApiError(
-          'exceeds_own_key',
-          'The API key ends after yours. Use an API key that is valid for longer.',
-        ),
+      () => new ApiError('exceeds_own_key', 'The API key ends after yours. Use an API key that is valid for longer.'),
     ),
     earlierKeyId,
     keyIsUnrotated: precondition(
@@ -477,12 +459,10 @@ const fieldsOfLineage = (key: typeof child | typeof named | typeof session, isNa
 })
 
 /**
- * The deletion of the named key. It revokes the key's sessions too and, if it includes them, the descendants, also those of
- * revoked keys. The index `apiKeysByCreator` has all that the search reads of a descendant.
+ * The deletion of the named key. It revokes the key's sessions too and, if it includes them, the descendants, also
+ * those of revoked keys. The index `apiKeysByCreator` has all that the search reads of a descendant.
  */
-function deletionStatements<P extends Parameter>(
-  preconditions: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>,
-) {
+function deletionStatements<P extends Parameter>(preconditions: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>) {
   const { rows } = preconditions
   const endingKeys = sql`(with recursive ${lineage}("organizationId", "id", "hash", "revokedAt", "isNamed") as ${rows(
     fieldsOfLineage(named, 1),
@@ -494,10 +474,7 @@ function deletionStatements<P extends Parameter>(
         .from(child)
         .innerJoin(
           lineage,
-          and(
-            eq(child.organizationId, of(lineage, 'organizationId')),
-            eq(child.createdByKeyId, of(lineage, 'id')),
-          ),
+          and(eq(child.organizationId, of(lineage, 'organizationId')), eq(child.createdByKeyId, of(lineage, 'id'))),
         )
         .where(sql`${descendants}`),
     )} select * from ${lineage} where "revokedAt" is null) as ${ending}`
@@ -511,8 +488,8 @@ function deletionStatements<P extends Parameter>(
     mayAct,
   )
 
-  // Descendants that are revoked together with their creators have no live descendants, so they lose their creator: no later
-  // deletion has to search them.
+  // Descendants that are revoked together with their creators have no live descendants, so they lose their creator: no
+  // later deletion has to search them.
   const creator = sql`case when ${of(ending, 'isNamed')} or not ${descendants} then ${apiKeys.createdByKeyId} end`
   const revoke = guardedChange(preconditions, [descendants], () =>
     query

@@ -1,12 +1,8 @@
-/** Seals variables to a public key by HPKE (RFC 9180, base mode, one message for each encapsulated key). Loaded on first use. */
-import {
-  Aes256Gcm,
-  CipherSuite,
-  DhkemX25519HkdfSha256,
-  EncapError,
-  HkdfSha256,
-  type SenderContext,
-} from '@hpke/core'
+/**
+ * Seals variables to a public key by HPKE (RFC 9180, base mode, one message for each encapsulated key). Loaded on first
+ * use.
+ */
+import { Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, EncapError, HkdfSha256, type SenderContext } from '@hpke/core'
 import type { KeyRing } from '../../crypto/key-ring.ts'
 import { ApiError } from '../../errors.ts'
 import { describeSize } from '../../http/problems.ts'

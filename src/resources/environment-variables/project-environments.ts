@@ -1,4 +1,6 @@
-/** How a build system reads values: from a Worker of the same account, through a service binding, never through HTTP. */
+/**
+ * How a build system reads values: from a Worker of the same account, through a service binding, never through HTTP.
+ */
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import { and, asc, eq } from 'drizzle-orm'
 import { parseKeyRing } from '../../crypto/key-ring.ts'

@@ -1,12 +1,7 @@
 /** The environment variables of a project, in SQL. Only `selectLeased` selects sealed values. */
 import { and, asc, eq, exists, gt, isNotNull, isNull, not, notExists, or, type SQL, sql } from 'drizzle-orm'
 import { recordRead } from '../../access/audit.ts'
-import {
-  precondition,
-  preconditionUnless,
-  requiring,
-  uncheckedPrecondition,
-} from '../../access/preconditions.ts'
+import { precondition, preconditionUnless, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { namedProject, projectExists, projectIsAccessible, projectIsActive } from '../../access/project.ts'
 import { exceededQuota, quotaExceeded } from '../../access/quotas.ts'
 import { cursor, now, number, rowLimit, text, textOrNull } from '../../db/parameters.ts'
@@ -130,8 +125,8 @@ const exceeded = exceededQuota({
 })
 
 /**
- * True if a chunk of the request is stored already. Then the others follow, although the usage has changed. No two sealed
- * values start the same, because each has its own IV.
+ * True if a chunk of the request is stored already. Then the others follow, although the usage has changed. No two
+ * sealed values start the same, because each has its own IV.
  */
 const isBegun = exists(
   query

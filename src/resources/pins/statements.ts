@@ -1,18 +1,12 @@
 /**
- * Pins, in SQL: the order is one list for each user, of even integers with gaps between them. So between two neighbours there is
- * always an integer. If it is odd, the gap has no more room, and the list is renumbered.
+ * Pins, in SQL: the order is one list for each user, of even integers with gaps between them. So between two neighbours
+ * there is always an integer. If it is odd, the gap has no more room, and the list is renumbered.
  */
 import { and, eq, getTableColumns, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { callersProjectIds, callerUser, isAccessible } from '../../access/guard.ts'
 import { hasProject, type ResourceTable } from '../../access/platform-resource.ts'
-import {
-  authorized,
-  isNew,
-  precondition,
-  requiring,
-  uncheckedPrecondition,
-} from '../../access/preconditions.ts'
+import { authorized, isNew, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { now, number, type Parameter, text } from '../../db/parameters.ts'
 import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, pins, projects, pullRequests, sessions } from '../../db/schema.ts'
@@ -229,10 +223,7 @@ export const selectPins = guarded(authorized, [], () =>
         projectId: itsProjectId.as('projectId'),
         archivedAt: projects.archivedAt,
       },
-      and(
-        hasProject({ organizationId: own.organizationId, projectId }),
-        isAccessible(projectId, callersProjectIds),
-      ),
+      and(hasProject({ organizationId: own.organizationId, projectId }), isAccessible(projectId, callersProjectIds)),
     )
     .innerJoin(own, isCallers)
     .leftJoin(sessions, pinnedIn('session', sessions))

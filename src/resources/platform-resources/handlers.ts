@@ -3,27 +3,18 @@ import { authorized, type Preconditions } from '../../access/preconditions.ts'
 import { one, type RequestContext } from '../../access/request-context.ts'
 import type { Values } from '../../db/parameters.ts'
 import type { Statement, Steps } from '../../db/statement.ts'
-import {
-  type ConditionalHeaders,
-  matchesEntityTag,
-  parseConditions,
-  withEntityTag,
-} from '../../http/conditional.ts'
+import { type ConditionalHeaders, matchesEntityTag, parseConditions, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { toPage, toPaging } from '../../http/paging.ts'
-import type {
-  ArchivingContract,
-  Kind,
-  OrganizationResourceContracts,
-  ProjectResourceContracts,
-} from './contract.ts'
+import type { ArchivingContract, Kind, OrganizationResourceContracts, ProjectResourceContracts } from './contract.ts'
 import type { organizationResourceStatements, projectResourceStatements } from './statements.ts'
 
 type Resource = Readonly<Record<'id' | 'name' | 'createdAt' | 'updatedAt' | 'revision', string>>
 /** A resource of a project. */
 type ProjectResource = Resource & { readonly projectId: string }
 
-// The ID has a parameter of another name for each kind, so the type checker cannot check the values of these statements.
+// The ID has a parameter of another name for each kind, so the type checker cannot check the values of these
+// statements.
 interface Put<Row> {
   readonly puttable: Preconditions<{ readonly isNew: 0 | 1 }>
   readonly put: Statement<Row>
@@ -47,10 +38,7 @@ interface Archiving {
 type ProjectResourceStatements = Put<ProjectResource> &
   Retrieval<ProjectResource> &
   Deletion &
-  Pick<
-    ReturnType<typeof projectResourceStatements>,
-    'listable' | 'list' | 'listableInProject' | 'listInProject'
-  >
+  Pick<ReturnType<typeof projectResourceStatements>, 'listable' | 'list' | 'listableInProject' | 'listInProject'>
 
 type List = ReturnType<typeof organizationResourceStatements>['list']
 

@@ -40,7 +40,10 @@ const shared = organizationResourceStatements(PROJECT, fields, {
   toList: isUnrestricted,
 })
 
-/** Lists the projects that a restricted API key is restricted to. The other list has all, for an API key that is not restricted. */
+/**
+ * Lists the projects that a restricted API key is restricted to. The other list has all, for an API key that is not
+ * restricted.
+ */
 const listAccessible = listStatement(
   projects,
   fields,

@@ -1,6 +1,7 @@
 /**
- * Platform resources in SQL. A deletion moves the ID of a resource to `deletions`, where it is never used again. What depends on
- * the resource is gone at once, because every statement looks for what its rows depend on; the purge removes it from its tables.
+ * Platform resources in SQL. A deletion moves the ID of a resource to `deletions`, where it is never used again. What
+ * depends on the resource is gone at once, because every statement looks for what its rows depend on; the purge removes
+ * it from its tables.
  */
 import { and, asc, eq, getTableName, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
@@ -76,11 +77,7 @@ function putStatement<Fields extends ResourceFields>(
 }
 
 /** Records the deletion of the resource, and then deletes its row. */
-function deletionStatements(
-  { table, type, idName }: Kind,
-  deletable: Preconditions,
-  projectId?: SQLiteColumn,
-) {
+function deletionStatements({ table, type, idName }: Kind, deletable: Preconditions, projectId?: SQLiteColumn) {
   const recordDeletion = guarded(deletable, [], () =>
     query.insert(deletions).select(
       deletable.rows(

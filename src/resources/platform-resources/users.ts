@@ -48,11 +48,7 @@ const managesUserKeys = notExists(
     .select({ one: sql`1` })
     .from(userKey)
     .where(
-      and(
-        isUserKey,
-        or(isNull(userKey.expiresAt), gt(userKey.expiresAt, now)),
-        not(sql`(${isManageable(userKey)})`),
-      ),
+      and(isUserKey, or(isNull(userKey.expiresAt), gt(userKey.expiresAt, now)), not(sql`(${isManageable(userKey)})`)),
     ),
 )
 
@@ -86,14 +82,7 @@ const isUserDeleted = exists(
 )
 const mayRevokeUserKeys = and(mayAct, isUnrestricted, managesUserKeys, isUserDeleted)
 
-const recordUserKeys = recordRevocations(
-  authorized,
-  [userId],
-  userKey,
-  userKey.id,
-  isUserKey,
-  mayRevokeUserKeys,
-)
+const recordUserKeys = recordRevocations(authorized, [userId], userKey, userKey.id, isUserKey, mayRevokeUserKeys)
 
 /** In the same transaction as the deletion, so that no key outlives its user. */
 const revokeUserKeys = guarded(authorized, [userId], () =>

@@ -88,8 +88,7 @@ export const retrieveProfilePicture = endpoint(retrieveProfilePictureContract, a
     ETag: toEntityTag(objectKey),
     'Content-Disposition': `inline; filename="profile-picture.${contentType.replace('image/', '')}"`,
   }
-  if (matchesEntityTag(c.req.valid('header')['If-None-Match'], headers.ETag))
-    return { notModified: true, headers }
+  if (matchesEntityTag(c.req.valid('header')['If-None-Match'], headers.ETag)) return { notModified: true, headers }
   return {
     content: await getObject(context.environment.OBJECTS, objectKey),
     headers: { ...headers, 'Content-Type': contentType },

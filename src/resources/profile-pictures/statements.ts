@@ -1,13 +1,7 @@
 /** Profile pictures, in SQL. */
 import { and, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { callerUser } from '../../access/guard.ts'
-import {
-  authorized,
-  isNew,
-  precondition,
-  requiring,
-  uncheckedPrecondition,
-} from '../../access/preconditions.ts'
+import { authorized, isNew, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { now, text } from '../../db/parameters.ts'
 import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, profilePictures, users } from '../../db/schema.ts'
@@ -40,11 +34,7 @@ const userExists = precondition(
 )
 const isOwn = precondition(
   eq(users.id, apiKeys.userId),
-  () =>
-    new ApiError(
-      'other_user',
-      'You can change only the profile picture of the user that your API key acts as.',
-    ),
+  () => new ApiError('other_user', 'You can change only the profile picture of the user that your API key acts as.'),
 )
 
 export const deletable = requiring([namedUser, itsPicture], {
@@ -52,11 +42,7 @@ export const deletable = requiring([namedUser, itsPicture], {
   isOwn,
   noUploadIsInProgress: precondition(
     or(isNull(profilePictures.leaseExpiresAt), lte(profilePictures.leaseExpiresAt, now)),
-    () =>
-      new ApiError(
-        'upload_in_progress',
-        'A new picture is being uploaded. Try again when the upload is done.',
-      ),
+    () => new ApiError('upload_in_progress', 'A new picture is being uploaded. Try again when the upload is done.'),
   ),
 })
 
@@ -123,8 +109,7 @@ export const recordable = requiring(
     isOwn,
     holdsLease: uncheckedPrecondition(
       and(eq(profilePictures.uploadingObjectKey, objectKey), gt(profilePictures.leaseExpiresAt, now)),
-      () =>
-        new ApiError('upload_expired', 'The upload took too long, or a newer upload replaced it. Try again.'),
+      () => new ApiError('upload_expired', 'The upload took too long, or a newer upload replaced it. Try again.'),
       [objectKey],
     ),
   },
@@ -177,11 +162,7 @@ export const readable = requiring([namedUser, itsPicture], {
   userExists,
   pictureExists: precondition(
     isNotNull(profilePictures.objectKey),
-    () =>
-      new ApiError(
-        'profile_picture_not_found',
-        'The user has no profile picture. PUT one to this path first.',
-      ),
+    () => new ApiError('profile_picture_not_found', 'The user has no profile picture. PUT one to this path first.'),
   ),
 })
 

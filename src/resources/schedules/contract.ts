@@ -42,8 +42,7 @@ const cron = (max: number) =>
   }).check(check(problemOfCron))
 
 const timezone = text(1, 255, {
-  description:
-    'An IANA time zone name. `EST`, `MST` and `HST` are such names, and never change to summer time.',
+  description: 'An IANA time zone name. `EST`, `MST` and `HST` are such names, and never change to summer time.',
   example: 'Europe/Paris',
 }).check(check(problemOfTimezone))
 
@@ -65,9 +64,7 @@ const nullableInstant = (description: string) => z.nullable(instant()).register(
 
 const times = {
   enabledAt: nullableInstant('The time since which the schedule is enabled; null while it is paused.'),
-  lastRunAt: nullableInstant(
-    'The `scheduledAt` of the latest run that was not skipped; null before the first.',
-  ),
+  lastRunAt: nullableInstant('The `scheduledAt` of the latest run that was not skipped; null before the first.'),
   nextRunAt: nullableInstant('When the schedule fires next; null while it is paused.'),
   createdAt: instant(),
   updatedAt: instant(),
@@ -116,15 +113,12 @@ const own = {
     .register(docs, { description: 'Null: the default, 20 failed runs in a row.' }),
   note: z.nullable(z.string()),
   pausedReason: z.nullable(z.string()).register(docs, {
-    description:
-      'Why the service paused the schedule; null if it did not. A PATCH with `enabled: true` clears it.',
+    description: 'Why the service paused the schedule; null if it did not. A PATCH with `enabled: true` clears it.',
   }),
 }
 const projectState = { ...projectFields, ...own }
 const agentState = { ...agentFields, ...own }
-export const projectScheduleState = z
-  .strictObject(projectState)
-  .register(docs, { id: 'ProjectScheduleState' })
+export const projectScheduleState = z.strictObject(projectState).register(docs, { id: 'ProjectScheduleState' })
 export const agentScheduleState = z.strictObject(agentState).register(docs, { id: 'AgentScheduleState' })
 
 const count = () => z.int().check(z.minimum(0))
@@ -235,21 +229,13 @@ export const createAgentScheduleContract = {
   scope: 'schedules:write',
   params: z.object({ agentId: AGENT.id() }),
   headers,
-  body: z
-    .strictObject({ cron: cron(500) })
-    .register(docs, { id: 'NewAgentSchedule', example: { cron: '0 6 * * *' } }),
+  body: z.strictObject({ cron: cron(500) }).register(docs, { id: 'NewAgentSchedule', example: { cron: '0 6 * * *' } }),
   success: {
     ...created,
     schema: agentSchedule,
     example: exampleAgentSchedule,
   },
-  errorCodes: [
-    'agent_not_found',
-    'agent_archived',
-    'schedule_limit',
-    'quota_exceeded',
-    'idempotency_key_reused',
-  ],
+  errorCodes: ['agent_not_found', 'agent_archived', 'schedule_limit', 'quota_exceeded', 'idempotency_key_reused'],
   errors: {
     400: INVALID_INPUT,
     404: 'The organization has no agent with this agentId.',
@@ -440,13 +426,7 @@ function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Upda
       headers,
       body: change,
       success,
-      errorCodes: [
-        ...codes,
-        `${type}_archived`,
-        'concurrent_change',
-        'max_run_seconds_required',
-        'etag_mismatch',
-      ],
+      errorCodes: [...codes, `${type}_archived`, 'concurrent_change', 'max_run_seconds_required', 'etag_mismatch'],
       errors: {
         ...errors,
         409:
@@ -488,9 +468,7 @@ const enabledOfChange = z
 
 const projectSettings = {
   cron: z.optional(cron(255)),
-  timezone: z
-    .optional(timezone)
-    .register(docs, { description: 'The time zone of the cron expression, an IANA name.' }),
+  timezone: z.optional(timezone).register(docs, { description: 'The time zone of the cron expression, an IANA name.' }),
   ...settings,
 }
 const exampleNightly = {
@@ -581,8 +559,7 @@ export const listSchedulesContract = {
           nextRunAt: times.nextRunAt,
           lastRunAt: times.lastRunAt,
           lastOutcome: z.nullable(z.enum(['succeeded', 'failed'])).register(docs, {
-            description:
-              'The outcome of the latest run that has one; null if none of the latest ten runs has.',
+            description: 'The outcome of the latest run that has one; null if none of the latest ten runs has.',
           }),
         })
         .register(docs, { id: 'ScheduleSummary' }),
@@ -633,9 +610,7 @@ export const previewScheduleContract = {
     timezone: z._default(timezone, 'UTC'),
     from: z
       .optional(
-        time().check(
-          rule((from) => from >= '1970' && from < '3000', 'is out of range', 'a time from 1970 to 2999'),
-        ),
+        time().check(rule((from) => from >= '1970' && from < '3000', 'is out of range', 'a time from 1970 to 2999')),
       )
       .register(docs, {
         description: 'The times are later than this one, which may have any form of RFC 3339. Default: now.',

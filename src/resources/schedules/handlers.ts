@@ -89,8 +89,7 @@ function medianOf(milliseconds: readonly number[]): number | null {
 }
 
 /** The value of the column; null clears it. */
-const payloadOf = (payload: unknown) =>
-  payload === undefined || payload === null ? null : JSON.stringify(payload)
+const payloadOf = (payload: unknown) => (payload === undefined || payload === null ? null : JSON.stringify(payload))
 
 /**
  * The operations on the schedules of a parent, except their creation by a POST.
@@ -167,8 +166,8 @@ function handlersOf(
 
     /**
      * One round trip or two. The next run is computed from the cron expression and the time zone, or from `runAt`: if
-     * the request resumes the schedule or changes one of them, the others are read first, and the update requires that the
-     * schedule is still the same.
+     * the request resumes the schedule or changes one of them, the others are read first, and the update requires that
+     * the schedule is still the same.
      */
     update: endpoint(contracts.update, async (c, context) => {
       const named = namedSchedule(c.req.valid('param'))

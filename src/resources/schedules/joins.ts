@@ -11,15 +11,12 @@ export function isScheduleOf(dependent: typeof runs | typeof missedSpans) {
 
 /** Of a schedule: true if its organization has a run endpoint. */
 export const hasRunEndpoint = exists(
-  query
-    .select({ one: sql`1` })
-    .from(runEndpoints)
-    .where(eq(runEndpoints.organizationId, schedules.organizationId)),
+  query.select({ one: sql`1` }).from(runEndpoints).where(eq(runEndpoints.organizationId, schedules.organizationId)),
 )
 
 /**
- * The `createdAt` of a new run. It is never before the run endpoint that `hasRunEndpoint` found, although a tick may be late
- * and the clocks of two machines differ: a run is not sent to an endpoint that was set after the run was created.
+ * The `createdAt` of a new run. It is never before the run endpoint that `hasRunEndpoint` found, although a tick may be
+ * late and the clocks of two machines differ: a run is not sent to an endpoint that was set after the run was created.
  */
 export const runCreatedAt = sql<string>`max(${now}, coalesce(${query
   .select({ createdAt: runEndpoints.createdAt })
@@ -50,10 +47,7 @@ export function isAgentOf(dependent: typeof schedules | typeof runs) {
 }
 
 /** The ID of the parent, if it is of this type. */
-export function parentIdOf(
-  { parentType, parentId }: typeof schedules | typeof runs,
-  type: 'project' | 'agent',
-) {
+export function parentIdOf({ parentType, parentId }: typeof schedules | typeof runs, type: 'project' | 'agent') {
   return sql<string | null>`case ${parentType} when ${sql.raw(`'${type}'`)} then ${parentId} end`
 }
 

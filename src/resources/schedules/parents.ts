@@ -41,8 +41,7 @@ export const AGENT = {
 
 /** The path of the schedules of a parent, the path of one of them, and their parameters. */
 export function pathsOf<const P extends Parent>(parent: P) {
-  const all =
-    `/v1/${parent.path}/{${parent.idName}}/schedules` as `/v1/${P['path']}/{${P['idName']}}/schedules`
+  const all = `/v1/${parent.path}/{${parent.idName}}/schedules` as `/v1/${P['path']}/{${P['idName']}}/schedules`
   const parentParams = { [parent.idName]: parent.id() } as Record<P['idName'], z.ZodMiniType<string, string>>
   return {
     all,

@@ -135,17 +135,13 @@ function preconditionsOf(parentType: ParentType) {
   /** The next run was computed from the schedule with this revision, if the handler read it first. */
   const isUnchanged = precondition(
     sql`${schedules.revision} = coalesce(${seenRevision}, ${schedules.revision})`,
-    () =>
-      new ApiError('concurrent_change', 'Another request changed the schedule at the same time. Try again.'),
+    () => new ApiError('concurrent_change', 'Another request changed the schedule at the same time. Try again.'),
     [seenRevision],
   )
   const runAtIsAhead = precondition(
     sql`(${runAt} is null or ${runAt} > ${now} or ${runAt} is ${schedules.runAt})`,
     () =>
-      new ApiError(
-        'invalid_input',
-        'runAt is in the past; allowed: a later time, or the runAt that the schedule has.',
-      ),
+      new ApiError('invalid_input', 'runAt is in the past; allowed: a later time, or the runAt that the schedule has.'),
     [runAt],
   )
   const hasTimeLimit = precondition(

@@ -1,7 +1,7 @@
 /**
  * The ids of runs: UUIDs of version 8 (RFC 9562, section 5.8). The first 48 bits are the instant in milliseconds, as in
- * version 7; the others are from the SHA-256 of schedule and instant. So repeated attempts to insert a run have the same
- * id, and ids are in order of time.
+ * version 7; the others are from the SHA-256 of schedule and instant. So repeated attempts to insert a run have the
+ * same id, and ids are in order of time.
  */
 import { sha256 } from '../../crypto/digest.ts'
 

@@ -1,11 +1,13 @@
 /** Puts runs into the queues, from which delivery/consumer.ts sends them. */
 import type { RunMessage, RunReference } from '../../environment.ts'
 
-/** The runs of a message are sent at the same time. A Worker has six connections, and the database needs one of them. */
+/**
+ * The runs of a message are sent at the same time. A Worker has six connections, and the database needs one of them.
+ */
 export const RUNS_PER_MESSAGE = 5
 /**
- * How long the queue has to deliver a run that was put into it when it was created. After that, or if the queue did not take
- * it, the tick puts it into the queue again (delivery/check-runs.ts).
+ * How long the queue has to deliver a run that was put into it when it was created. After that, or if the queue did not
+ * take it, the tick puts it into the queue again (delivery/check-runs.ts).
  */
 export const FIRST_LEASE_MS = 5 * 60_000
 /** The largest batch that a queue accepts. */

@@ -19,8 +19,8 @@
  * | the tick checks a run whose claim has ended         | delivered | pending                                          |
  * | the tick checks a run whose deadline has moved      | delivered | delivered, until its new deadline                |
  *
- * Skipped, succeeded and failed runs keep their status; a late delivery adds its attempt to them, and its start. Runs are
- * deleted with their schedule (maintenance/purge.ts) and after 90 days (maintenance/retention.ts).
+ * Skipped, succeeded and failed runs keep their status; a late delivery adds its attempt to them, and its start. Runs
+ * are deleted with their schedule (maintenance/purge.ts) and after 90 days (maintenance/retention.ts).
  */
 import { and, eq, inArray, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteInsertSelectQueryBuilder } from 'drizzle-orm/sqlite-core'
@@ -43,29 +43,24 @@ type TakenRun = Readonly<Record<'checkAt' | 'startedAt', SQLWrapper>>
 
 /** The deadline of a run that was taken at this time; NULL if its schedule has no `maxRunSeconds`. */
 export function deadlineOf(startedAt: SQLWrapper): SQL<string | null> {
-  return sql<
-    string | null
-  >`strftime('%Y-%m-%dT%H:%M:%fZ', ${startedAt}, ${schedules.maxRunSeconds} || ' seconds')`
+  return sql<string | null>`strftime('%Y-%m-%dT%H:%M:%fZ', ${startedAt}, ${schedules.maxRunSeconds} || ' seconds')`
 }
 
 /**
- * When the time of an active run is over: at its deadline, and not before its check. A run that was taken before its schedule
- * had a time limit has no check.
+ * When the time of an active run is over: at its deadline, and not before its check. A run that was taken before its
+ * schedule had a time limit has no check.
  */
-const endOf = ({ checkAt, startedAt }: TakenRun) =>
-  sql`max(coalesce(${checkAt}, ''), ${deadlineOf(startedAt)})`
+const endOf = ({ checkAt, startedAt }: TakenRun) => sql`max(coalesce(${checkAt}, ''), ${deadlineOf(startedAt)})`
 
 /** Of a run with its schedule: its claim and its time limit have ended, so the next tick fails it. */
 export const isTimedOut = sql<0 | 1>`(${runs.status} = 'delivered' and ${runs.checkAt} is not null
   and coalesce(${endOf(runs)} <= ${now}, false))`
 
 /**
- * Of a run with its schedule: with the overlap `skip`, its check has come, and a newer run exists. Not at `endOf`: a time limit
- * that was extended since the newer run was created would make two runs active.
+ * Of a run with its schedule: with the overlap `skip`, its check has come, and a newer run exists. Not at `endOf`: a
+ * time limit that was extended since the newer run was created would make two runs active.
  */
-export const isSuperseded = sql<
-  0 | 1
->`(${runs.status} = 'delivered' and coalesce(${schedules.overlap} = 'skip'
+export const isSuperseded = sql<0 | 1>`(${runs.status} = 'delivered' and coalesce(${schedules.overlap} = 'skip'
   and ${schedules.lastRunAt} > ${runs.scheduledAt}
   and coalesce(${runs.checkAt}, ${deadlineOf(runs.startedAt)}) <= ${now}, false))`
 
@@ -83,10 +78,7 @@ const overlapped = query
       eq(previous.organizationId, schedules.organizationId),
       eq(previous.scheduleId, schedules.id),
       eq(previous.scheduledAt, schedules.lastRunAt),
-      or(
-        eq(previous.status, 'pending'),
-        and(eq(previous.status, 'delivered'), sql`${endOf(previous)} > ${now}`),
-      ),
+      or(eq(previous.status, 'pending'), and(eq(previous.status, 'delivered'), sql`${endOf(previous)} > ${now}`)),
     ),
   )
 
@@ -335,8 +327,7 @@ export function writeAttempts() {
   /** The run has no outcome yet, which the result may be: it is pending, or was acknowledged while it was sent. */
   const takesResult = sql`(${runs.status} = 'pending'
   or (${runs.status} = 'delivered' and ${isUnclaimed} and ${reportsOutcome}))`
-  const ifTaken = (stored: SQLWrapper, value: SQL) =>
-    sql`case when ${takesResult} then ${value} else ${stored} end`
+  const ifTaken = (stored: SQLWrapper, value: SQL) => sql`case when ${takesResult} then ${value} else ${stored} end`
   return query
     .update(runs)
     .set({
@@ -359,9 +350,7 @@ export function writeAttempts() {
       updatedAt: sql`${now}`,
     })
     .from(attempted.table)
-    .where(
-      and(attempted.matches(runs, 'organizationId', 'id'), or(ne(runs.status, 'delivered'), isUnclaimed)),
-    )
+    .where(and(attempted.matches(runs, 'organizationId', 'id'), or(ne(runs.status, 'delivered'), isUnclaimed)))
 }
 
 // Checks of the tick
@@ -386,8 +375,7 @@ export function afterCheck(run: CheckedRun, now: string, leaseExpiresAt: string)
   const timedOut = { ...unchanged, newStatus: 'failed', failure: 'timeout' }
   if (run.deadline !== null && run.deadline <= now)
     return { ...timedOut, lastError: `The run had no outcome within ${run.maxRunSeconds} seconds.` }
-  if (run.isSuperseded)
-    return { ...timedOut, lastError: 'A newer run was created before this one had an outcome.' }
+  if (run.isSuperseded) return { ...timedOut, lastError: 'A newer run was created before this one had an outcome.' }
   if (run.claimId !== null) return { ...unchanged, newStatus: 'pending' }
   // `maxRunSeconds` has changed since the run was taken.
   return { ...unchanged, newCheckAt: run.deadline }

@@ -101,10 +101,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
   const selectCreated = guarded(listable, [id, idempotencyKey, idempotencyFingerprint], () =>
     listable
       .rows({ ...created, revision }, isCreated)
-      .innerJoin(
-        schedules,
-        and(isOfParent(parentType), eq(schedules.id, sql`coalesce(${earlierId}, ${id})`)),
-      ),
+      .innerJoin(schedules, and(isOfParent(parentType), eq(schedules.id, sql`coalesce(${earlierId}, ${id})`))),
   )
 
   const isEqual = (name: keyof typeof SETTINGS) => sql`${schedules[name]} is ${excluded(name)}`
@@ -276,9 +273,7 @@ export const projectSchedules = statementsOf(
   'project',
   projectPreconditions,
   { id: schedules.id, projectId, cron, timezone: schedules.timezone, ...times },
-  columnsIn(schedules, projectScheduleState, { projectId }) satisfies SelectedFor<
-    typeof projectScheduleState
-  >,
+  columnsIn(schedules, projectScheduleState, { projectId }) satisfies SelectedFor<typeof projectScheduleState>,
 )
 
 export const agentSchedules = statementsOf(
@@ -289,16 +284,10 @@ export const agentSchedules = statementsOf(
 )
 
 export const organizationListable = requiring([], {
-  isUnrestricted: unrestrictedFor(
-    'Lists of all schedules',
-    'List the schedules of one project or agent instead.',
-  ),
+  isUnrestricted: unrestrictedFor('Lists of all schedules', 'List the schedules of one project or agent instead.'),
 })
 
-const isExamined = and(
-  eq(schedules.organizationId, organizationListable.organizationId),
-  gt(schedules.id, cursor),
-)
+const isExamined = and(eq(schedules.organizationId, organizationListable.organizationId), gt(schedules.id, cursor))
 const examined = sql`(select * from ${schedules} where ${isExamined} order by ${schedules.id}
   limit ${maxExamined}) as ${schedules}`
 const parentType = textOrNull('parentType')

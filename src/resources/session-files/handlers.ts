@@ -93,8 +93,7 @@ export const retrieveSessionFileContent = endpoint(retrieveSessionFileContentCon
   const range = parseRange(requested.Range, requested['If-Range'], ETag, sizeBytes)
   return {
     // An empty content is not read: the demo's file has no object.
-    content:
-      sizeBytes > 0 ? await getObject(context.environment.OBJECTS, objectKey, range) : new Blob([]).stream(),
+    content: sizeBytes > 0 ? await getObject(context.environment.OBJECTS, objectKey, range) : new Blob([]).stream(),
     isPartial: range !== undefined,
     headers: {
       ...headers,

@@ -1,13 +1,7 @@
 /** The files of a session, in SQL. */
 import { and, asc, eq, gt, isNotNull, isNull, ne, not, notExists, or, sql } from 'drizzle-orm'
 import { namedProjectResource } from '../../access/platform-resource.ts'
-import {
-  authorized,
-  isNew,
-  precondition,
-  requiring,
-  uncheckedPrecondition,
-} from '../../access/preconditions.ts'
+import { authorized, isNew, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { projectIsActive } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { cursor, now, number, rowLimit, text, textOrNull } from '../../db/parameters.ts'
@@ -53,9 +47,7 @@ const fields = {
 const details = {
   ...fields,
   sizeBytes: sessionFiles.sizeBytes,
-  contentType: sql<string>`coalesce(${sessionFiles.contentType}, 'application/octet-stream')`.as(
-    'contentType',
-  ),
+  contentType: sql<string>`coalesce(${sessionFiles.contentType}, 'application/octet-stream')`.as('contentType'),
   sha256: sessionFiles.sha256,
 }
 
@@ -213,8 +205,8 @@ export const removeRecordedFromOrphans = guarded(authorized, [sessionId, path, o
 )
 
 /**
- * The upload may have taken so long that the sweep has removed its object from the orphans. It acts where the guard does not
- * hold, too: the service chose the key of the object, so it belongs to nobody else.
+ * The upload may have taken so long that the sweep has removed its object from the orphans. It acts where the guard
+ * does not hold, too: the service chose the key of the object, so it belongs to nobody else.
  */
 export const addUnrecordedToOrphans = guarded(authorized, [objectKey, deleteAfter, sessionId, path], () =>
   query

@@ -1,6 +1,6 @@
 /**
- * What a feed offers to a client that has its token, in SQL. No API key is sent, so there is no guard of the caller's key: each
- * statement begins from the hash of the token, and requires that the feed and its API key are live.
+ * What a feed offers to a client that has its token, in SQL. No API key is sent, so there is no guard of the caller's
+ * key: each statement begins from the hash of the token, and requires that the feed and its API key are live.
  */
 import { and, asc, eq, gt, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { now, text, textOrNull } from '../../db/parameters.ts'
@@ -22,11 +22,7 @@ const isLive = and(
 const itsKey = and(eq(apiKeys.organizationId, skillFeeds.organizationId), eq(apiKeys.id, skillFeeds.apiKeyId))
 
 export const selectLiveFeed = unguarded([hash, now], () =>
-  query
-    .select({ organizationId: skillFeeds.organizationId })
-    .from(skillFeeds)
-    .innerJoin(apiKeys, itsKey)
-    .where(isLive),
+  query.select({ organizationId: skillFeeds.organizationId }).from(skillFeeds).innerJoin(apiKeys, itsKey).where(isLive),
 )
 
 const offered = {

@@ -1,6 +1,6 @@
 /**
- * A feed as installers read it: its index, by the Agent Skills Discovery specification 0.2.0, and the archives beneath it. The
- * token in the path is the only credential. Whatever is wrong, the response is the same 404.
+ * A feed as installers read it: its index, by the Agent Skills Discovery specification 0.2.0, and the archives beneath
+ * it. The token in the path is the only credential. Whatever is wrong, the response is the same 404.
  */
 import type { Context } from 'hono'
 import { FEED_PREFIX, hashToken, isToken } from '../../access/api-key.ts'
@@ -12,13 +12,7 @@ import { ApiError, unavailable } from '../../errors.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import type { HonoEnvironment } from '../../http/context.ts'
 import { getObject } from '../../objects/store.ts'
-import {
-  selectAllOffered,
-  selectLiveFeed,
-  selectNamedOffered,
-  selectOneOfAll,
-  selectOneOfNamed,
-} from './offered.ts'
+import { selectAllOffered, selectLiveFeed, selectNamedOffered, selectOneOfAll, selectOneOfNamed } from './offered.ts'
 
 const SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json'
 const INDEX = 'index.json'

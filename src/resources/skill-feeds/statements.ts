@@ -45,10 +45,7 @@ export const creatable = requiring([], {
   pastExpiresAt: preconditionUnless(
     sql<string | null>`case when ${expiresAt} <= ${now} then ${expiresAt} end`,
     (_, time) =>
-      new ApiError(
-        'invalid_input',
-        `expiresAt is not in the future; got "${time}"; allowed: a time after now.`,
-      ),
+      new ApiError('invalid_input', `expiresAt is not in the future; got "${time}"; allowed: a time after now.`),
     [expiresAt],
   ),
   missingSkill: preconditionUnless(

@@ -1,6 +1,6 @@
 /**
- * The archive of a skill: a `.tar.gz` whose tar is the same for the same files. It is plain ustar (POSIX.1-1988), because
- * installers do not read extended headers.
+ * The archive of a skill: a `.tar.gz` whose tar is the same for the same files. It is plain ustar (POSIX.1-1988),
+ * because installers do not read extended headers.
  */
 import { packTar } from 'modern-tar'
 import { fitsUstar } from './archived-filename.ts'
@@ -21,9 +21,7 @@ export async function createArchive(files: readonly ArchivedFile[]): Promise<Uin
       return { header: { name: filename, size: bytes.byteLength, mode, mtime: new Date(0) }, body: bytes }
     }),
   )
-  const compressed = new Blob([tar as Uint8Array<ArrayBuffer>])
-    .stream()
-    .pipeThrough(new CompressionStream('gzip'))
+  const compressed = new Blob([tar as Uint8Array<ArrayBuffer>]).stream().pipeThrough(new CompressionStream('gzip'))
   return new Uint8Array(await new Response(compressed).arrayBuffer())
 }
 

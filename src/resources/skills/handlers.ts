@@ -71,8 +71,7 @@ export const retrieveSkill = endpoint(retrieveSkillContract, async (c, context) 
   const steps = { skill: one(selectSkill), files: selectSkillFiles }
   const { skill, files } = await context.run(readable, steps, c.req.valid('param'))
   const { body, headers } = withEntityTag({ ...skill, files })
-  if (matchesEntityTag(c.req.valid('header')['If-None-Match'], headers.ETag))
-    return { notModified: true, headers }
+  if (matchesEntityTag(c.req.valid('header')['If-None-Match'], headers.ETag)) return { notModified: true, headers }
   return { body, headers }
 })
 
@@ -122,11 +121,7 @@ function reservation({ now }: RequestContext) {
 }
 
 /** Stores the archive. @returns the values of the statements that record the version. */
-async function storeArchive(
-  files: readonly ReadFile[],
-  objectKey: string,
-  { caller, environment }: RequestContext,
-) {
+async function storeArchive(files: readonly ReadFile[], objectKey: string, { caller, environment }: RequestContext) {
   const { createArchive } = await import('./archive.ts')
   const archive = await createArchive(files)
   await putObject(environment.OBJECTS, objectKey, archive.buffer)
@@ -142,9 +137,7 @@ async function storeArchive(
 
 /** The sizes of the contents, for the quota. */
 function contentSizes(contents: ReturnType<typeof toContents>): string {
-  return JSON.stringify(
-    contents.map(({ sha256, content }) => ({ sha256, bytes: Buffer.byteLength(content) })),
-  )
+  return JSON.stringify(contents.map(({ sha256, content }) => ({ sha256, bytes: Buffer.byteLength(content) })))
 }
 
 export const createSkill = endpoint(createSkillContract, async (c, context) => {

@@ -29,14 +29,7 @@ import { withinQuotas } from '../../access/quotas.ts'
 import { matchesRevision } from '../../access/revision.ts'
 import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
-import {
-  apiKeys,
-  orphanedObjects,
-  skillContents,
-  skillFeeds,
-  skills,
-  skillVersions,
-} from '../../db/schema.ts'
+import { apiKeys, orphanedObjects, skillContents, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
 import { writtenObject } from '../../objects/orphans.ts'
@@ -48,7 +41,10 @@ const name = text('name')
 const description = text('description')
 /** New for each request that changes the skill. The statements that follow the change find the skill by it. */
 const revision = text('revision')
-/** When the sweep may delete the archive that the request is about to store, if it is not recorded; or those of removed versions. */
+/**
+ * When the sweep may delete the archive that the request is about to store, if it is not recorded; or those of removed
+ * versions.
+ */
 const deleteAfter = text('deleteAfter')
 const objectId = text('objectId')
 const objectKey = text('objectKey')
@@ -87,8 +83,7 @@ const withRevision = { ...fields, revision: skills.revision }
 
 /** The files of a version, a row each. */
 const file = sql`json_each(${skillVersions.files}) as "file"`
-const ofFile = <Value>(name: keyof StoredFile) =>
-  sql<Value>`("file".value ->> ${sql.raw(`'${name}'`)})`.as(name)
+const ofFile = <Value>(name: keyof StoredFile) => sql<Value>`("file".value ->> ${sql.raw(`'${name}'`)})`.as(name)
 const contentOfFile = and(
   eq(skillContents.organizationId, skillVersions.organizationId),
   eq(skillContents.skillId, skillVersions.skillId),
@@ -144,19 +139,9 @@ const nameIsFree = <const P extends readonly Parameter[]>(newName: SQLWrapper, t
       query
         .select({ id: other.id })
         .from(other)
-        .where(
-          and(
-            eq(other.organizationId, apiKeys.organizationId),
-            eq(other.name, newName),
-            ne(other.id, skillId),
-          ),
-        ),
+        .where(and(eq(other.organizationId, apiKeys.organizationId), eq(other.name, newName), ne(other.id, skillId))),
     ),
-    () =>
-      new ApiError(
-        'skill_name_taken',
-        'Another skill has this name. Choose another name, or change that skill.',
-      ),
+    () => new ApiError('skill_name_taken', 'Another skill has this name. Choose another name, or change that skill.'),
     [skillId, ...takes],
   )
 
@@ -177,10 +162,7 @@ const addedBytes = sql`(select coalesce(sum("new".value ->> 'bytes'), 0) from js
 
 /** The skill that an earlier request with the same `Idempotency-Key` created. */
 const repeated = alias(skills, 'repeated')
-const isRepeated = and(
-  eq(repeated.organizationId, apiKeys.organizationId),
-  eq(repeated.idempotencyKey, idempotencyKey),
-)
+const isRepeated = and(eq(repeated.organizationId, apiKeys.organizationId), eq(repeated.idempotencyKey, idempotencyKey))
 const repeatedSkill = { table: repeated, on: isRepeated, takes: [idempotencyKey] }
 
 const isCreatable = {
@@ -195,7 +177,8 @@ const archiveIsStored = uncheckedPrecondition(
 )
 
 /**
- * Adds the archive that the request is about to store to the orphans, so that the sweep deletes it if it is not recorded.
+ * Adds the archive that the request is about to store to the orphans, so that the sweep deletes it if it is not
+ * recorded.
  * @param parameters of the further condition.
  */
 function beginArchive<P extends Parameter, const Own extends readonly Parameter[]>(
@@ -307,9 +290,7 @@ export const putContents = guarded(authorized, [skillId, revision], () =>
     .onConflictDoNothing(),
 )
 
-const writtenOrganization = authorized
-  .rows({ organizationId: skills.organizationId })
-  .innerJoin(skills, isWritten)
+const writtenOrganization = authorized.rows({ organizationId: skills.organizationId }).innerJoin(skills, isWritten)
 
 export const removeArchiveFromOrphans = guarded(authorized, [objectKey, skillId, revision], () =>
   query
@@ -320,10 +301,7 @@ export const removeArchiveFromOrphans = guarded(authorized, [objectKey, skillId,
 /** The skill that this request created, or an earlier one with the same `Idempotency-Key` and an equal body. */
 const isCreated = and(
   eq(skills.organizationId, apiKeys.organizationId),
-  eq(
-    skills.id,
-    sql`coalesce(${query.select({ id: repeated.id }).from(repeated).where(isRepeated)}, ${skillId})`,
-  ),
+  eq(skills.id, sql`coalesce(${query.select({ id: repeated.id }).from(repeated).where(isRepeated)}, ${skillId})`),
   or(isNull(skills.idempotencyKey), eq(skills.idempotencyFingerprint, idempotencyFingerprint)),
 )
 
@@ -369,10 +347,7 @@ export const updateSkill = guardedChange(updatable, [description, revision, file
     })
     .where(
       and(
-        eq(
-          skills.organizationId,
-          sql`${updatable.rows({ organizationId: skills.organizationId }, isChanged)}`,
-        ),
+        eq(skills.organizationId, sql`${updatable.rows({ organizationId: skills.organizationId }, isChanged)}`),
         eq(skills.id, skillId),
       ),
     ),
@@ -422,11 +397,7 @@ const orphanArchives = <P extends Parameter, const Own extends readonly Paramete
       .onConflictDoNothing(),
   )
 
-export const addOldArchivesToOrphans = orphanArchives(
-  authorized,
-  [skillId, revision, othersKept],
-  () => isTooOld,
-)
+export const addOldArchivesToOrphans = orphanArchives(authorized, [skillId, revision, othersKept], () => isTooOld)
 
 export const deleteOldVersions = guarded(authorized, [skillId, revision, othersKept], () =>
   query.delete(skillVersions).where(isTooOld),
@@ -502,11 +473,7 @@ export const publish = guardedChange(publishable, [revision], () =>
       updatedAt: sql`${now}`,
     })
     .where(
-      and(
-        eq(skills.organizationId, publishable.organizationId),
-        eq(skills.id, skillId),
-        ne(skills.version, version),
-      ),
+      and(eq(skills.organizationId, publishable.organizationId), eq(skills.id, skillId), ne(skills.version, version)),
     ),
 )
 
@@ -584,13 +551,9 @@ const isDeleted = (table: typeof skillVersions | typeof skillContents) =>
 
 export const addArchivesToOrphans = orphanArchives(deletable, [], () => isDeleted(skillVersions))
 
-export const deleteVersions = guarded(deletable, [], () =>
-  query.delete(skillVersions).where(isDeleted(skillVersions)),
-)
+export const deleteVersions = guarded(deletable, [], () => query.delete(skillVersions).where(isDeleted(skillVersions)))
 
-export const deleteContents = guarded(deletable, [], () =>
-  query.delete(skillContents).where(isDeleted(skillContents)),
-)
+export const deleteContents = guarded(deletable, [], () => query.delete(skillContents).where(isDeleted(skillContents)))
 
 export const deleteSkill = guardedChange(deletable, [], () =>
   query

@@ -54,8 +54,8 @@ export function readFiles(files: readonly NewFile[]): ReadFile[] {
 }
 
 /**
- * The column `files` of a version: the same text for the same files. The ID of a file is derived, so a file whose filename
- * stays the same keeps its ID.
+ * The column `files` of a version: the same text for the same files. The ID of a file is derived, so a file whose
+ * filename stays the same keeps its ID.
  */
 export function storedFiles(skillId: string, files: readonly ReadFile[]): string {
   const stored: StoredFile[] = files.map(({ filename, sha256, bytes, encoding, isExecutable }) => ({

@@ -19,8 +19,7 @@ const create = (key: string, json: Json = {}, more: RequestOptions = {}) =>
   request('POST', '/v1/api-keys', { key, json: { name: 'laptop', scopes: [], ...json }, ...more })
 const rotate = (key: string, id: string, json?: Json, more: RequestOptions = {}) =>
   request('POST', `/v1/api-keys/${id}/rotate`, { key, json, ...more })
-const remove = (key: string, id: string, query = '') =>
-  request('DELETE', `/v1/api-keys/${id}${query}`, { key })
+const remove = (key: string, id: string, query = '') => request('DELETE', `/v1/api-keys/${id}${query}`, { key })
 const me = (key: string) => request('GET', '/v1/me', { key })
 const list = (key: string, query = '') => request('GET', `/v1/api-keys${query}`, { key })
 const once = (idempotencyKey: string) => ({ headers: { 'Idempotency-Key': idempotencyKey } })
@@ -28,8 +27,7 @@ const once = (idempotencyKey: string) => ({ headers: { 'Idempotency-Key': idempo
 const isLive = async (key: string) => (await me(key)).status === 200
 const idOf = async (key: string): Promise<string> => (await me(key)).body.apiKey.id
 const idsOf = ({ body }: { body: { items: { id: string }[] } }) => body.items.map(({ id }) => id)
-const secondsAfter = (instant: string, seconds: number) =>
-  new Date(Date.parse(instant) + seconds * 1000).toISOString()
+const secondsAfter = (instant: string, seconds: number) => new Date(Date.parse(instant) + seconds * 1000).toISOString()
 const tally = (responses: { status: number }[]) => responses.map(({ status }) => status).sort()
 const atOnce = <T>(times: number, act: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, index) => act(index)))
@@ -143,11 +141,7 @@ describe('createApiKey', () => {
   })
 
   it.each<[string, Restrictions, (names: Names) => Json]>([
-    [
-      'all of its own rights',
-      ({ here }) => ({ projectIds: [here], expiresAt: SOON }),
-      () => ({ scopes: SCOPES }),
-    ],
+    ['all of its own rights', ({ here }) => ({ projectIds: [here], expiresAt: SOON }), () => ({ scopes: SCOPES })],
     [
       'its user and projects in upper case',
       ({ here, there }) => ({ projectIds: [here, there] }),
@@ -192,12 +186,7 @@ describe('createApiKey', () => {
     ],
     ['another user', 'userId', () => ({}), ({ other }) => ({ userId: other })],
     ['no user', 'userId', () => ({}), () => ({ userId: null })],
-    [
-      'another project',
-      'projectIds',
-      ({ here }) => ({ projectIds: [here] }),
-      ({ there }) => ({ projectIds: [there] }),
-    ],
+    ['another project', 'projectIds', ({ here }) => ({ projectIds: [here] }), ({ there }) => ({ projectIds: [there] })],
     [
       'another project beside its own',
       'projectIds',
@@ -206,12 +195,7 @@ describe('createApiKey', () => {
     ],
     ['all projects', 'projectIds', ({ here }) => ({ projectIds: [here] }), () => ({ projectIds: null })],
     ['all projects, having none', 'projectIds', () => ({ projectIds: [] }), () => ({ projectIds: null })],
-    [
-      'a project, having none',
-      'projectIds',
-      () => ({ projectIds: [] }),
-      ({ here }) => ({ projectIds: [here] }),
-    ],
+    ['a project, having none', 'projectIds', () => ({ projectIds: [] }), ({ here }) => ({ projectIds: [here] })],
     ['a later expiry', 'expiresAt', () => ({ expiresAt: SOON }), () => ({ expiresAt: LATER })],
     ['no expiry', 'expiresAt', () => ({ expiresAt: SOON }), () => ({ expiresAt: null })],
   ])('refuses to let a key grant %s', async (_, field, restrictions, json) => {
@@ -252,9 +236,7 @@ describe('createApiKey', () => {
     const ids = ['x', 'y', 'X', '1', '01', '1.0', 'x","y', '["x"]', '\u00e9', 'e\u0301', '%', 'x ']
     for (const id of ids) await workspace.addProject(id)
     for (const id of ids) {
-      const { token } = (
-        await create(admin, { scopes: ['api-keys:write', 'projects:read'], projectIds: [id] })
-      ).body
+      const { token } = (await create(admin, { scopes: ['api-keys:write', 'projects:read'], projectIds: [id] })).body
       const granted = await Promise.all(ids.map((other) => create(token, { projectIds: [other] })))
       expect(granted.map(({ status }) => status)).toEqual(ids.map((other) => (other === id ? 201 : 403)))
       const { body } = await request('GET', '/v1/projects', { key: token })
@@ -281,10 +263,7 @@ describe('createApiKey', () => {
     }
     for (const id of ['nothing', 'Website', names.mine, names.there, stranger.names.here]) {
       const { status, body } = await create(admin, { projectIds: [names.here, id] })
-      expect([status, body.error]).toEqual([
-        404,
-        'projectIds names a project that the organization does not have.',
-      ])
+      expect([status, body.error]).toEqual([404, 'projectIds names a project that the organization does not have.'])
     }
     const restricted = await workspace.addKey({ scopes: ['api-keys:write'], projectIds: [] })
     expect((await create(restricted, { scopes: ['pins:read'], projectIds: ['nothing'] })).status).toBe(404)
@@ -528,9 +507,7 @@ describe('listApiKeys', () => {
     expect(await shownTo(mine, [])).toEqual(ofUser(mine, []))
     expect(await shownTo(mine, [here])).toEqual(ofUser(mine, [], [here]))
     expect(await shownTo(mine, [here, there])).toEqual(ofUser(mine, ...all.slice(1)))
-    expect(await shownTo(null, [there])).toEqual(
-      [null, mine, other].flatMap((userId) => ofUser(userId, [], [there])),
-    )
+    expect(await shownTo(null, [there])).toEqual([null, mine, other].flatMap((userId) => ofUser(userId, [], [there])))
     expect(await shownTo(null)).toEqual([null, mine, other].flatMap((userId) => ofUser(userId, ...all)))
   })
 
@@ -729,26 +706,14 @@ describe.each(['delete', 'rotate'])('a key cannot %s', (operation) => {
     ["another user's key", () => ({}), ({ other }) => ({ userId: other })],
     ['a key without a user', () => ({}), () => ({ userId: null })],
     ['a key of all projects', ({ here }) => ({ projectIds: [here] }), () => ({})],
-    [
-      'a key of another project',
-      ({ here }) => ({ projectIds: [here] }),
-      ({ there }) => ({ projectIds: [there] }),
-    ],
+    ['a key of another project', ({ here }) => ({ projectIds: [here] }), ({ there }) => ({ projectIds: [there] })],
     [
       'a key of a further project',
       ({ here }) => ({ projectIds: [here] }),
       ({ here, there }) => ({ projectIds: [here, there] }),
     ],
-    [
-      'a key of some project, having none',
-      () => ({ projectIds: [] }),
-      ({ here }) => ({ projectIds: [here] }),
-    ],
-    [
-      'a key of all projects, having none',
-      () => ({ userId: null, projectIds: [] }),
-      () => ({ userId: null }),
-    ],
+    ['a key of some project, having none', () => ({ projectIds: [] }), ({ here }) => ({ projectIds: [here] })],
+    ['a key of all projects, having none', () => ({ userId: null, projectIds: [] }), () => ({ userId: null })],
   ])('%s', async (_, caller, target) => {
     const { workspace, names } = await withAdmin()
     const key = await workspace.addKey(caller(names))
@@ -952,10 +917,7 @@ describe('retrieveMe', () => {
     ['a project', ({ here }) => ({ projectIds: [here] })],
     ['no project', () => ({ projectIds: [] })],
     ['an expiry', () => ({ expiresAt: SOON })],
-    [
-      'no user, no scope and an expiry',
-      () => ({ userId: null, scopes: [], projectIds: [], expiresAt: SOON }),
-    ],
+    ['no user, no scope and an expiry', () => ({ userId: null, scopes: [], projectIds: [], expiresAt: SOON })],
   ])('returns the organization, user and key of a key with %s', async (_, restrictions) => {
     const { workspace, names } = await withAdmin()
     const { scopes = SCOPES, userId = names.mine, projectIds = null, expiresAt = null } = restrictions(names)

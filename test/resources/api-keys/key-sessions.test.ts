@@ -66,8 +66,7 @@ describe('createApiKeySession', () => {
       user: { id: workspace.userId },
       apiKey: { id: session.id, name: 'console', kind: 'session', scopes, projectIds },
     })
-    const listed = async (query: string) =>
-      (await request('GET', `/v1/api-keys${query}`, { key: token })).body.items
+    const listed = async (query: string) => (await request('GET', `/v1/api-keys${query}`, { key: token })).body.items
     expect(await listed('?kind=session')).toEqual([{ ...session, lastUsedAt: NOW }])
     expect(await listed('')).toMatchObject([{ id: maker.id, kind: 'key' }])
     stopClock(secondsLater(60))
@@ -188,10 +187,7 @@ describe('a session', () => {
     const workspace = await Workspace.create()
     const maker = await workspace.addKeyWithId()
     stopClock()
-    const [long, short] = [
-      (await start(maker.token)).body,
-      (await start(maker.token, { expiresInSeconds: 30 })).body,
-    ]
+    const [long, short] = [(await start(maker.token)).body, (await start(maker.token, { expiresInSeconds: 30 })).body]
     await request('POST', `/v1/api-keys/${maker.id}/rotate`, {
       key: maker.token,
       json: { overlapSeconds: 60 },
@@ -281,9 +277,7 @@ describe('the twenty sessions', () => {
     await sessionsOf(key, 20)
     const rowsRead = async () => {
       const use = watchedDatabase()
-      expect((await request('POST', '/v1/me/sessions', { key, environment: { DB: use.DB } })).status).toBe(
-        201,
-      )
+      expect((await request('POST', '/v1/me/sessions', { key, environment: { DB: use.DB } })).status).toBe(201)
       return use.rowsRead
     }
     const before = await rowsRead()

@@ -167,11 +167,7 @@ describe('audit events', () => {
       [stolen, child, grandchild].map(({ id }) => `/v1/api-keys/${id}`).sort(),
     )
     for (const { operation, apiKeyId, requestId } of events) {
-      expect([operation, apiKeyId, requestId]).toEqual([
-        'deleteApiKey',
-        admin.id,
-        headers.get('X-Request-Id'),
-      ])
+      expect([operation, apiKeyId, requestId]).toEqual(['deleteApiKey', admin.id, headers.get('X-Request-Id')])
     }
     expect((await request('DELETE', path, { key: admin.token })).status).toBe(200)
     expect(await workspace.dump('auditEvents')).toHaveLength(3)
@@ -192,22 +188,16 @@ describe('audit events', () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
     const path = `/v1/agents/${await workspace.addAgent()}/schedules/${crypto.randomUUID()}`
-    const put = async (json: object) =>
-      (await request('PUT', path, { key, json })).headers.get('X-Request-Id')
+    const put = async (json: object) => (await request('PUT', path, { key, json })).headers.get('X-Request-Id')
     const changes: (string | null)[] = []
-    for (const json of [
-      { cron: '@daily' },
-      { cron: '@daily', payload: 'a secret value' },
-      { cron: '@daily' },
-    ]) {
+    for (const json of [{ cron: '@daily' }, { cron: '@daily', payload: 'a secret value' }, { cron: '@daily' }]) {
       changes.push(await put(json))
       await put(json)
       await put({ runAt: '2020-01-01T00:00:00Z' })
     }
     const events = (await workspace.dump('auditEvents')) as unknown as Event[]
     expect(events.map(({ requestId }) => requestId)).toEqual(changes)
-    for (const { operation, target } of events)
-      expect([operation, target]).toEqual(['putAgentSchedule', path])
+    for (const { operation, target } of events) expect([operation, target]).toEqual(['putAgentSchedule', path])
     expect(JSON.stringify(events)).not.toContain('secret value')
   })
 })
@@ -298,19 +288,13 @@ describe('since and until', () => {
     expect((await walk(workspace, { since: '9999-12-31T23:59:59.999Z' })).ids).toEqual([])
   })
 
-  it.each(['since=today', 'until=', 'since=2026-03-27', `since=${KEY_ID}`])(
-    'may not be %s',
-    async (query) => {
-      const workspace = await Workspace.create()
-      const { status, body } = await request('GET', `/v1/audit-events?${query}`, {
-        key: await workspace.addKey(),
-      })
-      expect([status, body.error]).toEqual([
-        400,
-        expect.stringMatching(/^(since|until) is not an RFC 3339 time/),
-      ])
-    },
-  )
+  it.each(['since=today', 'until=', 'since=2026-03-27', `since=${KEY_ID}`])('may not be %s', async (query) => {
+    const workspace = await Workspace.create()
+    const { status, body } = await request('GET', `/v1/audit-events?${query}`, {
+      key: await workspace.addKey(),
+    })
+    expect([status, body.error]).toEqual([400, expect.stringMatching(/^(since|until) is not an RFC 3339 time/)])
+  })
 })
 
 describe('the filters of audit events', () => {
@@ -342,10 +326,7 @@ describe('the filters of audit events', () => {
     ] as [Record<string, string>, (event: Event) => boolean][]) {
       const expected = all.filter(isKept).map(({ id }) => id)
       for (const limit of ['1', '50']) {
-        expect([parameters, (await walk(workspace, { ...parameters, limit })).ids]).toEqual([
-          parameters,
-          expected,
-        ])
+        expect([parameters, (await walk(workspace, { ...parameters, limit })).ids]).toEqual([parameters, expected])
       }
     }
   })

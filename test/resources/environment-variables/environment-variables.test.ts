@@ -96,9 +96,7 @@ describe('deleteEnvironmentVariable', () => {
 
     const response = await deleteVariable(projectId, 'DATABASE_URL', { key })
     expect([response.status, response.body]).toEqual([200, { deleted: true, key: 'DATABASE_URL' }])
-    expect(await variables(workspace)).toEqual(
-      [`${projectId}/DATABASE_URL_2`, `${otherProject}/DATABASE_URL`].sort(),
-    )
+    expect(await variables(workspace)).toEqual([`${projectId}/DATABASE_URL_2`, `${otherProject}/DATABASE_URL`].sort())
     expect(await variables(elsewhere)).toEqual([`${projectId}/DATABASE_URL`])
   })
 
@@ -729,8 +727,7 @@ describe('the Idempotency-Key of variables', () => {
 
   it('accepts one of two concurrent bodies that differ, and returns the same for equal ones', async () => {
     const { workspace, key, projectId } = await withProject()
-    const send = (name: string, value: string) =>
-      setVariables(projectId, { A: value }, { key, ...idempotent(name) })
+    const send = (name: string, value: string) => setVariables(projectId, { A: value }, { key, ...idempotent(name) })
     const responses = await Promise.all([send('a', '1'), send('a', '2')])
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 409])
     const winner = responses[0]?.status === 201 ? '1' : '2'
@@ -789,10 +786,7 @@ describe('the Idempotency-Key of variables', () => {
     const { workspace, key, projectId } = await withProject()
     for (const wrong of ['', 'x'.repeat(256)]) {
       const { status, body } = await setVariables(projectId, first, { key, ...idempotent(wrong) })
-      expect([status, body.error]).toEqual([
-        400,
-        expect.stringMatching(/^Idempotency-Key is too (short|long); /),
-      ])
+      expect([status, body.error]).toEqual([400, expect.stringMatching(/^Idempotency-Key is too (short|long); /)])
     }
     expect(await variables(workspace)).toEqual([])
     const longest = idempotent('x'.repeat(255))
@@ -806,8 +800,7 @@ const writing: [string, Send][] = [
   ['putEnvironmentVariable', (projectId, options) => putVariable(projectId, 'A', 'new', options)],
   [
     'setEnvironmentVariables',
-    (projectId, options) =>
-      setVariables(projectId, { B: 'new', A: 'new' }, { ...options, ...idempotent('deploy') }),
+    (projectId, options) => setVariables(projectId, { B: 'new', A: 'new' }, { ...options, ...idempotent('deploy') }),
   ],
 ]
 
@@ -820,54 +813,51 @@ it.each(writing)('%s returns 409 if the project is archived', async (_, send) =>
   expect(await workspace.dump('variableRequests')).toEqual([])
 })
 
-describe.each<[string, Send]>([['listEnvironmentVariables', listVariables], ...writing])(
-  '%s',
-  (operationId, send) => {
-    const isList = operationId === 'listEnvironmentVariables'
+describe.each<[string, Send]>([['listEnvironmentVariables', listVariables], ...writing])('%s', (operationId, send) => {
+  const isList = operationId === 'listEnvironmentVariables'
 
-    it('returns 404 for a project that the organization does not have', async () => {
-      const { key } = await withProject()
-      const elsewhere = await withProject('A')
-      const nobodys = await send(crypto.randomUUID(), { key })
-      const others = await send(elsewhere.projectId, { key })
-      expect([nobodys.status, others.status]).toEqual([404, 404])
-      expect(others.body).toEqual(nobodys.body)
-      expect(await valuesOf(elsewhere.workspace, elsewhere.projectId)).toEqual({ A: 'old' })
-    })
+  it('returns 404 for a project that the organization does not have', async () => {
+    const { key } = await withProject()
+    const elsewhere = await withProject('A')
+    const nobodys = await send(crypto.randomUUID(), { key })
+    const others = await send(elsewhere.projectId, { key })
+    expect([nobodys.status, others.status]).toEqual([404, 404])
+    expect(others.body).toEqual(nobodys.body)
+    expect(await valuesOf(elsewhere.workspace, elsewhere.projectId)).toEqual({ A: 'old' })
+  })
 
-    it('returns 403 if the API key is restricted to other projects, also for a repeated request', async () => {
-      const { workspace, key, projectId } = await withProject('A')
-      if (!isList) await send(projectId, { key })
-      const before = await workspace.dump('environmentVariables')
-      for (const projectIds of [[], [await workspace.addProject()]]) {
-        expect((await send(projectId, { key: await workspace.addKey({ projectIds }) })).status).toBe(403)
-      }
-      expect(await workspace.dump('environmentVariables')).toEqual(before)
-      const restricted = await workspace.addKey({ projectIds: [projectId] })
-      expect((await send(projectId.toUpperCase(), { key: restricted })).status).toBeLessThan(300)
-    })
+  it('returns 403 if the API key is restricted to other projects, also for a repeated request', async () => {
+    const { workspace, key, projectId } = await withProject('A')
+    if (!isList) await send(projectId, { key })
+    const before = await workspace.dump('environmentVariables')
+    for (const projectIds of [[], [await workspace.addProject()]]) {
+      expect((await send(projectId, { key: await workspace.addKey({ projectIds }) })).status).toBe(403)
+    }
+    expect(await workspace.dump('environmentVariables')).toEqual(before)
+    const restricted = await workspace.addKey({ projectIds: [projectId] })
+    expect((await send(projectId.toUpperCase(), { key: restricted })).status).toBeLessThan(300)
+  })
 
-    it('makes one trip, and a look-up before it if the organization of the key is not known yet', async () => {
-      const { workspace, projectId } = await withProject('A')
-      const { id, token: key } = await workspace.addKeyWithId()
-      await workspace.change(apiKeys, id, { lastUsedAt: now() })
-      const calls: number[] = []
-      for (let count = 0; count < 2; count++) {
-        const use = watchedDatabase()
-        await send(projectId, { key, environment: { DB: use.DB } })
-        calls.push(use.calls)
-      }
-      expect(calls).toEqual(isList ? [1, 1] : [2, 1])
-
-      const before = await workspace.dump('environmentVariables')
-      await workspace.revokeKey(id)
+  it('makes one trip, and a look-up before it if the organization of the key is not known yet', async () => {
+    const { workspace, projectId } = await withProject('A')
+    const { id, token: key } = await workspace.addKeyWithId()
+    await workspace.change(apiKeys, id, { lastUsedAt: now() })
+    const calls: number[] = []
+    for (let count = 0; count < 2; count++) {
       const use = watchedDatabase()
-      expect((await send(projectId, { key, environment: { DB: use.DB } })).status).toBe(401)
-      expect([use.calls, use.rowsWritten]).toEqual([1, 0])
-      expect(await workspace.dump('environmentVariables')).toEqual(before)
-    })
-  },
-)
+      await send(projectId, { key, environment: { DB: use.DB } })
+      calls.push(use.calls)
+    }
+    expect(calls).toEqual(isList ? [1, 1] : [2, 1])
+
+    const before = await workspace.dump('environmentVariables')
+    await workspace.revokeKey(id)
+    const use = watchedDatabase()
+    expect((await send(projectId, { key, environment: { DB: use.DB } })).status).toBe(401)
+    expect([use.calls, use.rowsWritten]).toEqual([1, 0])
+    expect(await workspace.dump('environmentVariables')).toEqual(before)
+  })
+})
 
 describe('a stored value', () => {
   it('decrypts for its own organization, project and name, and for no other', async () => {

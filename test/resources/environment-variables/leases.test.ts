@@ -1,4 +1,6 @@
-/** Leases of environment variables: sealed to the caller's key by HPKE (RFC 9180), and opened here with the private key. */
+/**
+ * Leases of environment variables: sealed to the caller's key by HPKE (RFC 9180), and opened here with the private key.
+ */
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { suite } from '../../../src/resources/environment-variables/lease.ts'
@@ -77,18 +79,15 @@ const VECTOR = {
   encryptions: [
     {
       aad: '436f756e742d30',
-      ciphertext:
-        'e5d84cd531cfb583096e7cfa9641bd3079cf3a91cda813c52deb5f512be9931980a41de125a925cdad859d5b7a',
+      ciphertext: 'e5d84cd531cfb583096e7cfa9641bd3079cf3a91cda813c52deb5f512be9931980a41de125a925cdad859d5b7a',
     },
     {
       aad: '436f756e742d31',
-      ciphertext:
-        '2c43aff25343fdbff864506f0818b9d87df84ea01b1a2144d23b4d40c26bf655fdf197fe40297a8aebeed5cc2d',
+      ciphertext: '2c43aff25343fdbff864506f0818b9d87df84ea01b1a2144d23b4d40c26bf655fdf197fe40297a8aebeed5cc2d',
     },
     {
       aad: '436f756e742d32',
-      ciphertext:
-        'e0a8f2cf92ff61215edbb8c55dc31fe9e2eb42a5685867bb6854211542099f9e940c4b41c192bc390835b1a5f7',
+      ciphertext: 'e0a8f2cf92ff61215edbb8c55dc31fe9e2eb42a5685867bb6854211542099f9e940c4b41c192bc390835b1a5f7',
     },
   ],
 }
@@ -371,16 +370,11 @@ describe('the API key of a lease', () => {
     const keys: [number, string, string][] = [
       [403, 'project_forbidden', await workspace.addKey({ projectIds: [otherProject] })],
       [403, 'project_forbidden', await workspace.addKey({ projectIds: [] })],
-      [
-        400,
-        'missing_scope',
-        await workspace.addKey({ ...restricted, scopes: ['environment-variables:write'] }),
-      ],
+      [400, 'missing_scope', await workspace.addKey({ ...restricted, scopes: ['environment-variables:write'] })],
       [401, 'api_key_revoked', revoked.token],
       [401, 'api_key_expired', await workspace.addKey({ ...restricted, expiresAt: '2020-01-01T00:00:00Z' })],
     ]
-    for (const [status, code, key] of keys)
-      expect((await refusal(projectId, key)).slice(0, 2)).toEqual([status, code])
+    for (const [status, code, key] of keys) expect((await refusal(projectId, key)).slice(0, 2)).toEqual([status, code])
     const theirs = await elsewhere.addKey(restricted)
     const { publicKey } = await newPair()
     const { body } = await askLease(projectId, { publicKey }, { key: theirs })
@@ -467,11 +461,7 @@ describe('a value that cannot be decrypted', () => {
   ])('is a 500 that tells nothing: %s', async (_, environment) => {
     const { projectId, key, pair } = await withVariables({ A: 'a-secret' })
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const { status, headers, body } = await askLease(
-      projectId,
-      { publicKey: pair.publicKey },
-      { key, environment },
-    )
+    const { status, headers, body } = await askLease(projectId, { publicKey: pair.publicKey }, { key, environment })
     expect([status, headers.get('Error-Code')]).toEqual([500, 'internal_error'])
     expect(logged).toHaveBeenCalledOnce()
     expect(JSON.stringify([body, logged.mock.calls])).not.toMatch(/a-secret|ENCRYPTION_KEYS|not in/)
@@ -490,9 +480,7 @@ describe('a value that cannot be decrypted', () => {
 describe('the values', () => {
   it('occur in no response, header or log line', async () => {
     const { projectId, key, pair } = await withVariables({ A: 'a-secret-value' })
-    const logs = [vi.spyOn(console, 'log'), vi.spyOn(console, 'error')].map((log) =>
-      log.mockImplementation(() => {}),
-    )
+    const logs = [vi.spyOn(console, 'log'), vi.spyOn(console, 'error')].map((log) => log.mockImplementation(() => {}))
     const environment = { REQUEST_LOG: 'on' }
     const { publicKey, privateKey } = pair
     const answers = [

@@ -154,9 +154,7 @@ describe('updatePin', () => {
     const json = { placement: { target: a, position: 'before' } }
     const wrongType = await request('PATCH', `/v1/pins/user/${a.id}`, { key, json })
     expect(wrongType.status).toBe(400)
-    expect(wrongType.body.error).toBe(
-      `resourceType is not one of the allowed values; got "user"; ${ALLOWED_TYPES}`,
-    )
+    expect(wrongType.body.error).toBe(`resourceType is not one of the allowed values; got "user"; ${ALLOWED_TYPES}`)
     const wrongId = await request('PATCH', '/v1/pins/session/7', { key, json })
     expect([wrongId.status, wrongId.body]).toEqual([
       400,
@@ -307,11 +305,9 @@ describe('updatePin', () => {
 const pinPath = ({ type, id }: Pin) => `/v1/pins/${type}/${id}`
 
 /** Pins a resource at the end of the list. */
-const put = (key: string, pin: Pin, more: RequestOptions = {}) =>
-  request('PUT', pinPath(pin), { key, ...more })
+const put = (key: string, pin: Pin, more: RequestOptions = {}) => request('PUT', pinPath(pin), { key, ...more })
 
-const unpin = (key: string, pin: Pin, more: RequestOptions = {}) =>
-  request('DELETE', pinPath(pin), { key, ...more })
+const unpin = (key: string, pin: Pin, more: RequestOptions = {}) => request('DELETE', pinPath(pin), { key, ...more })
 
 /** @returns the listed pins, as `type/id`. */
 async function listed(key: string): Promise<string[]> {
@@ -377,8 +373,7 @@ describe('listPins', () => {
     const { workspace, key, pins } = await withPins(3)
     const reachable = await workspace.addProject()
     const here = await addResources(workspace, reachable, 2)
-    for (const pin of [...here, { type: 'project', id: reachable } as const])
-      await workspace.pin(pin.type, pin.id)
+    for (const pin of [...here, { type: 'project', id: reachable } as const]) await workspace.pin(pin.type, pin.id)
     const all = names([...pins, ...here, { type: 'project', id: reachable }])
     expect(await listed(await workspace.addKey({ projectIds: [reachable] }))).toEqual(all.slice(3))
     expect(await listed(await workspace.addKey({ projectIds: [] }))).toEqual([])
@@ -397,8 +392,7 @@ describe('listPins', () => {
     expect(await listed(key)).toEqual(names([a, b, c]))
   })
 
-  const expanded = async (key: string) =>
-    (await request('GET', '/v1/pins?expand=resource', { key })).body.items
+  const expanded = async (key: string) => (await request('GET', '/v1/pins?expand=resource', { key })).body.items
 
   it('adds to each pin the resource with its name, with expand=resource only', async () => {
     const { key, projectId, pins } = await withPins(3)
@@ -517,10 +511,7 @@ describe('putPin', () => {
     const [c, d] = (await addResources(workspace, projectId, 2)) as [Pin, Pin]
     expect((await put(key, c, { environment })).status).toBe(201)
     const { status, body } = await put(key, d, { environment })
-    expect([status, body]).toEqual([
-      409,
-      { error: 'The user has reached the limit of pins: 3. Remove one first.' },
-    ])
+    expect([status, body]).toEqual([409, { error: 'The user has reached the limit of pins: 3. Remove one first.' }])
     expect(await workspace.pins()).toEqual(names([...pins, c]))
   })
 
@@ -564,10 +555,7 @@ describe('putPin', () => {
     const environment = { PIN_LIMIT: '4' }
     const resources = await addResources(workspace, projectId, 10)
     const responses = await Promise.all(resources.map((pin) => put(key, pin, { environment })))
-    expect(responses.map(({ status }) => status).sort()).toEqual([
-      ...Array(4).fill(201),
-      ...Array(6).fill(409),
-    ])
+    expect(responses.map(({ status }) => status).sort()).toEqual([...Array(4).fill(201), ...Array(6).fill(409)])
     expect(await listed(key)).toHaveLength(4)
 
     const one = await withPins(0)
@@ -583,11 +571,7 @@ describe('deletePin', () => {
   it('unpins a resource, once', async () => {
     const { workspace, key, pins } = await withPins(4)
     const [a, b, c, d] = pins as [Pin, Pin, Pin, Pin]
-    const { status, body } = await request(
-      'DELETE',
-      `${PREFIX}${pinPath({ ...b, id: b.id.toUpperCase() })}`,
-      { key },
-    )
+    const { status, body } = await request('DELETE', `${PREFIX}${pinPath({ ...b, id: b.id.toUpperCase() })}`, { key })
     expect([status, body]).toEqual([200, { deleted: true, resourceType: b.type, resourceId: b.id }])
     expect(await listed(key)).toEqual(names([a, c, d]))
     expect(await workspace.pins()).toEqual(names([a, c, d]))
@@ -646,8 +630,7 @@ describe.each(['PUT', 'DELETE'])('%s of a pin', (method) => {
       responses.push(await request(method, pinPath(pin), { key }))
     }
     const restricted = await workspace.addKey({ projectIds: [crypto.randomUUID()] })
-    for (const pin of [session, project])
-      responses.push(await request(method, pinPath(pin), { key: restricted }))
+    for (const pin of [session, project]) responses.push(await request(method, pinPath(pin), { key: restricted }))
     const strangers = await stranger.addKey()
     responses.push(await request(method, pinPath(session), { key: strangers }))
     expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 404))

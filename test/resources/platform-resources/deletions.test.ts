@@ -88,8 +88,7 @@ async function deleteAll(ids: Ids, key: string): Promise<void> {
 const RECORDS = ['deletions', 'auditEvents', 'organizationUsage']
 
 /** Revoked keys are removed later (test/maintenance/ended-keys.test.ts). */
-const isRevokedKey = (table: string, entry: string) =>
-  table === 'apiKeys' && JSON.parse(entry).revokedAt !== null
+const isRevokedKey = (table: string, entry: string) => table === 'apiKeys' && JSON.parse(entry).revokedAt !== null
 
 /** Every row of the organization by table, without those records and keys, and its objects in R2. */
 async function stateOf({ organizationId }: Workspace): Promise<Record<string, string[]>> {
@@ -294,8 +293,7 @@ function expectedPins(kind: string, ids: Ids, stays: string): string[] {
   const session = [`session/${ids.session}`]
   const pullRequest = [`pull_request/${ids.pullRequest}`]
   const all = { project: [], session: [project, pullRequest], 'pull request': [project, session] }
-  const left =
-    { ...all, agent: [project, session, pullRequest], user: [project, session, pullRequest] }[kind] ?? []
+  const left = { ...all, agent: [project, session, pullRequest], user: [project, session, pullRequest] }[kind] ?? []
   return [...left.flat(), `project/${stays}`]
 }
 
@@ -389,15 +387,7 @@ describe('the purge', () => {
     expect(await stateOf(workspace)).toEqual(before)
     const deletions = await workspace.dump('deletions')
     expect(deletions.map(({ resourceId }) => resourceId).sort()).toEqual(
-      [
-        ids.project,
-        ids.session,
-        ids.pullRequest,
-        ids.agent,
-        ids.user,
-        ids.schedule,
-        ids.agentSchedule,
-      ].sort(),
+      [ids.project, ids.session, ids.pullRequest, ids.agent, ids.user, ids.schedule, ids.agentSchedule].sort(),
     )
     expect(deletions.every(({ purgedAt }) => purgedAt !== null)).toBe(true)
   })
@@ -638,18 +628,15 @@ describe('after a failure', () => {
     { number, when: 'before' as const },
     { number, when: 'after' as const },
   ])
-  it.each(calls)(
-    'of D1 $when call $number of a tick, the next tick finishes the work',
-    async ({ number, when }) => {
-      const { workspace, before } = await withDeleted()
-      const { DB, use } = databaseFailingAt(number, when)
-      await tick({ ...env, DB }, new Date())
-      expect(use.calls).toBeGreaterThanOrEqual(number)
-      await expectNoneLost(workspace)
-      await tickUntilDone(workspace, 1)
-      expect(await stateOf(workspace)).toEqual(before)
-    },
-  )
+  it.each(calls)('of D1 $when call $number of a tick, the next tick finishes the work', async ({ number, when }) => {
+    const { workspace, before } = await withDeleted()
+    const { DB, use } = databaseFailingAt(number, when)
+    await tick({ ...env, DB }, new Date())
+    expect(use.calls).toBeGreaterThanOrEqual(number)
+    await expectNoneLost(workspace)
+    await tickUntilDone(workspace, 1)
+    expect(await stateOf(workspace)).toEqual(before)
+  })
 
   it('of the purge, the sweep still runs in the same tick', async () => {
     const { workspace, before } = await withDeleted()
@@ -674,28 +661,25 @@ describe('after a failure', () => {
     expect(await stateOf(workspace)).toEqual(before)
   })
 
-  it.each(KINDS)(
-    'of D1 while a $kind is deleted, all of it is deleted or nothing',
-    async ({ kind, path }) => {
-      const { workspace, ids, key } = await withAll()
-      const before = await stateOf(workspace)
-      const refused = await request('DELETE', path(ids), {
-        key,
-        environment: { DB: databaseFailingAt(1, 'before').DB },
-      })
-      expect([refused.status, await stateOf(workspace)]).toEqual([503, before])
-      const done = await request('DELETE', path(ids), {
-        key,
-        environment: { DB: databaseFailingAt(1, 'after').DB },
-      })
-      expect([done.status, await workspace.dump('deletions')]).toEqual([503, [expect.anything()]])
-      expect((await request('DELETE', path(ids), { key })).status).toBe(410)
-      await expectStatuses(
-        await workspace.addKey(),
-        AFTER_DELETION[kind]?.(ids, ids.project).filter(([, , at]) => !at.startsWith('/v1/pins')) ?? [],
-      )
-    },
-  )
+  it.each(KINDS)('of D1 while a $kind is deleted, all of it is deleted or nothing', async ({ kind, path }) => {
+    const { workspace, ids, key } = await withAll()
+    const before = await stateOf(workspace)
+    const refused = await request('DELETE', path(ids), {
+      key,
+      environment: { DB: databaseFailingAt(1, 'before').DB },
+    })
+    expect([refused.status, await stateOf(workspace)]).toEqual([503, before])
+    const done = await request('DELETE', path(ids), {
+      key,
+      environment: { DB: databaseFailingAt(1, 'after').DB },
+    })
+    expect([done.status, await workspace.dump('deletions')]).toEqual([503, [expect.anything()]])
+    expect((await request('DELETE', path(ids), { key })).status).toBe(410)
+    await expectStatuses(
+      await workspace.addKey(),
+      AFTER_DELETION[kind]?.(ids, ids.project).filter(([, , at]) => !at.startsWith('/v1/pins')) ?? [],
+    )
+  })
 })
 
 describe('concurrently', () => {

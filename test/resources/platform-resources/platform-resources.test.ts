@@ -130,16 +130,10 @@ describe.each(KINDS)('$path', (kind) => {
       expect((await put(newUuid(), name)).status).toBe(400)
     }
     const missing = await put(id, '', { json: { ...bodyOf(undefined) } })
-    expect([missing.status, missing.body.error]).toEqual([
-      400,
-      'name is missing; allowed: 1 to 255 characters.',
-    ])
+    expect([missing.status, missing.body.error]).toEqual([400, 'name is missing; allowed: 1 to 255 characters.'])
     const extra = await put(id, '', { json: { ...bodyOf('x'), archivedAt: null } })
     const known = kind.isOfProject ? 'projectId, name' : 'name'
-    expect([extra.status, extra.body.error]).toEqual([
-      400,
-      `archivedAt is not a known property; known: ${known}.`,
-    ])
+    expect([extra.status, extra.body.error]).toEqual([400, `archivedAt is not a known property; known: ${known}.`])
     if (!kind.isOfProject) {
       const withProject = await put(id, '', { json: { name: 'x', projectId: 'home' } })
       expect([withProject.status, withProject.body.error]).toEqual([
@@ -201,10 +195,7 @@ describe.each(KINDS)('$path', (kind) => {
     const id = newUuid()
     const answers = [await get(id), await remove(id), ...(kind.isArchivable ? [await archive(id)] : [])]
     for (const { status, body } of answers) {
-      expect([status, body.error]).toEqual([
-        404,
-        expect.stringMatching(/^There is no [a-z ]+ with this \w+Id\.$/),
-      ])
+      expect([status, body.error]).toEqual([404, expect.stringMatching(/^There is no [a-z ]+ with this \w+Id\.$/)])
     }
     expect(await rows()).toEqual(before)
   })
@@ -254,8 +245,7 @@ describe.each(KINDS)('$path', (kind) => {
   it('are created once by concurrent PUTs, and deleted once by concurrent DELETEs', async () => {
     const { put, remove, get, rows } = await withKind(kind)
     const id = newUuid()
-    const atOnce = <T>(act: (index: number) => Promise<T>) =>
-      Promise.all(Array.from({ length: 20 }, (_, i) => act(i)))
+    const atOnce = <T>(act: (index: number) => Promise<T>) => Promise.all(Array.from({ length: 20 }, (_, i) => act(i)))
     const made = await atOnce((index) => put(id, `${index}`))
     expect(made.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201])
     expect((await rows()).filter((row) => row.id === id)).toHaveLength(1)
@@ -406,10 +396,7 @@ describe.each(ofProject)('$path in a project', (kind) => {
     await put(id)
     const before = await rows()
     const answer = await put(id, '', { json: { projectId: 'other', name: 'Moved' } })
-    expect([answer.status, answer.body.error]).toEqual([
-      409,
-      expect.stringContaining('belongs to another project'),
-    ])
+    expect([answer.status, answer.body.error]).toEqual([409, expect.stringContaining('belongs to another project')])
     expect(await rows()).toEqual(before)
   })
 
@@ -533,20 +520,14 @@ describe('projects, for an API key that is restricted to projects,', () => {
     const { workspace, rows, put } = await withKind(PROJECT)
     for (const id of ['a/1', 'b', 'c', 'gone']) await put(id)
     const before = await rows()
-    const restricted = requestsFor(
-      PROJECT,
-      await workspace.addKey({ projectIds: ['c', 'a/1', 'b', 'nowhere'] }),
-      '',
-    )
+    const restricted = requestsFor(PROJECT, await workspace.addKey({ projectIds: ['c', 'a/1', 'b', 'nowhere'] }), '')
     expect(await walk(restricted.list, '?limit=2')).toEqual([['a/1', 'b'], ['c']])
     const none = requestsFor(PROJECT, await workspace.addKey({ projectIds: [] }), '')
     expect((await none.list()).body).toEqual({ items: [], nextCursor: null })
     const denied = [await restricted.get('gone'), await restricted.put('gone'), await restricted.put('new')]
     denied.push(await restricted.archive('gone'), await restricted.remove('gone'), await none.remove('c'))
     expect(denied.map(({ status }) => status)).toEqual(denied.map(() => 403))
-    expect([(await restricted.get('unknown')).status, (await restricted.get('nowhere')).status]).toEqual([
-      404, 404,
-    ])
+    expect([(await restricted.get('unknown')).status, (await restricted.get('nowhere')).status]).toEqual([404, 404])
     expect(await rows()).toEqual(before)
   })
 
@@ -574,11 +555,7 @@ describe.each(KINDS.filter(({ path }) => path === 'agents' || path === 'users'))
       const before = await rows()
       for (const projectIds of [[], ['home']]) {
         const restricted = requestsFor(kind, await workspace.addKey({ userId: null, projectIds }), '')
-        const answers = [
-          await restricted.put(id),
-          await restricted.put(newUuid()),
-          await restricted.put(gone),
-        ]
+        const answers = [await restricted.put(id), await restricted.put(newUuid()), await restricted.put(gone)]
         answers.push(await restricted.remove(id), await restricted.remove(gone))
         if (kind.isArchivable) answers.push(await restricted.archive(id), await restricted.archive(gone))
         for (const { status, body } of answers) {
@@ -675,9 +652,7 @@ describe('dependents', () => {
     }
     expect(await statuses(changes)).toEqual(changes.map(() => 409))
     expect(await dump()).toEqual(before)
-    const reads = ['schedules', `schedules/${scheduleId}`, 'environment-variables'].map(
-      (part) => `${project}/${part}`,
-    )
+    const reads = ['schedules', `schedules/${scheduleId}`, 'environment-variables'].map((part) => `${project}/${part}`)
     reads.push(files, `${files}/${fileId}/content`, `/v1/sessions/${sessionId}`)
     expect(await statuses(reads.map((path) => ['GET', path, {}]))).toEqual(reads.map(() => 200))
     await archive(projectId, false)

@@ -14,8 +14,7 @@ const signatures = [
 
 describe.each(signatures)('%j', (signature, type) => {
   it(`is ${type}, whatever follows`, () => {
-    for (const rest of ['', '\0', '<svg>', '\xff'.repeat(100_000)])
-      expect(typeOf(signature + rest)).toBe(type)
+    for (const rest of ['', '\0', '<svg>', '\xff'.repeat(100_000)]) expect(typeOf(signature + rest)).toBe(type)
   })
 
   it('is nothing if it is cut, changed or not at the very beginning', () => {

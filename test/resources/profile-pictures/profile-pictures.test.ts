@@ -8,13 +8,7 @@ import { bind, query, unguarded } from '../../../src/db/statement.ts'
 import type { Environment } from '../../../src/environment.ts'
 import worker from '../../../src/index.ts'
 import { type ApiResponse, PREFIX, type RequestOptions, request } from '../../support/api.ts'
-import {
-  failingDatabase,
-  failingObjects,
-  objectsWith,
-  watchedDatabase,
-  whileStoring,
-} from '../../support/bindings.ts'
+import { failingDatabase, failingObjects, objectsWith, watchedDatabase, whileStoring } from '../../support/bindings.ts'
 import { Workspace } from '../../support/workspace.ts'
 
 const HOUR_MS = 3_600_000
@@ -334,9 +328,7 @@ async function objectsOf(workspace: Workspace) {
   const stored = objects.map(({ key }) => key)
   const rows = await workspace.dump('profilePictures')
   const referred = rows.flatMap(({ objectKey }) => (objectKey === null ? [] : [String(objectKey)]))
-  const { results } = await env.DB.prepare(
-    'SELECT "objectKey" FROM "orphanedObjects" WHERE instr("objectKey", ?) > 0',
-  )
+  const { results } = await env.DB.prepare('SELECT "objectKey" FROM "orphanedObjects" WHERE instr("objectKey", ?) > 0')
     .bind(workspace.organizationId)
     .all<{ objectKey: string }>()
   const orphaned = results.map(({ objectKey }) => objectKey)
@@ -423,8 +415,7 @@ describe('putProfilePicture', () => {
       const headers = { 'Content-Length': String(sizeBytes) }
       return putPicture(workspace.userId, pngOf(sizeBytes), { key, headers })
     }
-    const chunked = (sizeBytes: number) =>
-      putPicture(workspace.userId, new Blob([pngOf(sizeBytes)]).stream(), { key })
+    const chunked = (sizeBytes: number) => putPicture(workspace.userId, new Blob([pngOf(sizeBytes)]).stream(), { key })
     for (const put of [declared, chunked]) {
       expect((await put(LIMIT_BYTES)).status).toBe(put === declared ? 201 : 200)
       const { updatedAt } = (await workspace.dump('profilePictures'))[0] ?? {}
@@ -459,11 +450,7 @@ describe('putProfilePicture', () => {
     const elsewhere = await withPicture()
     const kept = [await workspace.addPicture(other), elsewhere.objectKey]
     const put = (userId: string) => putPicture(userId, GIF, { key })
-    const [forbidden, theirs, nobodys] = [
-      await put(other),
-      await put(elsewhere.workspace.userId),
-      await put('nobody'),
-    ]
+    const [forbidden, theirs, nobodys] = [await put(other), await put(elsewhere.workspace.userId), await put('nobody')]
     expect([forbidden.status, theirs.status, nobodys.status]).toEqual([403, 404, 404])
     expect(theirs.body).toEqual(nobodys.body)
     expect(await stateOf(workspace, kept[0] ?? '')).toEqual(UNTOUCHED)
@@ -735,10 +722,7 @@ describe('an upload while a store is unavailable', () => {
   it('cannot be read if only R2 fails, except with its ETag: 304', async () => {
     const { workspace, key } = await withPicture()
     const ETag = String((await readPicture(workspace.userId, { key })).headers.get('ETag'))
-    for (const OBJECTS of [
-      failingObjects(R2_ERROR),
-      objectsWith({ get: (async () => null) as R2Bucket['get'] }),
-    ]) {
+    for (const OBJECTS of [failingObjects(R2_ERROR), objectsWith({ get: (async () => null) as R2Bucket['get'] })]) {
       const environment = { OBJECTS }
       expectUnavailable(await readPicture(workspace.userId, { key, environment }))
       const headers = { 'If-None-Match': ETag }

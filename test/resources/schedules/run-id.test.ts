@@ -9,9 +9,7 @@ const INSTANT = '2026-03-27T14:30:00.000Z'
 
 /** The 128 bits of a UUID, from the most significant on. */
 const bitsOf = (uuid: string) =>
-  [...uuid.replaceAll('-', '')]
-    .map((digit) => Number.parseInt(digit, 16).toString(2).padStart(4, '0'))
-    .join('')
+  [...uuid.replaceAll('-', '')].map((digit) => Number.parseInt(digit, 16).toString(2).padStart(4, '0')).join('')
 
 const minutesFrom = (start: number, count: number) =>
   Array.from({ length: count }, (_, minute) => new Date(start + minute * 60_000).toISOString())
@@ -63,11 +61,7 @@ describe('the id of a run', () => {
   })
 
   it('is in order of time across schedules', () => {
-    const instants = [
-      ...minutesFrom(0, 100),
-      ...minutesFrom(Date.parse(INSTANT), 1000),
-      '9999-12-31T23:59:59.999Z',
-    ]
+    const instants = [...minutesFrom(0, 100), ...minutesFrom(Date.parse(INSTANT), 1000), '9999-12-31T23:59:59.999Z']
     const ids = instants.map((instant) => computeRunId(v4(), instant))
     expect(ids.toSorted()).toEqual(ids)
   })

@@ -10,14 +10,10 @@ describe('previewSchedule', () => {
     const key = await workspace.addKey()
     /** @param query a record that is percent-encoded here, or text that is sent as it is. */
     const preview = (query: Record<string, string> | string, more: RequestOptions = {}) =>
-      request(
-        'GET',
-        `/v1/schedule-preview?${typeof query === 'string' ? query : new URLSearchParams(query)}`,
-        {
-          key,
-          ...more,
-        },
-      )
+      request('GET', `/v1/schedule-preview?${typeof query === 'string' ? query : new URLSearchParams(query)}`, {
+        key,
+        ...more,
+      })
     return { workspace, key, preview }
   }
 
@@ -68,10 +64,7 @@ describe('previewSchedule', () => {
   it('requires a cron expression of up to 500 characters', async () => {
     const { preview } = await withPreview()
     const without = await preview('timezone=UTC')
-    expect([without.status, without.body]).toEqual([
-      400,
-      { error: expect.stringMatching(/^cron is missing;/) },
-    ])
+    expect([without.status, without.body]).toEqual([400, { error: expect.stringMatching(/^cron is missing;/) }])
     expect((await preview({ cron: cronOfLength(500) })).status).toBe(200)
     expect((await preview({ cron: cronOfLength(501) })).status).toBe(400)
   })
@@ -100,19 +93,13 @@ describe('previewSchedule', () => {
       'Australia/Lord_Howe',
       '30 1 * * *',
       '2026-04-04T00:00:00.000Z',
-      [
-        '2026-04-04T14:30:00.000Z 2026-04-05T01:30:00+11:00',
-        '2026-04-05T15:00:00.000Z 2026-04-06T01:30:00+10:30',
-      ],
+      ['2026-04-04T14:30:00.000Z 2026-04-05T01:30:00+11:00', '2026-04-05T15:00:00.000Z 2026-04-06T01:30:00+10:30'],
     ],
     [
       'Australia/Lord_Howe',
       '15 2 * * *',
       '2026-10-03T00:00:00.000Z',
-      [
-        '2026-10-03T15:30:00.000Z 2026-10-04T02:30:00+11:00',
-        '2026-10-04T15:15:00.000Z 2026-10-05T02:15:00+11:00',
-      ],
+      ['2026-10-03T15:30:00.000Z 2026-10-04T02:30:00+11:00', '2026-10-04T15:15:00.000Z 2026-10-05T02:15:00+11:00'],
     ],
     [
       'America/New_York',
@@ -129,17 +116,9 @@ describe('previewSchedule', () => {
       'America/New_York',
       '30 1 * * *',
       '2026-11-01T00:00:00.000Z',
-      [
-        '2026-11-01T05:30:00.000Z 2026-11-01T01:30:00-04:00',
-        '2026-11-02T06:30:00.000Z 2026-11-02T01:30:00-05:00',
-      ],
+      ['2026-11-01T05:30:00.000Z 2026-11-01T01:30:00-04:00', '2026-11-02T06:30:00.000Z 2026-11-02T01:30:00-05:00'],
     ],
-    [
-      'Asia/Kathmandu',
-      '0 0 * * *',
-      '2026-03-10T12:00:00.000Z',
-      ['2026-03-10T18:15:00.000Z 2026-03-11T00:00:00+05:45'],
-    ],
+    ['Asia/Kathmandu', '0 0 * * *', '2026-03-10T12:00:00.000Z', ['2026-03-10T18:15:00.000Z 2026-03-11T00:00:00+05:45']],
     [
       'Pacific/Marquesas',
       '0 20 * * *',
@@ -158,12 +137,7 @@ describe('previewSchedule', () => {
       '2026-07-10T12:00:00.000Z',
       ['2026-12-31T10:00:00.000Z 2027-01-01T00:00:00+14:00'],
     ],
-    [
-      'Etc/GMT+12',
-      '0 0 1 1 *',
-      '2026-07-10T12:00:00.000Z',
-      ['2027-01-01T12:00:00.000Z 2027-01-01T00:00:00-12:00'],
-    ],
+    ['Etc/GMT+12', '0 0 1 1 *', '2026-07-10T12:00:00.000Z', ['2027-01-01T12:00:00.000Z 2027-01-01T00:00:00-12:00']],
     [
       'Africa/Monrovia',
       '0 9 * * *',
@@ -173,9 +147,7 @@ describe('previewSchedule', () => {
   ])('returns the local time in %s with its offset: %s', async (timezone, cron, from, expected) => {
     const { preview } = await withPreview()
     const { body } = await preview({ cron, timezone, from, count: String(expected.length) })
-    expect(body.items.map(({ at, localTime }: Record<string, string>) => `${at} ${localTime}`)).toEqual(
-      expected,
-    )
+    expect(body.items.map(({ at, localTime }: Record<string, string>) => `${at} ${localTime}`)).toEqual(expected)
   })
 
   it('reads a plus in the query as a space', async () => {
@@ -196,9 +168,7 @@ describe('previewSchedule', () => {
     const json = { cron: '*/7 3,15 * * mon-fri', timezone: 'America/Havana' }
     const { body } = await create(json)
     const { preview } = await withPreview()
-    expect((await preview({ ...json, from: body.createdAt, count: '1' })).body.items[0].at).toBe(
-      body.nextRunAt,
-    )
+    expect((await preview({ ...json, from: body.createdAt, count: '1' })).body.items[0].at).toBe(body.nextRunAt)
   })
 
   it('allows every valid API key, and no other', async () => {

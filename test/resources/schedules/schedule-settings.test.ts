@@ -249,10 +249,7 @@ describe.each([PROJECT, AGENT])('putting $parent schedules', (kind) => {
     [{ runAt: PAST }, /^runAt is in the past; allowed: a later time, or the runAt that the schedule has\.$/],
     [{ ...kind.json, cron: 'x' }, /^cron does not have five fields;/],
     [{ ...kind.json, overlap: 'skip' }, /^body has overlap "skip" and no maxRunSeconds;/],
-    [
-      { ...kind.json, overlap: 'skip', maxRunSeconds: null },
-      /^body has overlap "skip" and no maxRunSeconds;/,
-    ],
+    [{ ...kind.json, overlap: 'skip', maxRunSeconds: null }, /^body has overlap "skip" and no maxRunSeconds;/],
     [{ ...kind.json, overlap: 'queue' }, /^overlap is not one of the allowed values; got "queue";/],
     [{ ...kind.json, overlap: null }, /^overlap /],
     [{ ...kind.json, maxRunSeconds: 59 }, /^maxRunSeconds is too small; got 59;.* 60 to 604800 \(7 days\)/],
@@ -310,12 +307,7 @@ describe.each([PROJECT, AGENT])('putting $parent schedules', (kind) => {
     ['note', 1000],
   ])('allows %s up to %i characters, as code points', async (name, max) => {
     const { put, patch, row } = await withId(kind)
-    for (const value of [
-      '\u{1f550}'.repeat(max),
-      'é'.repeat(max),
-      'e\u0301'.repeat(Math.floor(max / 2)),
-      '\t',
-    ]) {
+    for (const value of ['\u{1f550}'.repeat(max), 'é'.repeat(max), 'e\u0301'.repeat(Math.floor(max / 2)), '\t']) {
       expect((await put({ ...kind.json, [name]: value })).body[name]).toBe(value)
       expect((await patch({ [name]: value })).body[name]).toBe(value)
     }
@@ -379,8 +371,7 @@ describe.each([PROJECT, AGENT])('putting $parent schedules', (kind) => {
   it('allows payloads of up to 16 KiB of JSON without white space', async () => {
     const { put, patch, row } = await withId(kind)
     const most = 16 * 1024
-    const ofBytes = (unit: string, bytes: number) =>
-      unit.repeat(Math.floor((bytes - 2) / Buffer.byteLength(unit)))
+    const ofBytes = (unit: string, bytes: number) => unit.repeat(Math.floor((bytes - 2) / Buffer.byteLength(unit)))
     for (const payload of [
       'x'.repeat(most - 2),
       ofBytes('é', most),
@@ -394,10 +385,7 @@ describe.each([PROJECT, AGENT])('putting $parent schedules', (kind) => {
       expect((await patch({ payload })).body.payload).toEqual(payload)
       const before = await row()
       const tooLarge = typeof payload === 'string' ? `${payload}x` : [...payload.slice(0, -1), 100]
-      for (const answer of [
-        await put({ ...kind.json, payload: tooLarge }),
-        await patch({ payload: tooLarge }),
-      ]) {
+      for (const answer of [await put({ ...kind.json, payload: tooLarge }), await patch({ payload: tooLarge })]) {
         expect([answer.status, answer.body]).toEqual([
           400,
           { error: 'payload is too large; got 16385 bytes; allowed: JSON of up to 16 KiB.' },
@@ -628,10 +616,7 @@ describe.each([PROJECT, AGENT])('putting $parent schedules', (kind) => {
         { error: `scheduleId has the wrong format; got "${scheduleId}"; ${ALLOWED_ID}` },
       ])
     }
-    for (const scheduleId of [
-      '00000000-0000-0000-0000-000000000000',
-      'ffffffff-ffff-ffff-ffff-ffffffffffff',
-    ]) {
+    for (const scheduleId of ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']) {
       const path = `${kind.pathOf(id)}/${scheduleId}`
       expect((await request('PUT', path, { key, json: kind.json })).status).toBe(201)
     }
@@ -747,10 +732,7 @@ describe.each([PROJECT, AGENT])('putting $parent schedules', (kind) => {
 
     it.each<[unknown, RegExp]>([
       [{ cron: '@daily', runAt: FAR }, /^body has both cron and runAt;/],
-      [
-        { runAt: PAST },
-        /^runAt is in the past; allowed: a later time, or the runAt that the schedule has\.$/,
-      ],
+      [{ runAt: PAST }, /^runAt is in the past; allowed: a later time, or the runAt that the schedule has\.$/],
       [{ runAt: PAST, enabled: false }, /^runAt is in the past;/],
       [{ runAt: null }, /^runAt is not a string;/],
       [{ overlap: null }, /^overlap /],
@@ -778,9 +760,7 @@ describe.each([PROJECT, AGENT])('putting $parent schedules', (kind) => {
 
     /** A schedule that fires in an hour. Those of other tests are gone, so that a tick fires it alone. */
     async function withOnce(more: object = {}) {
-      await env.DB.batch(
-        ['schedules', 'runs', 'missedSpans'].map((table) => env.DB.prepare(`DELETE FROM "${table}"`)),
-      )
+      await env.DB.batch(['schedules', 'runs', 'missedSpans'].map((table) => env.DB.prepare(`DELETE FROM "${table}"`)))
       const its = await withId(kind)
       const runAt = inMinutes(60)
       const created = await its.put({ runAt, ...more })
@@ -805,30 +785,26 @@ describe.each([PROJECT, AGENT])('putting $parent schedules', (kind) => {
       expect(await row()).toMatchObject({ cron: null, runAt, timezone: 'UTC' })
     })
 
-    it.each([0, 1, 90, 3000])(
-      'fires once, also with a tick %i minutes late, and is finished then',
-      async (late) => {
-        const { runAt, created, put, patch, send, row, events, tickAt, runs } = await withOnce({
-          name: 'Once',
-        })
-        await tickAt(new Date(Date.parse(runAt) - 1).toISOString())
-        expect(await runs()).toEqual([])
-        const time = new Date(Date.parse(runAt) + late * MINUTE_MS).toISOString()
-        for (const tickTime of [time, time, new Date(Date.parse(time) + DAY_MS).toISOString()])
-          await tickAt(tickTime)
-        expect(await runs()).toEqual([`${runAt} pending`])
-        const finished = { ...created.body, lastRunAt: runAt, nextRunAt: null }
-        const { statistics, ...read } = (await send('GET')).body
-        expect([read, statistics]).toEqual([finished, expect.objectContaining({ runs: 1 })])
-        // The stored time may be repeated, although it has passed.
-        const [before, count] = [await row(), await events()]
-        const again = await put({ runAt, name: 'Once' })
-        expect([again.status, again.body]).toEqual([200, finished])
-        expect([await row(), await events()]).toEqual([before, count])
-        for (const change of [await put({ runAt, name: 'New' }), await patch({ runAt, name: 'Newer' })])
-          expect([change.status, change.body.nextRunAt]).toEqual([200, expect.toBeOneOf([null, runAt])])
-      },
-    )
+    it.each([0, 1, 90, 3000])('fires once, also with a tick %i minutes late, and is finished then', async (late) => {
+      const { runAt, created, put, patch, send, row, events, tickAt, runs } = await withOnce({
+        name: 'Once',
+      })
+      await tickAt(new Date(Date.parse(runAt) - 1).toISOString())
+      expect(await runs()).toEqual([])
+      const time = new Date(Date.parse(runAt) + late * MINUTE_MS).toISOString()
+      for (const tickTime of [time, time, new Date(Date.parse(time) + DAY_MS).toISOString()]) await tickAt(tickTime)
+      expect(await runs()).toEqual([`${runAt} pending`])
+      const finished = { ...created.body, lastRunAt: runAt, nextRunAt: null }
+      const { statistics, ...read } = (await send('GET')).body
+      expect([read, statistics]).toEqual([finished, expect.objectContaining({ runs: 1 })])
+      // The stored time may be repeated, although it has passed.
+      const [before, count] = [await row(), await events()]
+      const again = await put({ runAt, name: 'Once' })
+      expect([again.status, again.body]).toEqual([200, finished])
+      expect([await row(), await events()]).toEqual([before, count])
+      for (const change of [await put({ runAt, name: 'New' }), await patch({ runAt, name: 'Newer' })])
+        expect([change.status, change.body.nextRunAt]).toEqual([200, expect.toBeOneOf([null, runAt])])
+    })
 
     it('fires again at a later time, or by a cron expression', async () => {
       const { runAt, put, tickAt, runs } = await withOnce()
@@ -853,11 +829,7 @@ describe.each([PROJECT, AGENT])('putting $parent schedules', (kind) => {
       expect((await put({ runAt: PAST })).status).toBe(200)
       expect(await row()).toEqual(before)
       const finished = { runAt: PAST, nextRunAt: null, enabledAt: before?.enabledAt }
-      for (const json of [
-        { runAt: PAST },
-        { runAt: '2020-01-01T01:00:00+01:00', name: 'x' },
-        { enabled: true },
-      ]) {
+      for (const json of [{ runAt: PAST }, { runAt: '2020-01-01T01:00:00+01:00', name: 'x' }, { enabled: true }]) {
         const { status, body } = await patch(json)
         expect([status, body]).toEqual([200, expect.objectContaining(finished)])
       }

@@ -27,8 +27,7 @@ describe('the statistics of a schedule', () => {
     /** Adds a run an hour before those that were added. @param seconds from its start to its end. */
     const add = (status: string, seconds: number | null = null, values: object = {}) => {
       const startedAt = hoursAgo(++added)
-      const finishedAt =
-        seconds === null ? null : new Date(Date.parse(startedAt) + seconds * 1000).toISOString()
+      const finishedAt = seconds === null ? null : new Date(Date.parse(startedAt) + seconds * 1000).toISOString()
       return workspace.addRun(schedule.id, {
         scheduledAt: startedAt,
         status,
@@ -66,9 +65,7 @@ describe('the statistics of a schedule', () => {
       failed: 1,
       medianSeconds: Math.round((low + high) / 2) / 1000,
     })
-    expect(Date.parse(found.since) >= before && Date.parse(found.since) <= Date.now() - 30 * DAY_MS).toBe(
-      true,
-    )
+    expect(Date.parse(found.since) >= before && Date.parse(found.since) <= Date.now() - 30 * DAY_MS).toBe(true)
   })
 
   it('have no median without an outcome', async () => {
@@ -150,15 +147,12 @@ describe('listing the schedules of the organization', () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
     const [projectId, agentId] = [await workspace.addProject(), await workspace.addAgent()]
-    const list = (query = '', more: RequestOptions = {}) =>
-      request('GET', `/v1/schedules${query}`, { key, ...more })
+    const list = (query = '', more: RequestOptions = {}) => request('GET', `/v1/schedules${query}`, { key, ...more })
     /** Requests all pages. @param between runs after each page. @returns the IDs of each page. */
     const walk = async (query: Record<string, string>, between: () => Promise<unknown> = async () => {}) => {
       const pages: string[][] = []
       for (let cursor: string | null = ''; cursor !== null; ) {
-        const { status, body } = await list(
-          `?${new URLSearchParams({ ...query, ...(cursor && { cursor }) })}`,
-        )
+        const { status, body } = await list(`?${new URLSearchParams({ ...query, ...(cursor && { cursor }) })}`)
         expect(status).toBe(200)
         pages.push(body.items.map(({ id }: { id: string }) => id))
         cursor = body.nextCursor
@@ -248,10 +242,7 @@ describe('listing the schedules of the organization', () => {
 
   it('hides schedules of deleted parents, and has those of archived ones', async () => {
     const { workspace, key, projectId, agentId, list } = await withMany()
-    const kept = [
-      await workspace.addSchedule('project', projectId),
-      await workspace.addSchedule('agent', agentId),
-    ]
+    const kept = [await workspace.addSchedule('project', projectId), await workspace.addSchedule('agent', agentId)]
     const gone = { project: await workspace.addProject(), agent: await workspace.addAgent() }
     for (const type of ['project', 'agent'] as const) await workspace.addSchedule(type, gone[type])
     // An agent with the ID of the project does not stand in for it.
@@ -261,8 +252,7 @@ describe('listing the schedules of the organization', () => {
     const removed = await workspace.addSchedule('agent', agentId)
     await workspace.deleteSchedule(removed)
     expect((await list()).body.items).toHaveLength(4)
-    for (const type of ['project', 'agent'] as const)
-      await request('DELETE', `/v1/${type}s/${gone[type]}`, { key })
+    for (const type of ['project', 'agent'] as const) await request('DELETE', `/v1/${type}s/${gone[type]}`, { key })
     const { body } = await list()
     expect(body.items.map(({ id }: { id: string }) => id)).toEqual(kept.sort())
     const pages = await list('?limit=2')
@@ -308,9 +298,7 @@ describe('listing the schedules of the organization', () => {
     const { workspace, projectId, walk, insert } = await withMany()
     const ids = await insert(60, (index) => index % 2 === 0)
     expect((await walk({ limit: '7' })).flat()).toEqual(ids)
-    expect((await walk({ limit: '7', enabled: 'true' })).flat()).toEqual(
-      ids.filter((_, index) => index % 2 === 0),
-    )
+    expect((await walk({ limit: '7', enabled: 'true' })).flat()).toEqual(ids.filter((_, index) => index % 2 === 0))
     for (const query of [{ limit: '7' }, { limit: '7', parentType: 'project' }] as Record<string, string>[]) {
       const stays = (await walk({ limit: '1000' })).flat()
       let round = 0
@@ -347,13 +335,7 @@ describe('listing the schedules of the organization', () => {
     all.sort((a, b) => (a.id < b.id ? -1 : 1))
     for (const enabled of [undefined, 'true', 'false'])
       for (const parentType of [undefined, 'project', 'agent'])
-        for (const nextRunBefore of [
-          undefined,
-          '2026-01-01T02:00:00+02:00',
-          '2026-01-01T00:00:00.001Z',
-          PAST,
-          FAR,
-        ]) {
+        for (const nextRunBefore of [undefined, '2026-01-01T02:00:00+02:00', '2026-01-01T00:00:00.001Z', PAST, FAR]) {
           const query = JSON.parse(JSON.stringify({ enabled, parentType, nextRunBefore, limit: '2' }))
           const before = nextRunBefore && new Date(nextRunBefore).toISOString()
           const expected = all.filter(
@@ -428,15 +410,9 @@ describe('listing the schedules of the organization', () => {
     ['enabled=yes', 'enabled is not one of the allowed values; got "yes"; allowed: "true" or "false".'],
     ['enabled=', 'enabled is not one of the allowed values; got ""; allowed: "true" or "false".'],
     ['enabled=TRUE', 'enabled is not one of the allowed values; got "TRUE"; allowed: "true" or "false".'],
-    [
-      'parentType=user',
-      'parentType is not one of the allowed values; got "user"; allowed: "project" or "agent".',
-    ],
+    ['parentType=user', 'parentType is not one of the allowed values; got "user"; allowed: "project" or "agent".'],
     ['enabled=true&enabled=false', 'enabled has several values; allowed: one value.'],
-    [
-      'paused=true',
-      'paused is not a known query parameter; known: enabled, parentType, nextRunBefore, limit, cursor.',
-    ],
+    ['paused=true', 'paused is not a known query parameter; known: enabled, parentType, nextRunBefore, limit, cursor.'],
     [
       'nextRunBefore=2026-03-31',
       'nextRunBefore is not an RFC 3339 time; got "2026-03-31"; allowed: an RFC 3339 time such as "2026-03-29T01:00:00Z" or "2026-03-29T03:00:00+02:00".',

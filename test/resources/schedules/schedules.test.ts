@@ -164,33 +164,9 @@ describe('createProjectSchedule', () => {
 
   it.each([
     ...['website', '7', '%', '%%', '%25', '%2F', '%2f%', 'a/b', '/', '//', '../secret', '?', 'a?b=c#d', '#'],
-    ...[
-      ' ',
-      ' a ',
-      '+',
-      'a+b',
-      '&',
-      '=',
-      ':',
-      ':projectId',
-      '*',
-      '{projectId}',
-      'schedules',
-      '...',
-      '.a',
-      '%2e',
-    ],
+    ...[' ', ' a ', '+', 'a+b', '&', '=', ':', ':projectId', '*', '{projectId}', 'schedules', '...', '.a', '%2e'],
     ...['\\', '"', "' OR 1=1 --", '`', '_', '\u0001', '\t', '\r\n', '\u007f', '\ufeff', '\u2028', '\uffff'],
-    ...[
-      'é',
-      'e\u0301',
-      'ß',
-      '\u65e5\u672c',
-      '\u202eabc',
-      '\u{1f469}\u200d\u{1f680}',
-      '__proto__',
-      'constructor',
-    ],
+    ...['é', 'e\u0301', 'ß', '\u65e5\u672c', '\u202eabc', '\u{1f469}\u200d\u{1f680}', '__proto__', 'constructor'],
   ])('takes the projectId %j', expectProjectId)
 
   it('accepts any string as projectId', async () => {
@@ -246,10 +222,7 @@ describe('createProjectSchedule', () => {
     const there = await withParent(PROJECT, 'website')
     const environment = { SCHEDULE_LIMIT: '1' }
     expect((await here.create(PROJECT.json, { environment, ...idempotent('a') })).status).toBe(201)
-    const answer = await there.create(
-      { ...PROJECT.json, cron: '@daily' },
-      { environment, ...idempotent('a') },
-    )
+    const answer = await there.create({ ...PROJECT.json, cron: '@daily' }, { environment, ...idempotent('a') })
     expect(answer.status).toBe(201)
     expect([await here.count(), await there.count()]).toEqual([1, 1])
   })
@@ -291,10 +264,7 @@ describe('createProjectSchedule', () => {
     [{ cron: '@reboot', timezone: 'UTC' }, /^cron /],
     [{ cron: '@daily\0', timezone: 'UTC' }, /^cron /],
     [{ cron: '\udc00', timezone: 'UTC' }, /^cron /],
-    [
-      { cron: '@daily', timezone: 'UTC', extra: 1 },
-      /^extra is not a known property; known: cron, timezone\.$/,
-    ],
+    [{ cron: '@daily', timezone: 'UTC', extra: 1 }, /^extra is not a known property; known: cron, timezone\.$/],
     [
       { cron: '@daily', timezone: 'UTC', id: crypto.randomUUID() },
       /^id is not a known property; known: cron, timezone\.$/,
@@ -367,10 +337,7 @@ describe('createAgentSchedule', () => {
   ])('refuses the agentId %j', async (agentId, sent) => {
     const { key } = await withParent(AGENT)
     const { status, body } = await request('POST', AGENT.pathOf(agentId), { key, json: AGENT.json })
-    expect([status, body]).toEqual([
-      400,
-      { error: `agentId has the wrong format; got ${sent}; ${ALLOWED_ID}` },
-    ])
+    expect([status, body]).toEqual([400, { error: `agentId has the wrong format; got ${sent}; ${ALLOWED_ID}` }])
   })
 
   it.each([
@@ -511,11 +478,7 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
 
   it('refuses another content type, and bytes that are not UTF-8', async () => {
     const { create } = await withParent(kind)
-    for (const type of [
-      'text/plain',
-      'application/x-www-form-urlencoded',
-      'application/json; charset=latin1',
-    ]) {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1']) {
       expect((await create(kind.json, { headers: { 'Content-Type': type } })).status).toBe(400)
     }
     const body = new TextEncoder().encode(JSON.stringify(kind.json))
@@ -559,8 +522,7 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
   it('returns 409 at the limit of the setting', async () => {
     const { workspace, key, create, count } = await withParent(kind)
     const environment = { SCHEDULE_LIMIT: '3' }
-    for (let index = 0; index < 3; index++)
-      expect((await create(kind.json, { environment })).status).toBe(201)
+    for (let index = 0; index < 3; index++) expect((await create(kind.json, { environment })).status).toBe(201)
     const { status, body } = await create(kind.json, { environment })
     expect([status, body]).toEqual([409, { error: expect.stringContaining('3') }])
     expect(await count()).toBe(3)
@@ -589,10 +551,7 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
     const { workspace, id, create, count } = await withParent(kind)
     const key = await workspace.addKey({ scopes: ['pins:write', 'skills:read'] })
     const refused = await create(kind.json, { key })
-    expect([refused.status, refused.body]).toEqual([
-      400,
-      { error: expect.stringContaining('schedules:write') },
-    ])
+    expect([refused.status, refused.body]).toEqual([400, { error: expect.stringContaining('schedules:write') }])
     const missing = await request('POST', kind.pathOf(crypto.randomUUID()), { key, json: kind.json })
     await kind.archive(workspace, id)
     const archived = await create(kind.json, { key })
@@ -724,9 +683,7 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
 
   it('can be used again if the first request was refused', async () => {
     const { create } = await withParent(kind)
-    expect(
-      (await create(otherBody, { environment: { SCHEDULE_LIMIT: '0' }, ...idempotent('a') })).status,
-    ).toBe(409)
+    expect((await create(otherBody, { environment: { SCHEDULE_LIMIT: '0' }, ...idempotent('a') })).status).toBe(409)
     expect((await create({ ...kind.json, cron: 'x' }, idempotent('a'))).status).toBe(400)
     expect((await create(kind.json, idempotent('a'))).status).toBe(201)
   })
@@ -991,11 +948,7 @@ describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
       const times = {
         ...ran,
         enabledAt: isEnabled ? (isPaused ? body.updatedAt : since.enabledAt) : null,
-        nextRunAt: isEnabled
-          ? goesOn
-            ? since.nextRunAt
-            : nextDaily(body.updatedAt, minuteOfDay * MINUTE_MS)
-          : null,
+        nextRunAt: isEnabled ? (goesOn ? since.nextRunAt : nextDaily(body.updatedAt, minuteOfDay * MINUTE_MS)) : null,
         updatedAt: body.updatedAt,
       }
       const zone = kind === PROJECT ? { timezone } : {}

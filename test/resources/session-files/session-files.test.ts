@@ -9,13 +9,7 @@ import * as tables from '../../../src/db/schema.ts'
 import type { Environment } from '../../../src/environment.ts'
 import worker from '../../../src/index.ts'
 import { type ApiResponse, PREFIX, type RequestOptions, request } from '../../support/api.ts'
-import {
-  failingDatabase,
-  failingObjects,
-  objectsWith,
-  watchedDatabase,
-  whileStoring,
-} from '../../support/bindings.ts'
+import { failingDatabase, failingObjects, objectsWith, watchedDatabase, whileStoring } from '../../support/bindings.ts'
 import { sized } from '../../support/long-form.ts'
 import { now, Workspace } from '../../support/workspace.ts'
 
@@ -295,10 +289,7 @@ describe('the query', () => {
   ])('may not repeat a parameter: %s', async (query, name) => {
     const { files, list } = await withFiles(3)
     const { status, body } = await list(`?${query.replaceAll('FILE', files[0] as string)}`)
-    expect([status, body]).toEqual([
-      400,
-      { error: expect.stringMatching(new RegExp(`^${name} has several values;`)) },
-    ])
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(new RegExp(`^${name} has several values;`)) }])
   })
 
   it('has an error for each invalid parameter', async () => {
@@ -369,10 +360,7 @@ describe('the errors of listSessionFiles', () => {
     const { workspace, sessionId, list } = await withFiles(1)
     const key = await workspace.addKey({ scopes: ['skills:read', 'pins:write'] })
     const refused = await list('', { key })
-    expect([refused.status, refused.body]).toEqual([
-      400,
-      { error: expect.stringContaining('session-files:read') },
-    ])
+    expect([refused.status, refused.body]).toEqual([400, { error: expect.stringContaining('session-files:read') }])
     await workspace.deleteSession(sessionId)
     const deleted = await list('', { key })
     const missing = await request('GET', `/v1/sessions/${crypto.randomUUID()}/files`, { key })
@@ -586,8 +574,7 @@ describe('putSessionFile', () => {
     const first = (await put('a.md', 'one')).body
     const before = await read(first.id)
     await scheduler.wait(2)
-    const second = (await put('a.md', 'two, and longer', { headers: { 'Content-Type': 'text/markdown' } }))
-      .body
+    const second = (await put('a.md', 'two, and longer', { headers: { 'Content-Type': 'text/markdown' } })).body
     const content = { sizeBytes: 15, contentType: 'text/markdown', sha256: sha256('two, and longer') }
     expect(second).toEqual({ ...first, updatedAt: second.updatedAt, ...content })
     expect(second.updatedAt > first.updatedAt).toBe(true)
@@ -755,10 +742,7 @@ describe('the Content-Type of an upload', () => {
   ])('may not be %j', async (contentType) => {
     const { workspace, put } = await withFiles(0)
     const { status, body } = await put('a', 'x', { headers: { 'Content-Type': contentType } })
-    expect([status, body]).toEqual([
-      400,
-      { error: expect.stringMatching(/^Content-Type is not a media type; got /) },
-    ])
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(/^Content-Type is not a media type; got /) }])
     expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 0, lost: [] })
   })
 })
@@ -967,14 +951,11 @@ describe('retrieveSessionFileContent', () => {
     expect([status, headers.get('Content-Range')]).toEqual([416, 'bytes */10'])
   })
 
-  it.each(['bytes=0-1,3-4', 'items=0-1', 'bytes', 'bytes=x'])(
-    'returns the whole content for %s',
-    async (range) => {
-      const { id, read } = await withText()
-      const answer = await read(id, { Range: range })
-      expect([answer.status, textIn(answer), answer.headers.has('Content-Range')]).toEqual([200, TEXT, false])
-    },
-  )
+  it.each(['bytes=0-1,3-4', 'items=0-1', 'bytes', 'bytes=x'])('returns the whole content for %s', async (range) => {
+    const { id, read } = await withText()
+    const answer = await read(id, { Range: range })
+    expect([answer.status, textIn(answer), answer.headers.has('Content-Range')]).toEqual([200, TEXT, false])
+  })
 
   it('returns the whole content if If-Range is not its ETag', async () => {
     const { id, etag, put, read } = await withText()

@@ -2,13 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { FEED_PREFIX, hashToken, mintToken } from '../../../src/access/api-key.ts'
 import { sha256 } from '../../../src/crypto/digest.ts'
 import { type ApiResponse, ORIGIN, PREFIX, type RequestOptions, request } from '../../support/api.ts'
-import {
-  databaseWith,
-  failingDatabase,
-  failingObjects,
-  objectsWith,
-  watchedDatabase,
-} from '../../support/bindings.ts'
+import { databaseWith, failingDatabase, failingObjects, objectsWith, watchedDatabase } from '../../support/bindings.ts'
 import { dumpStores } from '../../support/examples.ts'
 import { type KeyOptions, Workspace } from '../../support/workspace.ts'
 
@@ -160,9 +154,7 @@ describe('a feed', () => {
     const ids = [await addSkill('second'), await addSkill('first', 'x', 'Äußerst "nützlich" \u{1f680}')]
     const feed = await addFeed()
     const { status, headers, body } = await indexOf(feed)
-    const bytes = await Promise.all(
-      ids.map(async (id) => (await archiveOf(feed, { url: `${id}-1.tar.gz` })).body),
-    )
+    const bytes = await Promise.all(ids.map(async (id) => (await archiveOf(feed, { url: `${id}-1.tar.gz` })).body))
     const entry = (index: number, name: string, description: string) =>
       `{"name":"${name}","description":${JSON.stringify(description)},"type":"archive",` +
       `"url":"${ids[index]}-1.tar.gz","digest":"sha256:${sha256(bytes[index])}"}`
@@ -610,11 +602,7 @@ describe('the rate limits of a feed', () => {
     const { calls } = use
     for (const response of [await indexOf(feed, options), await archiveOf(feed, offer, options)]) {
       const { status, headers } = response
-      expect([status, headers.get('Error-Code'), headers.get('Retry-After')]).toEqual([
-        429,
-        'rate_limited',
-        '60',
-      ])
+      expect([status, headers.get('Error-Code'), headers.get('Retry-After')]).toEqual([429, 'rate_limited', '60'])
     }
     expect(use.calls).toBe(calls)
     const elsewhere = { environment, headers: { 'CF-Connecting-IP': '192.0.2.7' } }
@@ -636,8 +624,7 @@ describe('the rate limits of a feed', () => {
     const options = from('198.51.100.1')
     for (let count = 0; count < 100; count++) expect((await indexOf(feed, options)).status).toBe(200)
     // A file that the feed does not offer is no wrong token.
-    for (let count = 0; count < 10; count++)
-      expect((await archiveOf(feed, { url: 'other' }, options)).status).toBe(404)
+    for (let count = 0; count < 10; count++) expect((await archiveOf(feed, { url: 'other' }, options)).status).toBe(404)
     expect(counted).toEqual([])
     const wrong = [mintToken(FEED_PREFIX), 'wsf_short', mintToken(), mintToken(FEED_PREFIX)]
     for (const token of wrong) expect((await indexOf({ path: `/feeds/${token}` }, options)).status).toBe(404)
@@ -667,11 +654,7 @@ describe('a feed, while a store fails', () => {
       await archiveOf(feed, offer, lost),
     ]) {
       const { status, headers } = response
-      expect([status, headers.get('Error-Code'), headers.has('Retry-After')]).toEqual([
-        503,
-        'unavailable',
-        true,
-      ])
+      expect([status, headers.get('Error-Code'), headers.has('Retry-After')]).toEqual([503, 'unavailable', true])
     }
     expect((await indexOf(feed, noObjects)).status).toBe(200)
     expect(refusalOf(await indexOf({ path: '/feeds/wsf_short' }, noDatabase))).toEqual(NOT_FOUND)
@@ -690,10 +673,7 @@ describe('a feed, while a store fails', () => {
 describe('who makes feeds', () => {
   it('are keys with the scope, of any user and of any projects, as it is for skills', async () => {
     const { workspace } = await withFeed()
-    const restricted = await newClient(
-      { projectIds: [], userId: null, scopes: ['skill-feeds:write'] },
-      workspace,
-    )
+    const restricted = await newClient({ projectIds: [], userId: null, scopes: ['skill-feeds:write'] }, workspace)
     const feed = await restricted.addFeed()
     expect(await offered(feed)).toEqual(['notes Writes notes.'])
     const { keyId } = restricted
@@ -710,10 +690,7 @@ describe('who makes feeds', () => {
     const { status } = await request('GET', '/v1/skill-feeds', { key: restricted.key })
     expect(status).toBe(400)
     // Any key with the scope deletes any feed of the organization.
-    await (await newClient({ scopes: ['skill-feeds:write'] }, workspace)).send(
-      'DELETE',
-      `/v1/skill-feeds/${feed.id}`,
-    )
+    await (await newClient({ scopes: ['skill-feeds:write'] }, workspace)).send('DELETE', `/v1/skill-feeds/${feed.id}`)
   })
 
   it('see and delete none of another organization', async () => {

@@ -57,9 +57,7 @@ describe('the archive of a skill', () => {
 
   it('is sorted by the bytes of the filenames', async () => {
     const names = ['A', 'a', 'a-b', 'a/b', 'a0', 'é', '\ufffd', '😀']
-    const entries = await unpackTar(
-      await tarOf(await createArchive(names.toReversed().map((name) => fileOf(name)))),
-    )
+    const entries = await unpackTar(await tarOf(await createArchive(names.toReversed().map((name) => fileOf(name)))))
     expect(entries.map(({ header }) => header.name)).toEqual(names)
   })
 

@@ -40,18 +40,8 @@ describe('front matter', () => {
     ['an empty file', '', 1, `front matter is missing; got ""; ${SHAPE}`],
     ['a secret on the first line', 'wsk_a\n', 1, `front matter is missing; got a string; ${SHAPE}`],
     // The installer of the feeds does not recognize it.
-    [
-      'white space after the first hyphens',
-      `--- \n${NAME}---\n`,
-      1,
-      `front matter is missing; got "--- "; ${SHAPE}`,
-    ],
-    [
-      'no end',
-      `---\n${NAME}`,
-      1,
-      'front matter does not end; allowed: a line "---" within 16384 characters.',
-    ],
+    ['white space after the first hyphens', `--- \n${NAME}---\n`, 1, `front matter is missing; got "--- "; ${SHAPE}`],
+    ['no end', `---\n${NAME}`, 1, 'front matter does not end; allowed: a line "---" within 16384 characters.'],
     [
       'an end that is too far',
       skillOf(`${NAME}${DESCRIPTION}text: ${'a'.repeat(16_384)}\n`),
@@ -70,12 +60,7 @@ describe('front matter', () => {
       4,
       `front matter is not valid YAML (tab characters must not be used in indentation); ${YAML}`,
     ],
-    [
-      'a key twice',
-      skillOf(NAME + NAME),
-      3,
-      `front matter is not valid YAML (duplicated mapping key); ${YAML}`,
-    ],
+    ['a key twice', skillOf(NAME + NAME), 3, `front matter is not valid YAML (duplicated mapping key); ${YAML}`],
     [
       'several documents',
       skillOf(`${NAME}...\n${DESCRIPTION}`),
@@ -100,12 +85,7 @@ describe('front matter', () => {
       2,
       'front matter is not a mapping; got an array of length 1; allowed: one "key: value" on each line, with the keys name and description.',
     ],
-    [
-      'no name',
-      skillOf(DESCRIPTION),
-      1,
-      'name is missing; allowed: 1 to 64 characters, such as "release-notes".',
-    ],
+    ['no name', skillOf(DESCRIPTION), 1, 'name is missing; allowed: 1 to 64 characters, such as "release-notes".'],
     ['no description', skillOf(NAME), 1, 'description is missing; allowed: 1 to 1024 characters.'],
     [
       'a number as name',

@@ -26,8 +26,7 @@ async function withSkills(options: Parameters<Workspace['addKeyWithId']>[0] = {}
     key,
     apiKeyId,
     send,
-    create: (change: Change = {}, more: RequestOptions = {}) =>
-      send('POST', '', { json: skillOf(change), ...more }),
+    create: (change: Change = {}, more: RequestOptions = {}) => send('POST', '', { json: skillOf(change), ...more }),
     update: (id: string, change: Change = {}, more: RequestOptions = {}) =>
       send('PATCH', `/${id}`, { json: skillOf(change), ...more }),
     retrieve: (id: string) => send('GET', `/${id}`),
@@ -35,8 +34,7 @@ async function withSkills(options: Parameters<Workspace['addKeyWithId']>[0] = {}
     version: async (id: string, version: number) => (await send('GET', `/${id}/versions/${version}`)).body,
     publish: (id: string, version: number, more: RequestOptions = {}) =>
       send('POST', `/${id}/publish`, { json: { version }, ...more }),
-    archive: (id: string, query = '', more: RequestOptions = {}) =>
-      send('GET', `/${id}/archive${query}`, more),
+    archive: (id: string, query = '', more: RequestOptions = {}) => send('GET', `/${id}/archive${query}`, more),
     rows: async () => ({
       skills: await workspace.dump('skills'),
       versions: await workspace.dump('skillVersions'),
@@ -57,8 +55,8 @@ async function storedArchives({ workspace }: Skills): Promise<string[]> {
 const sweep = () => tick(env as unknown as Environment, new Date(Date.now() + 3 * 3_600_000))
 
 /**
- * Fails if the archive of a version is missing or has another digest, if a content is missing or unused, or if R2 has an
- * archive that neither a version nor the orphans list.
+ * Fails if the archive of a version is missing or has another digest, if a content is missing or unused, or if R2 has
+ * an archive that neither a version nor the orphans list.
  */
 async function expectWhole(skills: Skills): Promise<void> {
   const { versions, contents } = await skills.rows()
@@ -139,14 +137,12 @@ describe('what is pushed', () => {
   it('is pushed again unchanged from the version, and makes no other', async () => {
     const { create, version, versions, send } = await withSkills()
     const { id } = (await create({ files: FILES })).body
-    const files = (await version(id, 1)).files.map(
-      ({ filename, content, encoding, executable }: SentFile) => ({
-        filename,
-        content,
-        encoding,
-        executable,
-      }),
-    )
+    const files = (await version(id, 1)).files.map(({ filename, content, encoding, executable }: SentFile) => ({
+      filename,
+      content,
+      encoding,
+      executable,
+    }))
     expect((await send('PATCH', `/${id}`, { json: { files } })).status).toBe(200)
     expect((await versions(id)).items).toHaveLength(1)
   })
@@ -181,11 +177,7 @@ describe('what is pushed', () => {
       '---\nname: 7\ndescription: a\n---\n',
       /^SKILL\.md, line 2: name is not a string; got 7; /,
     ],
-    [
-      'an empty description',
-      '---\nname: a\ndescription: ""\n---\n',
-      /^SKILL\.md, line 3: description is too short; /,
-    ],
+    ['an empty description', '---\nname: a\ndescription: ""\n---\n', /^SKILL\.md, line 3: description is too short; /],
     [
       'a description of spaces',
       '---\nname: a\ndescription: "  "\n---\n',
@@ -205,11 +197,7 @@ describe('what is pushed', () => {
     ],
     ['a tab', '---\nname: a\nlist:\n\t- b\n---\n', /^SKILL\.md, line 4: front matter is not valid YAML /],
     ['a key twice', '---\nname: a\nname: b\n---\n', /^SKILL\.md, line 3: front matter is not valid YAML /],
-    [
-      'an open quote',
-      '---\nname: a\ndescription: "b\n---\n',
-      /^SKILL\.md, line \d: front matter is not valid YAML /,
-    ],
+    ['an open quote', '---\nname: a\ndescription: "b\n---\n', /^SKILL\.md, line \d: front matter is not valid YAML /],
     [
       '16 KiB and more',
       `---\nname: a\n${'# x\n'.repeat(5000)}---\n`,
@@ -220,10 +208,7 @@ describe('what is pushed', () => {
     const { id } = (await skills.create()).body
     const before = await skills.rows()
     const json = { files: [{ filename: 'SKILL.md', content }] }
-    for (const answer of [
-      await skills.send('POST', '', { json }),
-      await skills.send('PATCH', `/${id}`, { json }),
-    ]) {
+    for (const answer of [await skills.send('POST', '', { json }), await skills.send('PATCH', `/${id}`, { json })]) {
       expect([answer.status, answer.headers.get('Error-Code')]).toEqual([400, 'invalid_input'])
       expect(answer.body.error).toMatch(error)
     }
@@ -400,8 +385,7 @@ describe('a version', () => {
       ['POST', '/publish', { version: 1 }],
     ] as const) {
       const answers = []
-      for (const skillId of [id, missing])
-        answers.push(await stranger.send(method, `/${skillId}${path}`, { json }))
+      for (const skillId of [id, missing]) answers.push(await stranger.send(method, `/${skillId}${path}`, { json }))
       expect(answers.map(({ status }) => status)).toEqual([404, 404])
       expect(answers[0]?.body).toEqual(answers[1]?.body)
     }
@@ -611,9 +595,7 @@ describe('several editors', () => {
   it('of the same files make one version', async () => {
     const skills = await withSkills()
     const { id } = (await skills.create()).body
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => skills.update(id, { files: filesOf('same') })),
-    )
+    const answers = await Promise.all(Array.from({ length: 8 }, () => skills.update(id, { files: filesOf('same') })))
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
     for (const { body } of answers) expect(body).toEqual(answers[0]?.body)
     expect((await skills.versions(id)).items).toHaveLength(2)
@@ -681,10 +663,7 @@ function objectsFailing(when: 'before' | 'after'): R2Bucket {
 describe('after a failure', () => {
   const acts: [string, (skills: Skills, id: string, environment: object) => Promise<ApiResponse>][] = [
     ['createSkill', (skills, _, environment) => skills.create({ name: 'new' }, { environment })],
-    [
-      'updateSkill',
-      (skills, id, environment) => skills.update(id, { files: filesOf('new') }, { environment }),
-    ],
+    ['updateSkill', (skills, id, environment) => skills.update(id, { files: filesOf('new') }, { environment })],
     ['publishSkillVersion', (skills, id, environment) => skills.publish(id, 1, { environment })],
     ['deleteSkill', (skills, id, environment) => skills.send('DELETE', `/${id}`, { environment })],
   ]
@@ -827,11 +806,7 @@ describe('the archive', () => {
     const ETag = headers.get('ETag') ?? ''
     const ifNoneMatch = { headers: { 'If-None-Match': `"other", W/${ETag}` } }
     const same = await archive(id, '', ifNoneMatch)
-    expect([same.status, same.headers.get('ETag'), same.headers.get('Content-Type')]).toEqual([
-      304,
-      ETag,
-      null,
-    ])
+    expect([same.status, same.headers.get('ETag'), same.headers.get('Content-Type')]).toEqual([304, ETag, null])
     const head = await send('HEAD', `/${id}/archive`)
     expect([head.status, head.headers.get('ETag'), head.body.length]).toEqual([200, ETag, 0])
     await update(id, { files: [] })

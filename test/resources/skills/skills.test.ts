@@ -412,28 +412,16 @@ describe('createSkill', () => {
   })
 
   it.each<[string, readonly unknown[]]>([
-    [
-      'name',
-      ['', 'a'.repeat(65), '-', '-a', 'a-', 'a--b', 'Aa', 'a_b', 'a.b', 'a b', 'a\n', '\u00e9', '\u0661', 7],
-    ],
+    ['name', ['', 'a'.repeat(65), '-', '-a', 'a-', 'a--b', 'Aa', 'a_b', 'a.b', 'a b', 'a\n', '\u00e9', '\u0661', 7]],
     ['description', ['', 'x'.repeat(1025), 'a\0b', '\ud800', 7, null]],
     ['message', ['', 'x'.repeat(256), 'a\0b', '\ud800', 7, null]],
-    [
-      'filename',
-      ['', 'x'.repeat(256), '/etc/passwd', 'a/', 'a//b', '.', '..', './a', '../a', 'a/.', 'a/../b'],
-    ],
-    [
-      'filename',
-      ['.git', '.git/config', 'a/.GIT/hooks/x', '.git./x', 'a/.git ', '.git::$DATA', '.g\u200cit/config'],
-    ],
+    ['filename', ['', 'x'.repeat(256), '/etc/passwd', 'a/', 'a//b', '.', '..', './a', '../a', 'a/.', 'a/../b']],
+    ['filename', ['.git', '.git/config', 'a/.GIT/hooks/x', '.git./x', 'a/.git ', '.git::$DATA', '.g\u200cit/config']],
     ['filename', ['git~1/config', 'GIT~1 .', '\ufeff.git']],
     ['filename', ['a\\..\\b', 'C:\\a', 'a\0b', 'a\nb', 'a\u007f', 'a\ud800', 7, null]],
     // More bytes than ustar can hold.
     ['filename', ['\u{1f550}'.repeat(26), 'x'.repeat(101), `${'a'.repeat(156)}/b`, `a/${'b'.repeat(101)}`]],
-    [
-      'content',
-      ['a\0b', '\ud83d', 'x'.repeat(MEBIBYTE + 1), `${'\u{1f550}'.repeat(MEBIBYTE / 4)}x`, 7, null],
-    ],
+    ['content', ['a\0b', '\ud83d', 'x'.repeat(MEBIBYTE + 1), `${'\u{1f550}'.repeat(MEBIBYTE / 4)}x`, 7, null]],
     ['content', ['data:application/octet-stream;base64,', 'data:application/octet-stream;base64,AAAA']],
     ['encoding', ['', 'utf8', 'UTF-8', 'BASE64', 'hex', 7, null]],
     ['executable', ['', 'true', 1, 0, null]],
@@ -521,21 +509,9 @@ describe('createSkill', () => {
     ['a filename twice', [entryFile(), ...named('b.md', 'a.md', 'b.md')], SEVERAL],
     ['filenames that differ in case', [entryFile(), ...named('skill.md')], SEVERAL],
     ['folders that differ in case', [entryFile(), ...named('Docs/a.md', 'docs/A.md')], SEVERAL],
-    [
-      'filenames that differ in the case of \u00c9',
-      [entryFile(), ...named('\u00c9.md', '\u00e9.md')],
-      SEVERAL,
-    ],
-    [
-      'filenames that differ in the case of \u03a3',
-      [entryFile(), ...named('\u03a3.md', '\u03c2.md')],
-      SEVERAL,
-    ],
-    [
-      'filenames that differ in the case of \u1e9e',
-      [entryFile(), ...named('\u1e9e.md', '\u00df.md')],
-      SEVERAL,
-    ],
+    ['filenames that differ in the case of \u00c9', [entryFile(), ...named('\u00c9.md', '\u00e9.md')], SEVERAL],
+    ['filenames that differ in the case of \u03a3', [entryFile(), ...named('\u03a3.md', '\u03c2.md')], SEVERAL],
+    ['filenames that differ in the case of \u1e9e', [entryFile(), ...named('\u1e9e.md', '\u00df.md')], SEVERAL],
     ['filenames that differ in Unicode form', [entryFile(), ...named('\u00e9.md', 'e\u0301.md')], SEVERAL],
     [
       'a filename that is a folder',
@@ -594,9 +570,7 @@ describe('createSkill', () => {
     expect(otherContents(body.files)).toEqual(CONTENTS)
     expect(otherContents((await retrieve(body.id)).body.files)).toEqual(CONTENTS)
     const values = Object.values(CONTENTS).reverse()
-    const changed = Object.fromEntries(
-      Object.keys(CONTENTS).map((name, index) => [name, values[index] ?? '']),
-    )
+    const changed = Object.fromEntries(Object.keys(CONTENTS).map((name, index) => [name, values[index] ?? '']))
     await update(body.id, { files: filesIn(changed) })
     expect(otherContents((await retrieve(body.id)).body.files)).toEqual(changed)
   })
@@ -848,9 +822,7 @@ describe('updateSkill', () => {
     const { create, update, list } = await withSkills()
     const ids: string[] = []
     for (const name of ['a', 'b', 'c', 'd']) ids.push((await create({ name })).body.id)
-    expect(statuses(await Promise.all(ids.map((id) => update(id, { name: 'taken' }))))).toEqual([
-      200, 409, 409, 409,
-    ])
+    expect(statuses(await Promise.all(ids.map((id) => update(id, { name: 'taken' }))))).toEqual([200, 409, 409, 409])
     const names = (await list()).body.items.map(({ name }: { name: string }) => name)
     expect(new Set(names).size).toBe(4)
   })
@@ -858,15 +830,10 @@ describe('updateSkill', () => {
   it('never mixes the files of concurrent changes', async () => {
     const { id, update, retrieve } = await withOldSkill()
     const responses = await Promise.all(
-      Array.from({ length: 10 }, (_, index) =>
-        update(id, { files: filesOf(...Array(index).fill(`${index}`)) }),
-      ),
+      Array.from({ length: 10 }, (_, index) => update(id, { files: filesOf(...Array(index).fill(`${index}`)) })),
     )
     for (const [index, { status, body }] of responses.entries()) {
-      expect([status, otherContents(body.files)]).toEqual([
-        200,
-        contents(filesOf(...Array(index).fill(`${index}`))),
-      ])
+      expect([status, otherContents(body.files)]).toEqual([200, contents(filesOf(...Array(index).fill(`${index}`)))])
     }
     const after = contents((await retrieve(id)).body.files)
     expect(responses.map(({ body }) => contents(body.files))).toContainEqual(after)

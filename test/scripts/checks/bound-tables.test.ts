@@ -1,10 +1,6 @@
 import { sql as drizzleSql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import {
-  organizationComparisons,
-  parseStatement,
-  unboundTables,
-} from '../../../scripts/checks/bound-tables.ts'
+import { organizationComparisons, parseStatement, unboundTables } from '../../../scripts/checks/bound-tables.ts'
 
 /** A statement with named placeholders: `:name`. */
 function statementOf(named: string) {
@@ -24,10 +20,7 @@ const ORGANIZATION = `(select organizationId from apiKeys where ${GUARD})`
 describe('of a statement of a caller', () => {
   it.each([
     ['a scalar subquery', `select name from sessions where organizationId = ${ORGANIZATION}`],
-    [
-      'a join',
-      `select s.name from apiKeys k join sessions s on s.organizationId = k.organizationId where k.${GUARD}`,
-    ],
+    ['a join', `select s.name from apiKeys k join sessions s on s.organizationId = k.organizationId where k.${GUARD}`],
     [
       'a chain of joins',
       `select s.id from apiKeys k left join sessions s on s.organizationId = k.organizationId
@@ -97,11 +90,7 @@ describe('of a statement of a caller', () => {
       'sessions',
       `select id, :caller.keyHash, :caller.scope from sessions where organizationId = :organizationId`,
     ],
-    [
-      'one side of OR',
-      'sessions',
-      `select id from sessions where organizationId = ${ORGANIZATION} or id = :id`,
-    ],
+    ['one side of OR', 'sessions', `select id from sessions where organizationId = ${ORGANIZATION} or id = :id`],
     ['NOT', 'sessions', `select id from sessions where not organizationId = ${ORGANIZATION}`],
     [
       'an alias of the same table',
@@ -190,11 +179,7 @@ describe('of a statement of a caller', () => {
       'sessions',
       `select k.id from apiKeys k where k.${GUARD} and k.organizationId in (select organizationId from sessions order by id limit 1)`,
     ],
-    [
-      'an offset',
-      'sessions',
-      `select name from apiKeys where ${GUARD} limit 1 offset (select count(*) from sessions)`,
-    ],
+    ['an offset', 'sessions', `select name from apiKeys where ${GUARD} limit 1 offset (select count(*) from sessions)`],
     [
       'a condition of an inner query on the outer one',
       'apiKeys as a',
@@ -244,9 +229,7 @@ describe('of a statement without a caller', () => {
   it('only one table is where it begins', () => {
     expect(unboundIn('select r.id from runs r left join schedules s on s.id = r.scheduleId')).toHaveLength(1)
     expect(
-      unboundIn(
-        'select id from runs where organizationId = :organizationId and exists (select 1 from users)',
-      ),
+      unboundIn('select id from runs where organizationId = :organizationId and exists (select 1 from users)'),
     ).toEqual(['users'])
   })
 })

@@ -23,21 +23,9 @@ const RESOURCES = inFolders('resources/pins', 'resources/skills')
 
 /** What a file may not import. */
 const FORBIDDEN: Readonly<Record<string, readonly string[]>> = {
-  'src/environment.ts': [
-    ...UPPER,
-    ...RESOURCES,
-    ...inFolders('db', 'crypto', 'cron', 'objects', 'access', 'http'),
-  ],
-  'src/errors.ts': [
-    ...UPPER,
-    ...RESOURCES,
-    ...inFolders('db', 'crypto', 'cron', 'objects', 'access', 'http'),
-  ],
-  'src/durations.ts': [
-    ...UPPER,
-    ...RESOURCES,
-    ...inFolders('db', 'crypto', 'cron', 'objects', 'access', 'http'),
-  ],
+  'src/environment.ts': [...UPPER, ...RESOURCES, ...inFolders('db', 'crypto', 'cron', 'objects', 'access', 'http')],
+  'src/errors.ts': [...UPPER, ...RESOURCES, ...inFolders('db', 'crypto', 'cron', 'objects', 'access', 'http')],
+  'src/durations.ts': [...UPPER, ...RESOURCES, ...inFolders('db', 'crypto', 'cron', 'objects', 'access', 'http')],
   'src/db/x.ts': [...UPPER, ...RESOURCES, ...inFolders('crypto', 'cron', 'objects', 'access', 'http')],
   'src/crypto/x.ts': [...UPPER, ...RESOURCES, ...inFolders('db', 'cron', 'objects', 'access', 'http')],
   'src/cron/x.ts': [...UPPER, ...RESOURCES, ...inFolders('db', 'crypto', 'objects', 'access', 'http')],
@@ -54,9 +42,7 @@ const FORBIDDEN: Readonly<Record<string, readonly string[]>> = {
 describe('verify:layers', () => {
   it.each(Object.entries(FORBIDDEN))('refuses what %s may not import', (file, imported) => {
     for (const other of [...imported, ...FOREIGN]) {
-      expect(problems(file, other)).toEqual([
-        expect.stringContaining(`${file} imports ${other}; allowed in `),
-      ])
+      expect(problems(file, other)).toEqual([expect.stringContaining(`${file} imports ${other}; allowed in `)])
     }
   })
 

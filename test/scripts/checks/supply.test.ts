@@ -63,9 +63,7 @@ describe('the repository', () => {
 
   it('has exact versions only', () => {
     for (const folder of FOLDERS) {
-      const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
-        read(join(folder, 'package.json')),
-      )
+      const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read(join(folder, 'package.json')))
       for (const version of Object.values({ ...dependencies, ...devDependencies, ...optionalDependencies })) {
         expect(version).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/)
       }
@@ -97,9 +95,7 @@ describe('the repository', () => {
   })
 
   it('says nothing of the machine that it was written on', () => {
-    const texts = files.filter(
-      (file) => /\.(ts|md|json|toml|sql|mjs)$/.test(file) && file !== 'package-lock.json',
-    )
+    const texts = files.filter((file) => /\.(ts|md|json|toml|sql|mjs)$/.test(file) && file !== 'package-lock.json')
     const found = texts.filter((file) => /\/(home|Users|work)\/\w+\//.test(read(file)))
     expect(found).toEqual([])
   })

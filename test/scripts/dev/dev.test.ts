@@ -119,9 +119,7 @@ describe('npm run dev', () => {
     const { items } = (await get(`/v1/skills/${demo.skillId}/versions`)).body
     expect(items).toMatchObject([{ version: 1, name: 'release-notes', isCurrent: true }])
     expect((await get(`/v1/sessions/${demo.sessionId}/files`, demo.restrictedKey)).status).toBe(403)
-    expect((await get(`/v1/sessions/${demo.sessionId}/files`, demo.otherOrganization.apiKey)).status).toBe(
-      404,
-    )
+    expect((await get(`/v1/sessions/${demo.sessionId}/files`, demo.otherOrganization.apiKey)).status).toBe(404)
     const other = demo.otherOrganization
     expect((await get(`/v1/skills/${other.skillId}`, other.apiKey)).status).toBe(200)
   })
@@ -190,9 +188,7 @@ describe('npm run dev', () => {
 
   it('answers each line of the README as its heading says', async () => {
     const [, block = ''] =
-      /```sh\n(\. \.wrangler\/state\/demo\.env[\s\S]*?)```/.exec(
-        readFileSync(join(ROOT, 'README.md'), 'utf8'),
-      ) ?? []
+      /```sh\n(\. \.wrangler\/state\/demo\.env[\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
     const statuses: number[] = []
     const bodies: unknown[] = []
     for (const args of curlCallsOf(block.replace('.wrangler/state', state))) {
@@ -230,9 +226,7 @@ describe('npm run dev', () => {
   it('leases the variables of the project with the lease key, as docs/clients.md shows', () => {
     const { baseUrl, leaseKey } = readDemo(state)
     const [, code = ''] =
-      /```ts\n( *import \{ Aes256Gcm[\s\S]*?)```/.exec(
-        readFileSync(join(ROOT, 'docs', 'clients.md'), 'utf8'),
-      ) ?? []
+      /```ts\n( *import \{ Aes256Gcm[\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs', 'clients.md'), 'utf8')) ?? []
     const program = `const [url, apiKey] = ${JSON.stringify([baseUrl, leaseKey])}\n${code}\nconsole.log(variables.GREETING)`
     const output = execFileSync('node', ['--input-type=module-typescript', '-e', program], {
       cwd: ROOT,
@@ -343,9 +337,7 @@ describe('npm run dev', () => {
   })
 
   it('answers a key that bootstrap makes, and a further one for the same organization', async () => {
-    const first = JSON.parse(
-      bootstrap('--organization', "Ada's team", '--user', 'ada', '--persist-to', state),
-    )
+    const first = JSON.parse(bootstrap('--organization', "Ada's team", '--user', 'ada', '--persist-to', state))
     expect(Object.keys(first)).toEqual(['organizationId', 'userId', 'apiKey'])
     const second = JSON.parse(
       bootstrap('--organization-id', first.organizationId, '--user', 'ada', '--persist-to', state),
@@ -361,16 +353,7 @@ describe('npm run dev', () => {
       expect([response.status, await response.json()]).toEqual([200, { userId: 'ada', deleted: true }])
     }
     const limited = JSON.parse(
-      bootstrap(
-        '--organization',
-        'Limited',
-        '--user',
-        'ada',
-        '--scopes',
-        'skills:read',
-        '--persist-to',
-        state,
-      ),
+      bootstrap('--organization', 'Limited', '--user', 'ada', '--scopes', 'skills:read', '--persist-to', state),
     )
     await closedConnections()
     const refused = await fetch(`http://localhost:${port}/v1/users/ada/profile-picture`, {
@@ -383,13 +366,10 @@ describe('npm run dev', () => {
   })
 
   it('lets an organization that bootstrap made grow through HTTP alone, until the seven work on it', async () => {
-    const { apiKey } = JSON.parse(
-      bootstrap('--organization', 'Empty', '--user', 'ada', '--persist-to', state),
-    )
+    const { apiKey } = JSON.parse(bootstrap('--organization', 'Empty', '--user', 'ada', '--persist-to', state))
     await closedConnections()
     const service = new Service(`http://localhost:${port}`, apiKey)
-    const send = (method: string, path: string, body?: object) =>
-      service.send<{ id: string }>(method, path, body)
+    const send = (method: string, path: string, body?: object) => service.send<{ id: string }>(method, path, body)
     const [agentId, sessionId, pullRequestId] = [1, 2, 3].map(() => crypto.randomUUID())
     const projectId = crypto.randomUUID()
     const made = [
@@ -527,9 +507,7 @@ describe('npm run dev on a state folder that it cannot use', () => {
     const left = readdirSync(state, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
-    expect(
-      Object.fromEntries(left.map((file) => [relative(state, file), readFileSync(file, 'utf8')])),
-    ).toEqual(files)
+    expect(Object.fromEntries(left.map((file) => [relative(state, file), readFileSync(file, 'utf8')]))).toEqual(files)
   })
 
   it('says in one sentence that the database belongs to another project, and changes nothing', async () => {

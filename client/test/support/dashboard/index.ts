@@ -7,8 +7,7 @@ interface Environment {
 
 export default {
   async fetch(request, { WORKSPACE }) {
-    const { baseUrl, apiKey, agentId } =
-      await request.json<Record<'baseUrl' | 'apiKey' | 'agentId', string>>()
+    const { baseUrl, apiKey, agentId } = await request.json<Record<'baseUrl' | 'apiKey' | 'agentId', string>>()
     const client = createWorkspaceClient(baseUrl, apiKey, { fetch: (call) => WORKSPACE.fetch(call) })
     const params = { path: { agentId } }
     const created = await client.POST('/v1/agents/{agentId}/schedules', {

@@ -15,12 +15,7 @@ const MAX_RESPONSE_BYTES = 16 * 1024
  * Sends a run (docs/contract.md, Run endpoint). All attempts to send a run have the same id.
  * @param data the run, as it is sent.
  */
-export async function attempt(
-  data: Work,
-  url: string,
-  secrets: readonly string[],
-  now: Date,
-): Promise<AttemptResult> {
+export async function attempt(data: Work, url: string, secrets: readonly string[], now: Date): Promise<AttemptResult> {
   const body = JSON.stringify({ type: 'schedule.run', timestamp: data.scheduledAt, data })
   try {
     const response = await fetch(url, {

@@ -42,8 +42,8 @@ export const selectToCheck = unguarded([now], () =>
 export const storeChecked = unguarded([checked.parameter, now], writeChecks)
 
 /**
- * Checks some pages, or one if the queue fails. If a lease is not stored after the queue took the runs, they are sent twice
- * and not lost.
+ * Checks some pages, or one if the queue fails. If a lease is not stored after the queue took the runs, they are sent
+ * twice and not lost.
  */
 export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Date): Promise<void> {
   // At the time of a late tick, a claim had ended before the deadline of its run. Now the deadline may have come.
@@ -53,9 +53,9 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
   let { toCheck } = await runBatch(DB, { toCheck: selectToCheck }, values)
   for (let page = 0; toCheck.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
     const sendable = toCheck.filter(({ status, hasEndpoint }) => status === 'pending' && hasEndpoint === 1)
-    const failure = await enqueueByEndpoint(queues, sendable, ({ isSlow }) => isSlow === 1).catch(
-      (error: unknown) => ({ error }),
-    )
+    const failure = await enqueueByEndpoint(queues, sendable, ({ isSlow }) => isSlow === 1).catch((error: unknown) => ({
+      error,
+    }))
     // If the queue fails, the other runs of the page are checked nevertheless.
     const checkable = failure ? toCheck.filter((run) => !sendable.includes(run)) : toCheck
     const found = checkable.map((run) => ({ ...run, ...afterCheck(run, values.now, leaseExpiresAt) }))

@@ -49,13 +49,7 @@ export const selectDeliveries = unguarded([references.parameter, now], () =>
     .leftJoin(projects, isProjectOf(runs))
     .leftJoin(agents, isAgentOf(runs))
     .leftJoin(runEndpoints, isRunEndpointOf(runs))
-    .where(
-      and(
-        references.matches(runs, 'organizationId', 'id', 'attempts'),
-        eq(runs.status, 'pending'),
-        hasParent,
-      ),
-    ),
+    .where(and(references.matches(runs, 'organizationId', 'id', 'attempts'), eq(runs.status, 'pending'), hasParent)),
 )
 
 type Delivery = RowOf<typeof selectDeliveries>
@@ -94,9 +88,9 @@ export async function deliverRuns(
 }
 
 /**
- * On the queue of slow run endpoints, a message is held until all of its runs have a response, which limits how many are
- * sent at the same time. On the first queue, requests without an early response continue after the message; `checkAt`
- * ends their lease.
+ * On the queue of slow run endpoints, a message is held until all of its runs have a response, which limits how many
+ * are sent at the same time. On the first queue, requests without an early response continue after the message;
+ * `checkAt` ends their lease.
  */
 async function deliverMessage(
   { runs, isSlow = false }: RunMessage,
@@ -134,11 +128,7 @@ async function deliverMessage(
 }
 
 /** @param slow the deliveries whose run endpoints are slow. */
-async function record(
-  database: D1Database,
-  sent: readonly Recorded[],
-  slow: readonly Delivery[] = [],
-): Promise<void> {
+async function record(database: D1Database, sent: readonly Recorded[], slow: readonly Delivery[] = []): Promise<void> {
   const now = new Date()
   const failed = sent.filter(({ status }) => status === 'failed')
   await runBatch(
@@ -172,8 +162,7 @@ function senderOf(environment: Environment): (delivery: Delivery) => Promise<Att
     const { url } = delivery
     if (url === null) return null
     const problem = problemOfReceiver(url, allowsLocal)
-    if (problem)
-      return { error: `The URL of the run endpoint ${problem.wrong}; allowed: ${problem.allowed}.` }
+    if (problem) return { error: `The URL of the run endpoint ${problem.wrong}; allowed: ${problem.allowed}.` }
     const secrets = await openSecrets(delivery, ring)
     if (!secrets) return { error: 'The secret of the run endpoint cannot be decrypted. Rotate it.' }
     return attempt(toWork(delivery), url, secrets, new Date())

@@ -137,8 +137,8 @@ const firedAt = query
   )
 
 /**
- * The columns that change with the next run. A schedule that fires once has no next run after that; a cron expression without
- * a next run pauses the schedule.
+ * The columns that change with the next run. A schedule that fires once has no next run after that; a cron expression
+ * without a next run pauses the schedule.
  */
 export function storingNextRun(nextRunAt: SQL) {
   const isUncomputable = sql`${nextRunAt} is null and ${schedules.cron} is not null`

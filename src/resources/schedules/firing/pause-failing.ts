@@ -13,8 +13,8 @@ const MAX_READ = 1000
 const mostFailures = sql`coalesce(${schedules.pauseAfterFailures}, ${sql.raw(String(DEFAULT_FAILURES))})`
 
 /**
- * How many of the latest runs failed, of those since the schedule was enabled. A run that was delivered and has no outcome
- * counts as a success, unless it has `checkAt`: then it has a claim or a time limit, and will get an outcome.
+ * How many of the latest runs failed, of those since the schedule was enabled. A run that was delivered and has no
+ * outcome counts as a success, unless it has `checkAt`: then it has a claim or a time limit, and will get an outcome.
  */
 const failures = sql`(select count(*) from (
     select "status", row_number() over (order by "scheduledAt" desc) as position from (

@@ -1,6 +1,6 @@
 /**
- * Records missed instants as skipped, in pages: a schedule that fires every minute misses 1,440 in a day without ticks. It
- * is not urgent, because the run that replaces them was fired with the first tick after the gap (fire.ts).
+ * Records missed instants as skipped, in pages: a schedule that fires every minute misses 1,440 in a day without ticks.
+ * It is not urgent, because the run that replaces them was fired with the first tick after the gap (fire.ts).
  */
 import { asc, gte, lte, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'

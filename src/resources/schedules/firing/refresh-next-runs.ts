@@ -1,7 +1,7 @@
 /**
- * Computes the stored next runs again, once a day and after a restore, because the rules of time zones change. Workers do
- * not expose a version of their time zone data, and comparing the rules of all time zones takes several times the CPU of a
- * tick, so the next run of each schedule is compared instead.
+ * Computes the stored next runs again, once a day and after a restore, because the rules of time zones change. Workers
+ * do not expose a version of their time zone data, and comparing the rules of all time zones takes several times the
+ * CPU of a tick, so the next run of each schedule is compared instead.
  */
 import { and, asc, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../../../db/database.ts'
@@ -82,11 +82,7 @@ export async function refreshNextRuns({ DB }: TickEnvironment, instant: Date): P
     const next = last && cursorOf(last)
     const moved = { pass, ...movedOn(current, next, instant), after: next ?? null }
     const changed = refreshed.value(page.flatMap((schedule) => refresh(schedule, now)))
-    ;({ page } = await runBatch(
-      DB,
-      { storeNextRuns, movePass, page: selectPage },
-      { ...moved, refreshed: changed },
-    ))
+    ;({ page } = await runBatch(DB, { storeNextRuns, movePass, page: selectPage }, { ...moved, refreshed: changed }))
     if (next === undefined) return
     current = { dueAt, cursor: next }
   }
@@ -95,7 +91,8 @@ export async function refreshNextRuns({ DB }: TickEnvironment, instant: Date): P
 /** The schedule with its new next run; empty if the next run stays the same. */
 function refresh(schedule: Schedule, now: string): (Schedule & { newNextRunAt: Value })[] {
   const { id, enabledAt, lastRunAt, nextRunAt, updatedAt } = schedule
-  // fireSchedules handles schedules that are due. A change or a run after the time of a late tick computed a newer next run.
+  // fireSchedules handles schedules that are due. A change or a run after the time of a late tick computed a newer next
+  // run.
   const isDue = nextRunAt !== null && nextRunAt <= now
   const isNewer = nextRunAt !== null && (updatedAt > now || (lastRunAt !== null && lastRunAt > now))
   if (enabledAt === null || isDue || isNewer) return []

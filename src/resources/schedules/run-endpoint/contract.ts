@@ -1,4 +1,7 @@
-/** The operations on the run endpoint: the URL that receives the runs of an organization (docs/contract.md, Run endpoint). */
+/**
+ * The operations on the run endpoint: the URL that receives the runs of an organization (docs/contract.md, Run
+ * endpoint).
+ */
 import * as z from 'zod/mini'
 import type { Contract } from '../../../http/contract.ts'
 import { docs, instant, overlapSeconds, text } from '../../../http/fields.ts'

@@ -49,9 +49,9 @@ export const rotatable = requiring([ownRunEndpoint], {
 /** A run endpoint as the API returns it. */
 const fields = {
   url: runEndpoints.url,
-  previousSecretExpiresAt: sql<
-    string | null
-  >`case when ${overlaps} then ${runEndpoints.previousExpiresAt} end`.as('previousSecretExpiresAt'),
+  previousSecretExpiresAt: sql<string | null>`case when ${overlaps} then ${runEndpoints.previousExpiresAt} end`.as(
+    'previousSecretExpiresAt',
+  ),
   createdAt: runEndpoints.createdAt,
   updatedAt: runEndpoints.updatedAt,
 }
@@ -93,12 +93,7 @@ export const rotateSecret = guardedChange(rotatable, [sealedSecret, sealedFor], 
       sealedSecret: sql`${sealedSecret}`,
       updatedAt: sql`${now}`,
     })
-    .where(
-      and(
-        eq(runEndpoints.organizationId, rotatable.organizationId),
-        eq(runEndpoints.organizationId, sealedFor),
-      ),
-    )
+    .where(and(eq(runEndpoints.organizationId, rotatable.organizationId), eq(runEndpoints.organizationId, sealedFor)))
     .returning(fields),
 )
 

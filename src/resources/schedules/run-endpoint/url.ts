@@ -11,8 +11,8 @@ const ALLOWED = 'an https URL of a public host, such as "https://hooks.example.c
 const IP_ADDRESS = /^(?:\d+(?:\.\d+){3}|\[.*\])$/
 
 /**
- * The first problem of the URL of a receiver, if any. IP addresses are refused, public ones too, because certificates are for
- * names.
+ * The first problem of the URL of a receiver, if any. IP addresses are refused, public ones too, because certificates
+ * are for names.
  * @param allowsLocal true to allow http and https URLs of this machine as well.
  */
 export function problemOfReceiver(text: string, allowsLocal: boolean): Problem | undefined {
@@ -31,7 +31,6 @@ function wrongWith(text: string, allowsLocal: boolean): string | undefined {
   if (isLocal) return undefined
   if (IP_ADDRESS.test(host)) return 'has an IP address instead of a host name'
   const labels = host.split('.')
-  if (labels.length < 2 || labels.includes('') || NOT_PUBLIC.test(host))
-    return 'has a host that is not public'
+  if (labels.length < 2 || labels.includes('') || NOT_PUBLIC.test(host)) return 'has a host that is not public'
   return undefined
 }

@@ -24,9 +24,7 @@ const failure = z.nullable(z.enum(FAILURES)).register(docs, {
     'Why the run failed. `delivery`: all delivery attempts failed. `task`: its outcome is `failed`. `timeout`: it had no ' +
     'outcome in time.',
 })
-const outcomeMessage = z
-  .nullable(z.string())
-  .register(docs, { description: 'The message that came with the outcome.' })
+const outcomeMessage = z.nullable(z.string()).register(docs, { description: 'The message that came with the outcome.' })
 const outcomeSession = z
   .nullable(uuid())
   .register(docs, { description: 'The session in which the work was done, if the outcome named it.' })
@@ -246,8 +244,7 @@ const workFields = {
       }),
     )
     .register(docs, {
-      description:
-        'The run before of the same schedule that was not skipped, if it is among the 100 runs before.',
+      description: 'The run before of the same schedule that was not skipped, if it is among the 100 runs before.',
     }),
 }
 export const work = z.strictObject(workFields).register(docs, { id: 'RunWork' })
@@ -268,8 +265,7 @@ export const exampleWork = {
 } as const
 
 const leaseSeconds = integer(60, 86_400, 'whole seconds', '(1 day)').register(docs, {
-  description:
-    'How long the claim lasts. A run whose claim has ended is pending again, up to a minute later.',
+  description: 'How long the claim lasts. A run whose claim has ended is pending again, up to a minute later.',
 })
 const leaseExpiresAt = instant().register(docs, {
   description: 'When the claim ends. With `maxRunSeconds`, it never lasts longer than the run may.',
@@ -410,8 +406,7 @@ export const completeRunContract = {
   path: '/v1/runs/{runId}/complete',
   tag: 'Runs',
   summary: 'Complete a run',
-  description:
-    'Records the outcome of a run within its `maxRunSeconds`. Safe to repeat: the first outcome stands.',
+  description: 'Records the outcome of a run within its `maxRunSeconds`. Safe to repeat: the first outcome stands.',
   scope: 'runs:write',
   params,
   body: z

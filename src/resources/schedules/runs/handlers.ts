@@ -61,9 +61,9 @@ function handlersOf(
     }),
 
     /**
-     * One round trip, unless the request has an `Idempotency-Key` and the schedule has a run of the same millisecond: then
-     * the next millisecond is tried. The run is put into the queue after the response. If that fails, the tick does it
-     * (delivery/check-runs.ts).
+     * One round trip, unless the request has an `Idempotency-Key` and the schedule has a run of the same millisecond:
+     * then the next millisecond is tried. The run is put into the queue after the response. If that fails, the tick
+     * does it (delivery/check-runs.ts).
      */
     create: endpoint(contracts.create, async (c, context) => {
       const named = namedSchedule(c.req.valid('param'))

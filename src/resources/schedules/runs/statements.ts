@@ -5,15 +5,7 @@ import { isAccessible, isUnrestricted } from '../../../access/guard.ts'
 import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { accessibleIf, projectFound } from '../../../access/project.ts'
-import {
-  cursor,
-  maxExamined,
-  now,
-  type Parameter,
-  rowLimit,
-  text,
-  textOrNull,
-} from '../../../db/parameters.ts'
+import { cursor, maxExamined, now, type Parameter, rowLimit, text, textOrNull } from '../../../db/parameters.ts'
 import { asSql, equalsIfGiven, indexedBy } from '../../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules, sessions } from '../../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../../db/statement.ts'
@@ -74,10 +66,7 @@ const fields = {
 /** The run that an earlier request with the same `Idempotency-Key` created. */
 const earlier = alias(runs, 'earlier')
 
-function statementsOf({
-  readable,
-  changeable,
-}: Pick<typeof projectPreconditions, 'readable' | 'changeable'>) {
+function statementsOf({ readable, changeable }: Pick<typeof projectPreconditions, 'readable' | 'changeable'>) {
   const list = guarded(readable, [before, rowLimit], () =>
     query
       .select(fields)
@@ -97,10 +86,7 @@ function statementsOf({
     writeNewRuns(changeable.rows(newRun({ scheduledAt, id, idempotencyKey }))),
   )
 
-  const isRunOfSchedule = and(
-    eq(runs.organizationId, schedules.organizationId),
-    eq(runs.scheduleId, schedules.id),
-  )
+  const isRunOfSchedule = and(eq(runs.organizationId, schedules.organizationId), eq(runs.scheduleId, schedules.id))
   const updateLastRun = guarded(changeable, [scheduledAt], () => {
     const ranOrganization = changeable
       .rows({ organizationId: schedules.organizationId })
@@ -186,8 +172,8 @@ const filters = and(
 )
 
 /**
- * A list of runs, in order. No index serves its filters. It is in the order of the examined runs: an order of its own would have to
- * sort them all.
+ * A list of runs, in order. No index serves its filters. It is in the order of the examined runs: an order of its own
+ * would have to sort them all.
  * @param range the parameters of the condition.
  */
 function listed<const Range extends readonly Parameter[]>(
@@ -317,8 +303,7 @@ export const acknowledgeable = requiring(namedRun, {
   isAccessible: runIsAccessible,
   isUnclaimed: precondition(
     sql`not (${runs.status} = 'delivered' and ${runs.claimId} is not null)`,
-    () =>
-      new ApiError('run_not_pending', 'A worker has claimed the run. Only pending runs can be acknowledged.'),
+    () => new ApiError('run_not_pending', 'A worker has claimed the run. Only pending runs can be acknowledged.'),
   ),
 })
 

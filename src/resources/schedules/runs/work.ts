@@ -9,9 +9,7 @@ import type { work } from './contract.ts'
 const MAX_SKIPPED = 100
 
 /** The run before, as JSON; NULL if there is none. */
-const previous = sql<
-  string | null
->`(select json_object('id', "id", 'scheduledAt', "scheduledAt", 'status', "status",
+const previous = sql<string | null>`(select json_object('id', "id", 'scheduledAt', "scheduledAt", 'status', "status",
     'failure', "failure", 'message', "message", 'sessionId', "sessionId")
   from (
     select * from ${runs} as "earlier"

@@ -56,10 +56,7 @@ async function withRun(...answers: Answer[]) {
   return { ...setup, ...(await addRun(setup)) }
 }
 
-async function addRun(
-  { workspace, scheduleId }: Pick<Setup, 'workspace' | 'scheduleId'>,
-  values: Values = {},
-) {
+async function addRun({ workspace, scheduleId }: Pick<Setup, 'workspace' | 'scheduleId'>, values: Values = {}) {
   const leased = { checkAt: new Date(Date.now() + 15 * MINUTE_MS).toISOString() }
   const runId = await workspace.addRun(scheduleId, { ...leased, ...values })
   return { runId, reference: referenceTo(await runOf(workspace, runId)) }
@@ -85,8 +82,7 @@ async function runOf(workspace: Workspace, runId: string): Promise<Record<string
   return row
 }
 
-const deliver = (runs: RunReference[], environment?: Partial<Environment>) =>
-  deliverBatch([{ runs }], environment)
+const deliver = (runs: RunReference[], environment?: Partial<Environment>) => deliverBatch([{ runs }], environment)
 
 /** Delivers a run as it is in the runs table now. */
 async function deliverNow(workspace: Workspace, runId: string, environment?: Partial<Environment>) {
@@ -215,9 +211,7 @@ describe('a receiver with the public library', () => {
       'a signature',
       ({ headers }) =>
         Object.assign(headers, {
-          'webhook-signature': headers['webhook-signature']?.replace(/,./, (text) =>
-            text === ',A' ? ',B' : ',A',
-          ),
+          'webhook-signature': headers['webhook-signature']?.replace(/,./, (text) => (text === ',A' ? ',B' : ',A')),
         }),
     ],
   ])('rejects it with %s changed', async (_, change) => {
@@ -293,18 +287,19 @@ describe('a response', () => {
     expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1, lastError: null })
   })
 
-  it.each([
-    300, 301, 302, 303, 307, 308, 400, 401, 404, 408, 409, 411, 413, 422, 429, 500, 502, 503, 504, 599,
-  ])('of %i does not accept the run, which is retried', async (status) => {
-    const { workspace, receiver, runId, reference } = await withRun(status)
-    await deliver([reference])
-    await only(receiver)
-    const run = await runOf(workspace, runId)
-    expect(run).toMatchObject({ status: 'pending', attempts: 1 })
-    expect(run.checkAt).toEqual(expect.any(String))
-    const isRedirect = status >= 300 && status < 400
-    expect(run.lastError).toBe(isRedirect ? `HTTP ${status}: redirects are not followed` : `HTTP ${status}`)
-  })
+  it.each([300, 301, 302, 303, 307, 308, 400, 401, 404, 408, 409, 411, 413, 422, 429, 500, 502, 503, 504, 599])(
+    'of %i does not accept the run, which is retried',
+    async (status) => {
+      const { workspace, receiver, runId, reference } = await withRun(status)
+      await deliver([reference])
+      await only(receiver)
+      const run = await runOf(workspace, runId)
+      expect(run).toMatchObject({ status: 'pending', attempts: 1 })
+      expect(run.checkAt).toEqual(expect.any(String))
+      const isRedirect = status >= 300 && status < 400
+      expect(run.lastError).toBe(isRedirect ? `HTTP ${status}: redirects are not followed` : `HTTP ${status}`)
+    },
+  )
 
   it('that redirects is not followed', async () => {
     const target = new Receiver()
@@ -619,8 +614,7 @@ describe('a slow run endpoint', () => {
     const other = await withRun(200)
     await env.RUNS.sendBatch(messages.map((runs) => ({ body: { runs } })))
     await env.RUNS.send({ runs: [other.reference] })
-    const isOver = async () =>
-      (await slow.workspace.dump('runs')).filter(({ attempts }) => attempts !== 0).length
+    const isOver = async () => (await slow.workspace.dump('runs')).filter(({ attempts }) => attempts !== 0).length
 
     await poll(async () => (await runOf(other.workspace, other.runId)).status === 'delivered')
     expect(await isOver()).toBe(0)
@@ -697,9 +691,7 @@ describe('a slow run endpoint', () => {
     const [first, own] = [recordingQueue(), recordingQueue()]
     await tick({ ...env, RUNS: first.queue, SLOW_RUNS: own.queue }, new Date())
     const sentTo = ({ organizationId }: Workspace) =>
-      [first, own].map(({ messages }) =>
-        messages.filter(({ runs: [run] }) => run?.organizationId === organizationId),
-      )
+      [first, own].map(({ messages }) => messages.filter(({ runs: [run] }) => run?.organizationId === organizationId))
     expect(sentTo(fast.workspace)).toEqual([[{ runs: [runs.fast.reference], isSlow: false }], []])
     expect(sentTo(slow.workspace)).toEqual([[], [{ runs: [runs.slow.reference], isSlow: true }]])
   })
@@ -797,17 +789,14 @@ describe('a message', () => {
     expect(await runOf(workspace, runId)).toEqual(run)
   })
 
-  it.each(['delivered', 'succeeded', 'failed', 'skipped'])(
-    'of a run that is %s sends nothing',
-    async (status) => {
-      const { workspace, receiver, runId, reference } = await withRun(200)
-      await workspace.changeRun(runId, { status })
-      const run = await runOf(workspace, runId)
-      await deliver([reference])
-      expect(await receiver.received()).toEqual([])
-      expect(await runOf(workspace, runId)).toEqual(run)
-    },
-  )
+  it.each(['delivered', 'succeeded', 'failed', 'skipped'])('of a run that is %s sends nothing', async (status) => {
+    const { workspace, receiver, runId, reference } = await withRun(200)
+    await workspace.changeRun(runId, { status })
+    const run = await runOf(workspace, runId)
+    await deliver([reference])
+    expect(await receiver.received()).toEqual([])
+    expect(await runOf(workspace, runId)).toEqual(run)
+  })
 
   it.each<[string, (setup: Setup) => Promise<unknown>]>([
     ['schedule', ({ workspace, scheduleId }) => workspace.deleteSchedule(scheduleId)],

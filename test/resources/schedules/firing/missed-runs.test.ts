@@ -188,9 +188,7 @@ describe('after time without ticks', () => {
       [long, -9 * DAY_MINUTES],
       [short, -2],
     ] as const)
-      expect(await statusesOf(workspace, id)).toEqual(
-        skippedBut(walk(EVERY_MINUTE, 'UTC', iso(since), iso(0))),
-      )
+      expect(await statusesOf(workspace, id)).toEqual(skippedBut(walk(EVERY_MINUTE, 'UTC', iso(since), iso(0))))
     expect(await workspace.dump('missedSpans')).toEqual([])
   })
 
@@ -201,9 +199,7 @@ describe('after time without ticks', () => {
     await workspace.change(schedules, id, { nextRunAt: start })
     await fireSchedules(environment, at(0))
     const json = { cron: '0 0 1 1 *', timezone: 'Asia/Tokyo' }
-    expect((await request('PATCH', `/v1/projects/${project}/schedules/${id}`, { key, json })).status).toBe(
-      200,
-    )
+    expect((await request('PATCH', `/v1/projects/${project}/schedules/${id}`, { key, json })).status).toBe(200)
     await tick(environment, at(0))
     expect(await statusesOf(workspace, id)).toEqual(skippedBut(walk('*/10 * * * *', 'UTC', start, iso(0))))
   })
@@ -211,18 +207,15 @@ describe('after time without ticks', () => {
   it.each([
     { what: 'is extended', first: -120, second: -300 },
     { what: 'keeps its length', first: -300, second: -120 },
-  ])(
-    'a span that begins again at another instant, because a clock was set back, $what',
-    async ({ first, second }) => {
-      const { workspace, project, environment } = await withParents()
-      const id = await addDue(workspace, project, first)
-      await fireSchedules(environment, at(0))
-      await workspace.change(schedules, id, { nextRunAt: iso(second) })
-      await tick(environment, at(0))
-      expect(await statusesOf(workspace, id)).toEqual(skippedBut(walk(HOURLY, 'UTC', iso(-300), iso(0))))
-      expect(await workspace.dump('missedSpans')).toEqual([])
-    },
-  )
+  ])('a span that begins again at another instant, because a clock was set back, $what', async ({ first, second }) => {
+    const { workspace, project, environment } = await withParents()
+    const id = await addDue(workspace, project, first)
+    await fireSchedules(environment, at(0))
+    await workspace.change(schedules, id, { nextRunAt: iso(second) })
+    await tick(environment, at(0))
+    expect(await statusesOf(workspace, id)).toEqual(skippedBut(walk(HOURLY, 'UTC', iso(-300), iso(0))))
+    expect(await workspace.dump('missedSpans')).toEqual([])
+  })
 
   it('a span that is extended while it is recorded is recorded completely', async () => {
     const { workspace, project, environment } = await withParents()
@@ -248,9 +241,7 @@ describe('after time without ticks', () => {
     await workspace.addRun(id, { scheduledAt: iso(0), status: 'delivered', attempts: 1 })
     await tick(environment, at(0))
     expect(await statusesOf(workspace, id)).toEqual(
-      ['skipped', 'failed', 'skipped', 'delivered'].map(
-        (status, hour) => `${iso(-180 + hour * 60)} ${status}`,
-      ),
+      ['skipped', 'failed', 'skipped', 'delivered'].map((status, hour) => `${iso(-180 + hour * 60)} ${status}`),
     )
     expect(await scheduleOf(workspace, id)).toMatchObject({ lastRunAt: iso(0), nextRunAt: iso(60) })
   })
@@ -318,9 +309,7 @@ describe.each(PARENTS)('an archived $type', ({ type, path }) => {
     expect(messages).toEqual([])
     expect(await receiver.received()).toHaveLength(1)
     const statuses = ['skipped', 'delivered', 'skipped']
-    expect(await statusesOf(workspace, id)).toEqual(
-      statuses.map((status, hour) => `${iso(hour * 60)} ${status}`),
-    )
+    expect(await statusesOf(workspace, id)).toEqual(statuses.map((status, hour) => `${iso(hour * 60)} ${status}`))
     expect(await scheduleOf(workspace, id)).toMatchObject({ lastRunAt: iso(60), nextRunAt: iso(180) })
   })
 
@@ -432,10 +421,7 @@ describe('a schedule whose time zone the runtime does not know', () => {
     const resumed = await request('PATCH', path, { key, json: { timezone: 'UTC', enabled: true } })
     expect(resumed.body.pausedReason).toBeNull()
     await tick(environment, new Date(resumed.body.nextRunAt))
-    expect(await statusesOf(workspace, lost)).toEqual([
-      `${iso(-120)} pending`,
-      `${resumed.body.nextRunAt} pending`,
-    ])
+    expect(await statusesOf(workspace, lost)).toEqual([`${iso(-120)} pending`, `${resumed.body.nextRunAt} pending`])
   })
 
   it('loses its missed span, and other spans are still recorded', async () => {
@@ -476,9 +462,7 @@ describe('runs of more than 90 days ago', () => {
       await workspace.addRun(id, { scheduledAt: new Date(oldest.getTime() + index).toISOString(), status })
     }
     await tick(environment, at(0))
-    const kept = statuses.map(
-      (status, index) => `${new Date(oldest.getTime() + index).toISOString()} ${status}`,
-    )
+    const kept = statuses.map((status, index) => `${new Date(oldest.getTime() + index).toISOString()} ${status}`)
     expect(await statusesOf(workspace, id)).toEqual(kept)
   })
 

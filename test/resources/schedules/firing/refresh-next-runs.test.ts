@@ -30,15 +30,12 @@ const YEARLY = '0 0 1 12 *'
 const UNKNOWN_ZONE = 'Mars/Olympus_Mons'
 
 /** The next run after a tick. */
-const nextAfter = (cron: string, timezone: string, minutes = NOW) =>
-  nextRun(cron, timezone, at(minutes)).toISOString()
+const nextAfter = (cron: string, timezone: string, minutes = NOW) => nextRun(cron, timezone, at(minutes)).toISOString()
 
 const hourLater = (instant: string) => new Date(Date.parse(instant) + 60 * MINUTE_MS).toISOString()
 
 const removeAll = () =>
-  env.DB.batch(
-    ['schedules', 'runs', 'missedSpans', 'passes'].map((table) => env.DB.prepare(`DELETE FROM "${table}"`)),
-  )
+  env.DB.batch(['schedules', 'runs', 'missedSpans', 'passes'].map((table) => env.DB.prepare(`DELETE FROM "${table}"`)))
 
 beforeEach(removeAll)
 stopClock()
@@ -328,11 +325,7 @@ describe('a schedule that fires once', () => {
 
   it('needs no time zone that the runtime knows', async () => {
     const { workspace, projectId } = await withProject()
-    const id = await addSchedule(
-      workspace,
-      projectId,
-      once(600, { nextRunAt: iso(600), timezone: UNKNOWN_ZONE }),
-    )
+    const id = await addSchedule(workspace, projectId, once(600, { nextRunAt: iso(600), timezone: UNKNOWN_ZONE }))
     const before = await scheduleOf(workspace, id)
     await refreshNextRuns(env, at(NOW))
     expect(await scheduleOf(workspace, id)).toEqual(before)
@@ -439,8 +432,7 @@ describe('during a pass', () => {
         let calls = 0
         const DB = databaseWith(async (statements) => {
           const fails = ++calls >= number
-          if (fails && (when === 'before' || calls > number))
-            throw new Error('D1_ERROR: Network connection lost.')
+          if (fails && (when === 'before' || calls > number)) throw new Error('D1_ERROR: Network connection lost.')
           const results = await env.DB.batch(statements)
           if (fails) throw new Error('D1_ERROR: Network connection lost.')
           return results

@@ -361,23 +361,21 @@ describe('a schedule that is due', () => {
     }
   })
 
-  it.each([
-    { cron: '0 0 * * *' },
-    { timezone: 'Asia/Kolkata' },
-    { cron: '5 4 * * *', timezone: 'Asia/Tokyo' },
-  ])('does not fire for the past after an update to %j', async (json) => {
-    const { workspace, projectId, key } = await withReceiver()
-    const id = await addDue(workspace, projectId, -120, { cron: '30 * * * *' })
-    const before = new Date()
-    const { body } = await request('PATCH', `/v1/projects/${projectId}/schedules/${id}`, { key, json })
-    const next = (after: Date) =>
-      nextRun(json.cron ?? '30 * * * *', json.timezone ?? 'UTC', after).toISOString()
-    expect([next(before), next(new Date())]).toContain(body.nextRunAt)
-    await tick({ ...env, RUNS: new Outbox().RUNS }, before)
-    expect(await workspace.dump('runs')).toEqual([])
-    await tick({ ...env, RUNS: new Outbox().RUNS }, new Date(body.nextRunAt))
-    expect(await statusesOf(workspace)).toEqual([`${id} ${body.nextRunAt} pending`])
-  })
+  it.each([{ cron: '0 0 * * *' }, { timezone: 'Asia/Kolkata' }, { cron: '5 4 * * *', timezone: 'Asia/Tokyo' }])(
+    'does not fire for the past after an update to %j',
+    async (json) => {
+      const { workspace, projectId, key } = await withReceiver()
+      const id = await addDue(workspace, projectId, -120, { cron: '30 * * * *' })
+      const before = new Date()
+      const { body } = await request('PATCH', `/v1/projects/${projectId}/schedules/${id}`, { key, json })
+      const next = (after: Date) => nextRun(json.cron ?? '30 * * * *', json.timezone ?? 'UTC', after).toISOString()
+      expect([next(before), next(new Date())]).toContain(body.nextRunAt)
+      await tick({ ...env, RUNS: new Outbox().RUNS }, before)
+      expect(await workspace.dump('runs')).toEqual([])
+      await tick({ ...env, RUNS: new Outbox().RUNS }, new Date(body.nextRunAt))
+      expect(await statusesOf(workspace)).toEqual([`${id} ${body.nextRunAt} pending`])
+    },
+  )
 
   it('does not fire for the time when it was paused, and fires again when it is resumed', async () => {
     const { workspace, projectId, key } = await withReceiver()
@@ -419,9 +417,7 @@ describe('concurrent ticks', () => {
     const { workspace, projectId, key } = await withReceiver()
     for (let count = 0; count < 10; count++) await addDue(workspace, projectId, 0, { cron: '* * * * *' })
     const ids = (await workspace.dump('schedules')).map(({ id }) => String(id))
-    const ticks = Array.from({ length: 20 }, (_, minutes) =>
-      tick({ ...env, RUNS: new Outbox().RUNS }, at(minutes)),
-    )
+    const ticks = Array.from({ length: 20 }, (_, minutes) => tick({ ...env, RUNS: new Outbox().RUNS }, at(minutes)))
     const changes = ids.map((id) =>
       request('PATCH', `/v1/projects/${projectId}/schedules/${id}`, {
         key,
@@ -446,9 +442,7 @@ describe('concurrent ticks', () => {
   it.each(changes)('do not fire a schedule that $what before it is claimed', async ({ json, nextRunAt }) => {
     const { workspace, projectId, key } = await withReceiver()
     const id = await addDue(workspace, projectId, -60)
-    const DB = interruptedDatabase(() =>
-      request('PATCH', `/v1/projects/${projectId}/schedules/${id}`, { key, json }),
-    )
+    const DB = interruptedDatabase(() => request('PATCH', `/v1/projects/${projectId}/schedules/${id}`, { key, json }))
     await tick({ ...env, DB, RUNS: new Outbox().RUNS }, at(0))
     expect([await workspace.dump('runs'), await workspace.dump('missedSpans')]).toEqual([[], []])
     expect(await stateOf(workspace, id)).toEqual({ nextRunAt, lastRunAt: null })
@@ -530,8 +524,7 @@ describe('after a failure', () => {
       await addDue(workspace, agentId, 0, { parentType: 'agent' }),
     ]
     const deleted = await addDue(workspace, projectId, -300)
-    for (let count = 0; count < 3; count++)
-      await workspace.addRun(deleted, { scheduledAt: iso(-300 + count) })
+    for (let count = 0; count < 3; count++) await workspace.addRun(deleted, { scheduledAt: iso(-300 + count) })
     await workspace.deleteSchedule(deleted)
     const [first = ''] = ids
     await workspace.addRun(first, { scheduledAt: iso(-91 * 1440), status: 'delivered' })
@@ -551,27 +544,21 @@ describe('after a failure', () => {
     }
   }
 
-  async function expectAllDone(
-    { workspace, receiver, filler, ids, expected }: Due,
-    what: string,
-  ): Promise<string[]> {
+  async function expectAllDone({ workspace, receiver, filler, ids, expected }: Due, what: string): Promise<string[]> {
     expect(await statusesOf(workspace), what).toEqual(expected)
     const delivered = await deliveredIds(receiver)
     const due = ids.map((id) => computeRunId(id, iso(0)))
     expect([...new Set(delivered)].sort(), what).toEqual(due.sort())
     const runs = await workspace.dump('runs')
     expect(
-      runs.every(
-        ({ scheduleId, scheduledAt, id }) => id === computeRunId(String(scheduleId), String(scheduledAt)),
-      ),
+      runs.every(({ scheduleId, scheduledAt, id }) => id === computeRunId(String(scheduleId), String(scheduledAt))),
     ).toBe(true)
     expect(await workspace.dump('missedSpans'), what).toEqual([])
     expect(
       (await workspace.dump('deletions')).every(({ purgedAt }) => purgedAt !== null),
       what,
     ).toBe(true)
-    for (const id of ids)
-      expect(await stateOf(workspace, id), what).toEqual({ nextRunAt: iso(60), lastRunAt: iso(0) })
+    for (const id of ids) expect(await stateOf(workspace, id), what).toEqual({ nextRunAt: iso(60), lastRunAt: iso(0) })
     expect(
       (await filler.dump('runs')).map(({ status, scheduledAt }) => `${status} ${scheduledAt}`),
       what,
@@ -698,9 +685,7 @@ describe('many due schedules', () => {
     const { DB, statements } = watchedDatabase()
     await tick({ ...env, DB, RUNS: new Outbox().RUNS }, at(0))
     expect(statements.length).toBeLessThan(MAX_STATEMENTS)
-    const due = new Set(
-      (await workspace.dump('schedules')).map(({ id, lastRunAt }) => `${id} ${lastRunAt} pending`),
-    )
+    const due = new Set((await workspace.dump('schedules')).map(({ id, lastRunAt }) => `${id} ${lastRunAt} pending`))
     expect(due.size).toBe(10_000)
     expect(new Set(await statusesOf(workspace))).toEqual(due)
     const next = nextRun(YEARLY, 'UTC', at(0)).toISOString()
@@ -757,30 +742,26 @@ describe('without a run endpoint', () => {
     expect(await statusesOf(workspace)).toEqual([`${id} ${iso(0)} pending`, `${id} ${iso(60)} delivered`])
   })
 
-  it.each(['before it is sent', 'on its way'])(
-    'a run whose endpoint is deleted %s waits too',
-    async (when) => {
-      const { workspace, projectId, receiver, key } = await withReceiver()
-      const elsewhere = await withReceiver()
-      const id = await addDue(workspace, projectId, 0)
-      const outbox = new Outbox()
-      const first = when === 'on its way' ? outbox : new Outbox({ number: 1, when: 'before' })
-      await tick({ ...env, RUNS: first.RUNS }, at(0))
-      expect((await request('DELETE', '/v1/run-endpoint', { key })).status).toBe(200)
-      await outbox.deliver()
-      await tick({ ...env, RUNS: outbox.RUNS }, at(1))
-      vi.setSystemTime(at(1))
-      await request('PUT', '/v1/run-endpoint', { key, json: { url: receiver.url } })
-      for (const minutes of [2, LEASE_MINUTES, 2 * LEASE_MINUTES])
-        await tick({ ...env, RUNS: outbox.RUNS }, at(minutes))
-      expect(outbox.messages).toEqual([])
-      expect(await deliveredIds(receiver)).toEqual([])
-      expect(await deliveredIds(elsewhere.receiver)).toEqual([])
-      expect(await workspace.dump('runs')).toEqual([
-        expect.objectContaining({ scheduleId: id, status: 'pending', attempts: 0, checkAt: null }),
-      ])
-    },
-  )
+  it.each(['before it is sent', 'on its way'])('a run whose endpoint is deleted %s waits too', async (when) => {
+    const { workspace, projectId, receiver, key } = await withReceiver()
+    const elsewhere = await withReceiver()
+    const id = await addDue(workspace, projectId, 0)
+    const outbox = new Outbox()
+    const first = when === 'on its way' ? outbox : new Outbox({ number: 1, when: 'before' })
+    await tick({ ...env, RUNS: first.RUNS }, at(0))
+    expect((await request('DELETE', '/v1/run-endpoint', { key })).status).toBe(200)
+    await outbox.deliver()
+    await tick({ ...env, RUNS: outbox.RUNS }, at(1))
+    vi.setSystemTime(at(1))
+    await request('PUT', '/v1/run-endpoint', { key, json: { url: receiver.url } })
+    for (const minutes of [2, LEASE_MINUTES, 2 * LEASE_MINUTES]) await tick({ ...env, RUNS: outbox.RUNS }, at(minutes))
+    expect(outbox.messages).toEqual([])
+    expect(await deliveredIds(receiver)).toEqual([])
+    expect(await deliveredIds(elsewhere.receiver)).toEqual([])
+    expect(await workspace.dump('runs')).toEqual([
+      expect.objectContaining({ scheduleId: id, status: 'pending', attempts: 0, checkAt: null }),
+    ])
+  })
 
   it('nothing is sent to the endpoint of another organization, even if all ids are the same', async () => {
     const [mine, other] = [await Workspace.create(), await Workspace.create()]

@@ -76,9 +76,12 @@ describe('problemOfReceiver', () => {
   })
 
   it.each(
-    ['localhost', 'local', 'internal', 'invalid', 'test', 'example', 'onion', 'alt', 'home.arpa'].flatMap(
-      (name) => [name, `a.${name}`, `a.b.${name}.`, name.toUpperCase()],
-    ),
+    ['localhost', 'local', 'internal', 'invalid', 'test', 'example', 'onion', 'alt', 'home.arpa'].flatMap((name) => [
+      name,
+      `a.${name}`,
+      `a.b.${name}.`,
+      name.toUpperCase(),
+    ]),
   )('refuses the name %s, which the public DNS does not have', (host) => {
     expect(wrongWith(`https://${host}/`, false)).toBe(NOT_PUBLIC)
   })
@@ -134,12 +137,9 @@ describe('problemOfReceiver', () => {
 describe('this machine', () => {
   const isAllowed = (host: string) => problemOfReceiver(`http://${host}/`, true) === undefined
 
-  it.each(['localhost', 'a.localhost', 'a.b.localhost', '127.0.0.1', '127.1.2.3', '[::1]'])(
-    'is %s',
-    (host) => {
-      expect(isAllowed(host)).toBe(true)
-    },
-  )
+  it.each(['localhost', 'a.localhost', 'a.b.localhost', '127.0.0.1', '127.1.2.3', '[::1]'])('is %s', (host) => {
+    expect(isAllowed(host)).toBe(true)
+  })
 
   it.each([
     '',
@@ -178,8 +178,7 @@ describe('nextAttempt', () => {
 })
 
 describe('signedHeaders', () => {
-  const signed = (body: string, secrets: string[], now = new Date()) =>
-    signedHeaders('run-1', now, body, secrets)
+  const signed = (body: string, secrets: string[], now = new Date()) => signedHeaders('run-1', now, body, secrets)
 
   it('are equal to those of the public library for any body', () => {
     fc.assert(
@@ -205,9 +204,7 @@ describe('signedHeaders', () => {
     const headers = signed('{"a":"é"}', secrets)
     expect(headers['webhook-signature'].split(' ')).toHaveLength(2)
     for (const secret of secrets) expect(new Webhook(secret).verify('{"a":"é"}', headers)).toEqual({ a: 'é' })
-    expect(() => new Webhook(mintSecret()).verify('{"a":"é"}', headers)).toThrow(
-      'No matching signature found',
-    )
+    expect(() => new Webhook(mintSecret()).verify('{"a":"é"}', headers)).toThrow('No matching signature found')
   })
 
   it('are valid for five minutes before and after their timestamp', () => {

@@ -112,9 +112,7 @@ describe('putRunEndpoint', () => {
     const { workspace, put, read } = await withKey()
     const urls = Array.from({ length: 10 }, (_, index) => `https://hooks.example.com/${index}`)
     const answers = await Promise.all(urls.map((url) => put(url)))
-    expect(answers.map(({ status }) => status)).toEqual(
-      answers.map(({ body }) => (body.secret === null ? 200 : 201)),
-    )
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(({ body }) => (body.secret === null ? 200 : 201)))
     const secrets = answers.map(({ body }) => body.secret).filter((secret) => secret !== null)
     expect(secrets).toHaveLength(1)
     expect(urls).toContain((await read()).body.url)
@@ -129,19 +127,14 @@ describe('putRunEndpoint', () => {
     expect((await request('GET', PREFIX + PATH, { key })).body.url).toBe(URL_OF_RUNS)
   })
 
-  it.each([
-    {},
-    { url: null },
-    { url: 1 },
-    { url: [URL_OF_RUNS] },
-    { url: URL_OF_RUNS, secret: 'whsec_x' },
-    [],
-    null,
-  ])('refuses the body %j', async (json) => {
-    const { key, row } = await withKey()
-    expect((await request('PUT', PATH, { key, json })).status).toBe(400)
-    expect(await row()).toBeUndefined()
-  })
+  it.each([{}, { url: null }, { url: 1 }, { url: [URL_OF_RUNS] }, { url: URL_OF_RUNS, secret: 'whsec_x' }, [], null])(
+    'refuses the body %j',
+    async (json) => {
+      const { key, row } = await withKey()
+      expect((await request('PUT', PATH, { key, json })).status).toBe(400)
+      expect(await row()).toBeUndefined()
+    },
+  )
 
   it('stores nothing without a valid ENCRYPTION_KEYS', async () => {
     const { put, row } = await withKey()
@@ -391,12 +384,7 @@ describe('a URL on this machine', () => {
     return status
   }
 
-  const LOCAL_URLS = [
-    'http://localhost:9000/runs',
-    'https://localhost/',
-    'http://127.0.0.1:9000/',
-    'http://[::1]/',
-  ]
+  const LOCAL_URLS = ['http://localhost:9000/runs', 'https://localhost/', 'http://127.0.0.1:9000/', 'http://[::1]/']
 
   // The `Host` header of a request decides its origin.
   it.each([
@@ -545,18 +533,15 @@ describe('rotateRunEndpoint', () => {
     expect(await row()).toMatchObject({ previousSealedSecret: null, previousExpiresAt: null })
   })
 
-  it.each([-1, 0.5, '60', null, 30 * DAY_SECONDS + 1, 1e300])(
-    'refuses overlapSeconds %j',
-    async (overlapSeconds) => {
-      const { put, rotate, row } = await withKey()
-      await put()
-      const before = await row()
-      const { status, body } = await rotate({ overlapSeconds })
-      expect(status).toBe(400)
-      expect(body.error).toMatch(/^overlapSeconds /)
-      expect(await row()).toEqual(before)
-    },
-  )
+  it.each([-1, 0.5, '60', null, 30 * DAY_SECONDS + 1, 1e300])('refuses overlapSeconds %j', async (overlapSeconds) => {
+    const { put, rotate, row } = await withKey()
+    await put()
+    const before = await row()
+    const { status, body } = await rotate({ overlapSeconds })
+    expect(status).toBe(400)
+    expect(body.error).toMatch(/^overlapSeconds /)
+    expect(await row()).toEqual(before)
+  })
 
   it('succeeds once for concurrent requests', async () => {
     const { workspace, put, rotate } = await withKey()

@@ -38,54 +38,49 @@ const pendingIds = async ({ key }: Pick<Worker, 'key'>) =>
   idsOf((await request('GET', '/v1/runs?status=pending&limit=1000', { key })).body)
 
 describe('a claim', () => {
-  it.each(['project', 'agent'] as const)(
-    'answers with the work of a run of a schedule of a %s',
-    async (parentType) => {
-      const settings = { name: 'Nightly build', payload: { branch: 'main', steps: [1, null] } }
-      const { workspace, id, claim, read, key, parentId, scheduleId } = await withRuns(1, settings, {
-        parentType,
-      })
-      const before = await read(id)
-      advance(5000)
-      const { status, body } = await claim({ leaseSeconds: 300 })
-      expect([status, body]).toEqual([
-        200,
-        {
-          items: [
-            {
-              id,
-              claimId: expect.stringMatching(UUID),
-              leaseExpiresAt: inSeconds(300),
-              scheduleId,
-              name: 'Nightly build',
-              projectId: null,
-              agentId: null,
-              [`${parentType}Id`]: parentId,
-              cron: NEVER,
-              runAt: null,
-              timezone: 'UTC',
-              scheduledAt: before.scheduledAt,
-              payload: { branch: 'main', steps: [1, null] },
-              attempt: 1,
-              previous: null,
-            },
-          ],
-        },
-      ])
-      expect(await read(id)).toEqual({
-        ...before,
-        status: 'delivered',
-        attempts: 1,
-        startedAt: inSeconds(0),
-        updatedAt: inSeconds(0),
-      })
-      expect(await pendingIds({ key })).toEqual([])
-      const claims = (await workspace.dump('auditEvents')).filter(
-        ({ operation }) => operation === 'claimRuns',
-      )
-      expect(claims).toMatchObject([{ target: '/v1/runs/claim' }])
-    },
-  )
+  it.each(['project', 'agent'] as const)('answers with the work of a run of a schedule of a %s', async (parentType) => {
+    const settings = { name: 'Nightly build', payload: { branch: 'main', steps: [1, null] } }
+    const { workspace, id, claim, read, key, parentId, scheduleId } = await withRuns(1, settings, {
+      parentType,
+    })
+    const before = await read(id)
+    advance(5000)
+    const { status, body } = await claim({ leaseSeconds: 300 })
+    expect([status, body]).toEqual([
+      200,
+      {
+        items: [
+          {
+            id,
+            claimId: expect.stringMatching(UUID),
+            leaseExpiresAt: inSeconds(300),
+            scheduleId,
+            name: 'Nightly build',
+            projectId: null,
+            agentId: null,
+            [`${parentType}Id`]: parentId,
+            cron: NEVER,
+            runAt: null,
+            timezone: 'UTC',
+            scheduledAt: before.scheduledAt,
+            payload: { branch: 'main', steps: [1, null] },
+            attempt: 1,
+            previous: null,
+          },
+        ],
+      },
+    ])
+    expect(await read(id)).toEqual({
+      ...before,
+      status: 'delivered',
+      attempts: 1,
+      startedAt: inSeconds(0),
+      updatedAt: inSeconds(0),
+    })
+    expect(await pendingIds({ key })).toEqual([])
+    const claims = (await workspace.dump('auditEvents')).filter(({ operation }) => operation === 'claimRuns')
+    expect(claims).toMatchObject([{ target: '/v1/runs/claim' }])
+  })
 
   it('takes one run by default, up to 100, the oldest of all schedules first', async () => {
     const first = await newWorker()
@@ -100,9 +95,7 @@ describe('a claim', () => {
     expect(await pendingIds(first)).toEqual(ids.slice(101))
     expect(idsOf((await second.claim({ limit: 100 })).body)).toEqual(ids.slice(101))
     const taken = await workspace.dump('runs')
-    expect(new Set(taken.map(({ status, attempts }) => `${status} ${attempts}`))).toEqual(
-      new Set(['delivered 1']),
-    )
+    expect(new Set(taken.map(({ status, attempts }) => `${status} ${attempts}`))).toEqual(new Set(['delivered 1']))
   })
 
   it('without a run to take is empty and writes nothing', async () => {
@@ -295,11 +288,7 @@ describe('a claim', () => {
     const { claim, renew, complete, id, workspace } = await withRuns(1)
     const key = await workspace.addKey({ scopes: ['runs:read'] })
     const claimId = newUuid()
-    for (const answer of [
-      await claim({}, key),
-      await renew(id, { claimId }, key),
-      await complete(id, {}, key),
-    ])
+    for (const answer of [await claim({}, key), await renew(id, { claimId }, key), await complete(id, {}, key)])
       expect(refusalOf(answer)).toEqual([400, 'missing_scope'])
     expect((await workspace.dump('runs'))[0]?.status).toBe('pending')
   })
@@ -447,9 +436,7 @@ describe('a claim that has ended', () => {
     const rows = await workspace.dump('runs')
     expect(rows).toHaveLength(1100)
     expect(
-      rows.filter(
-        ({ status, startedAt, checkAt }) => status === 'pending' && startedAt === null && checkAt === null,
-      ),
+      rows.filter(({ status, startedAt, checkAt }) => status === 'pending' && startedAt === null && checkAt === null),
     ).toHaveLength(1100)
   })
 })

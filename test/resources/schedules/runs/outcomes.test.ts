@@ -78,9 +78,7 @@ describe('completing a run', () => {
     expect([status, body]).toEqual([200, completed])
     expect(await read(id)).toEqual(completed)
     expect((await row(id))?.checkAt).toBeNull()
-    const events = (await workspace.dump('auditEvents')).filter(
-      ({ operation }) => operation === 'completeRun',
-    )
+    const events = (await workspace.dump('auditEvents')).filter(({ operation }) => operation === 'completeRun')
     expect(events).toMatchObject([{ target: `/v1/runs/${id}/complete` }])
   })
 
@@ -125,16 +123,13 @@ describe('completing a run', () => {
   it.each<[string, Answer]>([
     ['accepts it', 202],
     ['fails', 500],
-  ])(
-    'after it was acknowledged while it was sent counts the attempt if the receiver then %s',
-    async (_, answer) => {
-      const { run, acknowledge, complete, deliver, read } = await withReceiver({}, answer, 202)
-      const { id } = await run()
-      await deliver(id, { DB: interruptedDatabase(() => acknowledge(id)) })
-      expect(await read(id)).toMatchObject({ status: 'delivered', attempts: 1, lastError: null })
-      expect((await complete(id)).body).toMatchObject({ status: 'succeeded', attempts: 1 })
-    },
-  )
+  ])('after it was acknowledged while it was sent counts the attempt if the receiver then %s', async (_, answer) => {
+    const { run, acknowledge, complete, deliver, read } = await withReceiver({}, answer, 202)
+    const { id } = await run()
+    await deliver(id, { DB: interruptedDatabase(() => acknowledge(id)) })
+    expect(await read(id)).toMatchObject({ status: 'delivered', attempts: 1, lastError: null })
+    expect((await complete(id)).body).toMatchObject({ status: 'succeeded', attempts: 1 })
+  })
 
   it('while it is sent again counts each attempt once', async () => {
     const { run, complete, deliver, read } = await withReceiver({}, 500, 202)
@@ -198,9 +193,7 @@ describe('completing a run', () => {
       expect(isFirst(index) ? [answer.status, answer.body] : refusalOf(answer)).toEqual(
         isFirst(index) ? [200, stored] : [409, 'run_finished'],
       )
-    const events = (await workspace.dump('auditEvents')).filter(
-      ({ operation }) => operation === 'completeRun',
-    )
+    const events = (await workspace.dump('auditEvents')).filter(({ operation }) => operation === 'completeRun')
     expect(events).toHaveLength(1)
   })
 
@@ -223,10 +216,7 @@ describe('completing a run', () => {
     for (const sessionId of [newUuid(), deleted, theirs, ofDeletedProject])
       expect(refusalOf(await complete(id, { sessionId }))).toEqual([404, 'session_not_found'])
     const restricted = await workspace.addKey({ projectIds: [parentId] })
-    expect(refusalOf(await complete(id, { sessionId: besideId }, restricted))).toEqual([
-      404,
-      'session_not_found',
-    ])
+    expect(refusalOf(await complete(id, { sessionId: besideId }, restricted))).toEqual([404, 'session_not_found'])
     expect(await row(id)).toEqual(before)
     expect((await complete(id, { sessionId: own.toUpperCase() }, restricted)).body.sessionId).toBe(own)
     const second = await run()
@@ -334,37 +324,34 @@ describe('completing a run', () => {
 })
 
 describe('a run without an outcome in time', () => {
-  it.each(['claimed', 'acknowledged', 'delivered'])(
-    'has failed, by the next tick, if it was %s',
-    async (how) => {
-      const settings = { maxRunSeconds: 90 }
-      const sent = await withReceiver(settings, 202)
-      const { run, claimOne, acknowledge, read, row } = how === 'delivered' ? sent : await newWorker(settings)
-      const { id } = await run()
-      advance(1000)
-      if (how === 'claimed') await claimOne({ leaseSeconds: 3600 })
-      if (how === 'acknowledged') await acknowledge(id)
-      if (how === 'delivered') await sent.deliver(id)
-      const before = await read(id)
-      expect(before).toMatchObject({ status: 'delivered', startedAt: inSeconds(0) })
-      advance(90_000 - 1)
-      await tickNow()
-      expect(await read(id)).toEqual(before)
-      advance(1)
-      expect(await read(id)).toEqual(before)
-      await Promise.all([tickNow(), tickNow()])
-      expect(await read(id)).toEqual({
-        ...before,
-        ...finished('failed', 'timeout'),
-        lastError: 'The run had no outcome within 90 seconds.',
-      })
-      expect((await row(id))?.checkAt).toBeNull()
-      const timedOut = await read(id)
-      advance(DAY_MS)
-      await tickNow()
-      expect(await read(id)).toEqual(timedOut)
-    },
-  )
+  it.each(['claimed', 'acknowledged', 'delivered'])('has failed, by the next tick, if it was %s', async (how) => {
+    const settings = { maxRunSeconds: 90 }
+    const sent = await withReceiver(settings, 202)
+    const { run, claimOne, acknowledge, read, row } = how === 'delivered' ? sent : await newWorker(settings)
+    const { id } = await run()
+    advance(1000)
+    if (how === 'claimed') await claimOne({ leaseSeconds: 3600 })
+    if (how === 'acknowledged') await acknowledge(id)
+    if (how === 'delivered') await sent.deliver(id)
+    const before = await read(id)
+    expect(before).toMatchObject({ status: 'delivered', startedAt: inSeconds(0) })
+    advance(90_000 - 1)
+    await tickNow()
+    expect(await read(id)).toEqual(before)
+    advance(1)
+    expect(await read(id)).toEqual(before)
+    await Promise.all([tickNow(), tickNow()])
+    expect(await read(id)).toEqual({
+      ...before,
+      ...finished('failed', 'timeout'),
+      lastError: 'The run had no outcome within 90 seconds.',
+    })
+    expect((await row(id))?.checkAt).toBeNull()
+    const timedOut = await read(id)
+    advance(DAY_MS)
+    await tickNow()
+    expect(await read(id)).toEqual(timedOut)
+  })
 
   it('keeps this failure when a late worker completes it', async () => {
     const { run, claimOne, complete, read } = await newWorker({ maxRunSeconds: 90 })
@@ -385,8 +372,7 @@ describe('a run without an outcome in time', () => {
     async (how) => {
       const settings = { maxRunSeconds: 90 }
       const sent = await withReceiver(settings, 202)
-      const { run, claimOne, acknowledge, complete, read } =
-        how === 'delivered' ? sent : await newWorker(settings)
+      const { run, claimOne, acknowledge, complete, read } = how === 'delivered' ? sent : await newWorker(settings)
       const claim = async (id: string) => {
         if (how === 'claimed') return { claimId: (await claimOne({ leaseSeconds: 3600 })).claimId }
         await (how === 'acknowledged' ? acknowledge(id) : sent.deliver(id))
@@ -414,22 +400,19 @@ describe('a run without an outcome in time', () => {
     },
   )
 
-  it.each(['pending', 'acknowledged'])(
-    'is not finished by a response after its time, if it was %s',
-    async (how) => {
-      const { run, acknowledge, deliver, read } = await withReceiver({ maxRunSeconds: 60 })
-      const { id } = await run()
-      vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
-        if (how === 'acknowledged') await acknowledge(id)
-        advance(60_000)
-        return Response.json({ outcome: 'succeeded' })
-      })
-      await deliver(id)
-      expect(await read(id)).toMatchObject({ status: 'delivered', failure: null, attempts: 1 })
-      await tickNow()
-      expect(await read(id)).toMatchObject({ status: 'failed', failure: 'timeout', attempts: 1 })
-    },
-  )
+  it.each(['pending', 'acknowledged'])('is not finished by a response after its time, if it was %s', async (how) => {
+    const { run, acknowledge, deliver, read } = await withReceiver({ maxRunSeconds: 60 })
+    const { id } = await run()
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
+      if (how === 'acknowledged') await acknowledge(id)
+      advance(60_000)
+      return Response.json({ outcome: 'succeeded' })
+    })
+    await deliver(id)
+    expect(await read(id)).toMatchObject({ status: 'delivered', failure: null, attempts: 1 })
+    await tickNow()
+    expect(await read(id)).toMatchObject({ status: 'failed', failure: 'timeout', attempts: 1 })
+  })
 
   it('is not failed if it is completed while the tick reads', async () => {
     const { run, acknowledge, complete, read, schedule } = await newWorker({
@@ -629,8 +612,7 @@ describe('the overlap "skip"', () => {
           'run_finished',
           'A newer run of the schedule exists, and its overlap is "skip"; allowed: an outcome before the claim or the time limit of the run ends.',
         ])
-        if (how === 'claimed')
-          expect(refusalOf(await worker.renew(id, claim))).toEqual([409, 'claim_mismatch'])
+        if (how === 'claimed') expect(refusalOf(await worker.renew(id, claim))).toEqual([409, 'claim_mismatch'])
         expect(await worker.read(id)).toEqual(before)
         await tickNow()
         expect(await worker.read(id)).toMatchObject({
@@ -1032,16 +1014,11 @@ describe('failed runs in a row', () => {
 
   it('of one schedule pause no other', async () => {
     const worker = await newWorker({ pauseAfterFailures: 1 })
-    const beside = await newWorker(
-      { pauseAfterFailures: 1 },
-      { workspace: worker.workspace, parentType: 'agent' },
-    )
+    const beside = await newWorker({ pauseAfterFailures: 1 }, { workspace: worker.workspace, parentType: 'agent' })
     await end(worker, 'task')
     expect(await beside.schedule()).toMatchObject(GOES_ON)
     await end(beside, 'timeout', 'task')
-    expect((await beside.schedule()).pausedReason).toBe(
-      'A run failed. The last failure (task): Tests failed.',
-    )
+    expect((await beside.schedule()).pausedReason).toBe('A run failed. The last failure (task): Tests failed.')
   })
 })
 
@@ -1050,11 +1027,7 @@ describe('a response with an outcome', () => {
     ['succeeded', '{"outcome":"succeeded"}', {}],
     ['succeeded', '{"outcome":"succeeded","message":"Built 14 pages."}', { message: 'Built 14 pages.' }],
     ['succeeded', '{"outcome":"succeeded","message":null,"sessionId":null}', {}],
-    [
-      'failed',
-      ' {"outcome":"failed","message":"Tests failed."}\n',
-      { message: 'Tests failed.', failure: 'task' },
-    ],
+    ['failed', ' {"outcome":"failed","message":"Tests failed."}\n', { message: 'Tests failed.', failure: 'task' }],
   ])('finishes the run: %s, %s', async (status, body, expected) => {
     const { run, deliver, read, row } = await withReceiver({ maxRunSeconds: 60 }, { body })
     const before = await run()
@@ -1198,10 +1171,7 @@ describe('a response with an outcome', () => {
   })
 
   it('stands: the receiver cannot complete the run with another', async () => {
-    const { run, deliver, complete, read } = await withReceiver(
-      {},
-      { body: '{"outcome":"succeeded","message":"A"}' },
-    )
+    const { run, deliver, complete, read } = await withReceiver({}, { body: '{"outcome":"succeeded","message":"A"}' })
     const { id } = await run()
     await deliver(id)
     expect((await complete(id, { message: 'B' })).body.message).toBe('A')

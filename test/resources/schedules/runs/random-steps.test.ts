@@ -1,7 +1,7 @@
 /**
  * Steps with schedules and their runs: ticks (at once, late, failing), claims, outcomes, deliveries, changes of the
- * schedules. After each step, what is stored has to follow from what was stored before. Some worlds take chosen steps, which
- * reach every transition, the others random ones.
+ * schedules. After each step, what is stored has to follow from what was stored before. Some worlds take chosen steps,
+ * which reach every transition, the others random ones.
  */
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
@@ -90,9 +90,7 @@ const KINDS = {
   failingRequest: 2,
 } as const
 type Kind = keyof typeof KINDS
-const kinds = Object.entries(KINDS).flatMap(([kind, weight]) =>
-  Array.from({ length: weight }, () => kind as Kind),
-)
+const kinds = Object.entries(KINDS).flatMap(([kind, weight]) => Array.from({ length: weight }, () => kind as Kind))
 const seed = fc.noBias(fc.nat(1_000_000))
 const action = fc.record({ kind: fc.constantFrom(...kinds), a: seed, b: seed, c: seed })
 type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never
@@ -160,11 +158,7 @@ function isUnfinished(run: Run, schedule: Schedule, now: string): boolean {
 function isTimedOut(run: Run, schedule: Schedule, now: string): boolean {
   const deadline = deadlineOf(run, schedule)
   return (
-    run.status === 'delivered' &&
-    run.checkAt !== null &&
-    run.checkAt <= now &&
-    deadline !== null &&
-    deadline <= now
+    run.status === 'delivered' && run.checkAt !== null && run.checkAt <= now && deadline !== null && deadline <= now
   )
 }
 
@@ -243,8 +237,7 @@ class World {
   readonly workspace: Workspace
   readonly key: string
   readonly #outbox = newOutbox()
-  readonly #schedules: { id: string; path: string; json: Record<string, unknown>; isAlwaysSkip: boolean }[] =
-    []
+  readonly #schedules: { id: string; path: string; json: Record<string, unknown>; isAlwaysSkip: boolean }[] = []
   /** The claims whose answers arrived, by run. */
   readonly #held = new Map<string, { claimId: string; leaseExpiresAt: string }>()
   /** All claims of a run. */
@@ -271,10 +264,7 @@ class World {
     const timing = { cron: '*/5 * * * *', timezone: 'UTC' }
     const all: [string, Record<string, unknown>][] = [
       [`projects/${projectId}`, { ...timing, maxRunSeconds: 120, pauseAfterFailures: 3, payload: { a: 1 } }],
-      [
-        `agents/${agentId}`,
-        { cron: '*/3 * * * *', overlap: 'skip', maxRunSeconds: 240, pauseAfterFailures: 4 },
-      ],
+      [`agents/${agentId}`, { cron: '*/3 * * * *', overlap: 'skip', maxRunSeconds: 240, pauseAfterFailures: 4 }],
       [`projects/${projectId}`, { ...timing, cron: '*/7 * * * *', pauseAfterFailures: 2 }],
     ]
     for (const [index, [parent, json]] of all.entries()) {
@@ -289,8 +279,7 @@ class World {
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
       // Some receivers complete the run before they respond.
       const runId = String(new Headers(init?.headers).get('webhook-id'))
-      if (world.#response % 7 === 0)
-        await world.send('POST', `/v1/runs/${runId}/complete`, { outcome: 'succeeded' })
+      if (world.#response % 7 === 0) await world.send('POST', `/v1/runs/${runId}/complete`, { outcome: 'succeeded' })
       return receiver === 'down' ? DOWN() : pick(RESPONSES, world.#response++)()
     })
     return world
@@ -361,10 +350,7 @@ class World {
             if (seed % 6 === 0) return tickAt(index % 2 ? late : now)
             if (seed % 6 === 1) return this.#deliver(seed, step)
             // Several requests for the same run are likely.
-            const sub = pick(
-              ['claim', 'complete', 'complete', 'renew', 'acknowledge', 'create'] as const,
-              seed,
-            )
+            const sub = pick(['claim', 'complete', 'complete', 'renew', 'acknowledge', 'create'] as const, seed)
             return this.#request({ kind: sub, a: b, b: seed, c: index }, before, step)
           }),
         )
@@ -372,10 +358,7 @@ class World {
       case 'failingRequest': {
         step.isMixed = true
         vi.spyOn(console, 'error').mockImplementation(() => {})
-        const sub = pick(
-          ['claim', 'complete', 'complete', 'renew', 'acknowledge', 'create', 'put'] as const,
-          c,
-        )
+        const sub = pick(['claim', 'complete', 'complete', 'renew', 'acknowledge', 'create', 'put'] as const, c)
         await this.#request({ kind: sub, a, b, c }, before, step, failingAt(1, pick(['before', 'after'], b)))
         break
       }
@@ -407,19 +390,13 @@ class World {
     })
   }
 
-  async #request(
-    { kind, a, b, c }: Action,
-    before: Stored,
-    step: Step,
-    environment: Partial<Environment> = {},
-  ) {
+  async #request({ kind, a, b, c }: Action, before: Stored, step: Step, environment: Partial<Environment> = {}) {
     const send = (method: string, path: string, json?: object) => this.send(method, path, json, environment)
     const isFailing = 'DB' in environment
     const schedule = pick(this.#schedules, a)
     const runs = [...before.runs.values()].filter(({ status }) => status !== 'skipped' || a % 9 === 0)
     // Runs that such a request may change are more interesting.
-    const isOpen = (run: Run) =>
-      kind === 'acknowledge' ? run.status === 'pending' : run.status === 'delivered'
+    const isOpen = (run: Run) => (kind === 'acknowledge' ? run.status === 'pending' : run.status === 'delivered')
     const open = runs.filter(isOpen)
     const run = runs.length === 0 ? undefined : pick(open.length > 0 && a % 5 > 0 ? open : runs, b)
     switch (kind) {
@@ -499,12 +476,7 @@ class World {
       case 'patch': {
         step.changesSchedules = true
         const changes: object[] = schedule.isAlwaysSkip
-          ? [
-              { name: 'Review' },
-              { pauseAfterFailures: 2 },
-              { pauseAfterFailures: null },
-              { cron: '*/4 * * * *' },
-            ]
+          ? [{ name: 'Review' }, { pauseAfterFailures: 2 }, { pauseAfterFailures: null }, { cron: '*/4 * * * *' }]
           : [
               { overlap: 'skip', maxRunSeconds: 300 },
               { overlap: 'allow' },
@@ -689,9 +661,7 @@ class World {
     }
 
     if (step.changesSchedules) return
-    const failed = fired.filter(
-      (run) => run.status === 'failed' && before.runs.get(run.id)?.status !== 'failed',
-    )
+    const failed = fired.filter((run) => run.status === 'failed' && before.runs.get(run.id)?.status !== 'failed')
     const isPaused = was.enabledAt !== null && enabledAt === null
     if (enabledAt !== null) {
       expect([enabledAt, pausedReason]).toEqual([was.enabledAt, was.pausedReason])
@@ -718,17 +688,13 @@ class World {
       await this.#outbox.deliver()
       const { body } = await this.send('POST', '/v1/runs/claim', { limit: 100, leaseSeconds: 60 })
       for (const { id, claimId } of body.items)
-        expect(
-          (await this.send('POST', `/v1/runs/${id}/complete`, { outcome: 'succeeded', claimId })).status,
-        ).toBe(200)
+        expect((await this.send('POST', `/v1/runs/${id}/complete`, { outcome: 'succeeded', claimId })).status).toBe(200)
     }
     const { runs, schedules } = await this.stored()
     for (const run of runs.values())
       if (!isFinished(run)) expect(run).toMatchObject({ status: 'delivered', claimId: null, checkAt: null })
     expect(await this.workspace.dump('missedSpans')).toEqual([])
-    const instants = new Set(
-      [...runs.values()].map(({ scheduleId, scheduledAt }) => `${scheduleId} ${scheduledAt}`),
-    )
+    const instants = new Set([...runs.values()].map(({ scheduleId, scheduledAt }) => `${scheduleId} ${scheduledAt}`))
     for (const instant of this.#due) expect([...instants]).toContain(instant)
     return { runs, schedules }
   }
@@ -767,11 +733,7 @@ describe('schedules and their runs', () => {
               seen.add(`${was?.status ?? 'new'} to ${run.status} ${run.failure ?? ''}`.trim())
           }
           for (const { id, enabledAt, pausedReason } of after.schedules)
-            if (
-              enabledAt === null &&
-              pausedReason !== null &&
-              before.schedules.find((was) => was.id === id)?.enabledAt
-            )
+            if (enabledAt === null && pausedReason !== null && before.schedules.find((was) => was.id === id)?.enabledAt)
               seen.add('paused')
           before = after
         } catch (error) {

@@ -64,11 +64,7 @@ async function withSchedule(kind: typeof PROJECT = PROJECT, workspace?: Workspac
 }
 
 /** Adds runs a minute apart. @returns their ids, oldest first. */
-async function addRuns(
-  { workspace, scheduleId }: Setup,
-  count: number,
-  values: Values = {},
-): Promise<string[]> {
+async function addRuns({ workspace, scheduleId }: Setup, count: number, values: Values = {}): Promise<string[]> {
   const ids: string[] = []
   const start = Date.now() - count * MINUTE_MS
   for (let index = 0; index < count; index++) {
@@ -844,9 +840,7 @@ describe('retrieveRun', () => {
       ['POST', '/acknowledge'],
     ] as const) {
       const statusesOf = (id?: string) =>
-        Promise.all(
-          keys.map(async (key) => (await request(method, `/v1/runs/${id}${suffix}`, { key })).status),
-        )
+        Promise.all(keys.map(async (key) => (await request(method, `/v1/runs/${id}${suffix}`, { key })).status))
       expect(await statusesOf(ofProject)).toEqual([200, 403, 403])
       expect(await statusesOf(ofAgent)).toEqual([200, 200, 200])
     }
@@ -889,9 +883,7 @@ describe('acknowledgeRun', () => {
     const setup = await withSchedule()
     const [id = ''] = await addRuns(setup, 1)
     const answers = await Promise.all(Array.from({ length: 6 }, () => acknowledge(id, setup.key)))
-    expect(answers.map(({ status, body }) => [status, body.status])).toEqual(
-      answers.map(() => [200, 'delivered']),
-    )
+    expect(answers.map(({ status, body }) => [status, body.status])).toEqual(answers.map(() => [200, 'delivered']))
     expect(new Set(answers.map(({ body }) => body.updatedAt)).size).toBe(1)
   })
 

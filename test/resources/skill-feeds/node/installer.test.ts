@@ -16,8 +16,7 @@ const fileOf = (filename: string, content: string | Uint8Array, isExecutable = f
   isExecutable,
 })
 
-const entryOf = (name: string) =>
-  fileOf('SKILL.md', `---\nname: ${name}\ndescription: Writes ${name}.\n---\r\n\n# é\n`)
+const entryOf = (name: string) => fileOf('SKILL.md', `---\nname: ${name}\ndescription: Writes ${name}.\n---\r\n\n# é\n`)
 
 const EVERY_BYTE = Uint8Array.from({ length: 256 }, (_, index) => index)
 
@@ -35,11 +34,7 @@ const SKILLS: Readonly<Record<string, readonly ArchivedFile[]>> = {
 
 describe('the archive of a skill', () => {
   it('is the same on Node as in workerd', async () => {
-    const files = [
-      fileOf('SKILL.md', '# Notes\n'),
-      fileOf('bin/run.sh', '#!/bin/sh\n', true),
-      fileOf('empty', ''),
-    ]
+    const files = [fileOf('SKILL.md', '# Notes\n'), fileOf('bin/run.sh', '#!/bin/sh\n', true), fileOf('empty', '')]
     // As in test/resources/skills/archive.test.ts.
     expect(sha256(gunzipSync(await createArchive(files)))).toBe(
       'd4ad0cc4a0c5bebb06150956538dc3be349f8fe46abb3fca62b6040491a10e05',
@@ -73,8 +68,7 @@ describe('a feed of the running service, read by the installer', () => {
   afterAll(() => running.close())
 
   const addFeed = async (feed: object = {}) =>
-    (await service.send<{ id: string; url: string }>('POST', '/v1/skill-feeds', { name: 'Laptops', ...feed }))
-      .body
+    (await service.send<{ id: string; url: string }>('POST', '/v1/skill-feeds', { name: 'Laptops', ...feed })).body
 
   /** The installer drops the executable bits. */
   const installedFrom = (files: readonly ArchivedFile[] = []) =>
@@ -142,9 +136,7 @@ describe('a feed of the running service, read by the installer', () => {
         expect(readFileSync(file).equals(bytes)).toBe(true)
         expect((lstatSync(file).mode & 0o100) !== 0).toBe(isExecutable)
       }
-      expect(spawnSync(join(folder, 'unpacked', 'bin', 'run.sh'), { encoding: 'utf8' }).stdout).toBe(
-        'drawn\n',
-      )
+      expect(spawnSync(join(folder, 'unpacked', 'bin', 'run.sh'), { encoding: 'utf8' }).stdout).toBe('drawn\n')
       rmSync(join(folder, 'unpacked'), { recursive: true })
       mkdirSync(join(folder, 'unpacked'))
     }
