@@ -11,14 +11,7 @@ const { slow: isSlow } = parsed(
     'test',
     'Runs all checks and tests but the slow ones. The last line that it prints counts the tests.',
     ['', '--slow'],
-<<<<<<< HEAD
   ).option('--slow', 'only the slow tests, such as those in Chromium, of deployments, and on other releases of Node'),
-=======
-  ).option(
-    '--slow',
-    'only the slow tests, such as those in Chromium, of deployments, and on other releases of Node',
-  ),
->>>>>>> t
 ).opts()
 const folder = mkdtempSync(join(tmpdir(), 'workspace-api-tests-'))
 const report = join(folder, 'tests.json')
@@ -37,8 +30,7 @@ interface FileResult {
 const results = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined
 /** Files that failed outside of their tests, such as in a hook, count as one failure each. */
 const brokenFiles = (results?.testResults as FileResult[] | undefined)?.filter(
-  ({ status, assertionResults }) =>
-    status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
+  ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
 )
 rmSync(folder, { recursive: true })
 if (failed.length > 0) console.log(`Failed: ${failed.join(', ')}`)
