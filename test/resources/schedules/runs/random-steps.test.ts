@@ -19,7 +19,8 @@ import { advance, HOUR_MS, MINUTE_MS, refusalOf, stopClocks } from '../../../sup
 import { Workspace } from '../../../support/workspace.ts'
 
 const STEPS_PER_WORLD = 100
-const STEPS = sized(150, 2000)
+/** A multiple of the steps of a world. */
+const STEPS = sized(200, 2000)
 const DEFAULT_FAILURES = 20
 
 stopClocks()
