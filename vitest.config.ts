@@ -2,14 +2,23 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
-import { writePages } from './scripts/pages.ts'
+import { writePages } from './scripts/generate/pages.ts'
 import { receiverService } from './test/support/receiver-service.ts'
 
 // Wrangler says on each start where it found secrets.
 process.env.WRANGLER_LOG ??= 'warn'
 
 const migrations = await readD1Migrations('migrations')
-await writePages()
+writePages()
+
+/** The tests of what runs on Node: commands, scripts, and other programs with `npm run dev`. */
+const ON_NODE = [
+  'test/operate/**/*.test.ts',
+  'test/scripts/**/*.test.ts',
+  '{cli,command-line}/test/*.test.ts',
+  '{client,mcp}/test/node/*.test.ts',
+  'test/**/node/**/*.test.ts',
+]
 
 /** For the processes of wrangler that tests start. */
 const WRANGLER_ENVIRONMENT = {
@@ -40,7 +49,7 @@ export default defineConfig({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
               outboundService: receiverService,
-              // test/scripts/mcp.test.ts tests the MCP Worker.
+              // mcp/test/node/mcp.test.ts tests the MCP Worker.
               serviceBindings: { MCP: async () => new Response('from the MCP Worker') },
               bindings: {
                 MIGRATIONS: migrations,
@@ -55,8 +64,11 @@ export default defineConfig({
         ],
         test: {
           name: 'workerd',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/scripts/**', 'test/browser/**'],
+          include: ['test/**/*.test.ts', '{client,mcp}/test/*.test.ts'],
+          exclude: [...ON_NODE, 'test/browser/**'],
+          // @cloudflare/vitest-plugin 1.5.0 drops the source maps of cached modules, so failures would name wrong
+          // lines.
+          fsModuleCache: false,
           // Files share a process of workerd and its stores, which each file finds empty.
           isolate: false,
           setupFiles: ['test/support/setup.ts'],
@@ -68,7 +80,7 @@ export default defineConfig({
         test: {
           name: 'node',
           expect: POLLING,
-          include: ['test/scripts/**/*.test.ts'],
+          include: ON_NODE,
           env: WRANGLER_ENVIRONMENT,
           testTimeout: 600_000,
           hookTimeout: 600_000,
@@ -78,7 +90,7 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
-          include: ['test/browser/**/*.test.ts'],
+          include: ['{client/,}test/browser/*.test.ts'],
           env: WRANGLER_ENVIRONMENT,
           testTimeout: 600_000,
           hookTimeout: 600_000,

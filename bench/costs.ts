@@ -3,7 +3,7 @@
  * allowances are those of November 2026, in US dollars.
  */
 
-import { RUNS_A_MESSAGE } from '../src/queue.ts'
+import { RUNS_PER_MESSAGE } from '../src/resources/schedules/run-queue.ts'
 import { operations as documented } from './data.ts'
 import type { DatabaseUse } from './load.ts'
 import type { OperationCost, RunCost, Tick } from './measure.ts'
@@ -145,31 +145,25 @@ function usageOf(operations: readonly OperationCost[], name: string): Usage {
   return { requests: 1, ...countersOf(measured), ...OBJECT_OPERATIONS[name] }
 }
 
-const countersOf = ({
-  database,
-  cpuMs,
-}: {
-  readonly database: DatabaseUse
-  readonly cpuMs: number
-}): Usage => ({
+const countersOf = ({ database, cpuMs }: { readonly database: DatabaseUse; readonly cpuMs: number }): Usage => ({
   cpuMs,
   rowsRead: database.rowsRead,
   rowsWritten: database.rowsWritten,
 })
 
-const TICKS_A_DAY = 24 * 60
+const TICKS_PER_DAY = 24 * 60
 
 /** Ticks of a day in which nothing is due. A tick is a request. */
 export function idleDay({ idle }: Counted): Usage {
-  return times({ requests: 1, ...countersOf(idle) }, TICKS_A_DAY)
+  return times({ requests: 1, ...countersOf(idle) }, TICKS_PER_DAY)
 }
 
 /** Written, read, deleted. */
-const OPERATIONS_A_MESSAGE = 3
+const OPERATIONS_PER_MESSAGE = 3
 
 /** A run from the claim to its end, with its share of a full message, which is at the most a request. */
 export function runUsage({ runs }: Counted): Usage {
-  const batch = { requests: 1 / RUNS_A_MESSAGE, queueOperations: OPERATIONS_A_MESSAGE / RUNS_A_MESSAGE }
+  const batch = { requests: 1 / RUNS_PER_MESSAGE, queueOperations: OPERATIONS_PER_MESSAGE / RUNS_PER_MESSAGE }
   return sum([batch, ...runs.map(countersOf)])
 }
 
@@ -193,11 +187,11 @@ export const MIX: Readonly<Record<string, number>> = {
 }
 
 /** A month is 30 days. */
-const DAYS_A_MONTH = 30
+const DAYS_PER_MONTH = 30
 /** Of a session's file. */
 const BYTES_OF_CONTENT = 10_000
 /** The service's own line and Cloudflare's record of the request. */
-const LOG_BYTES_A_REQUEST = 2_000
+const LOG_BYTES_PER_REQUEST = 2_000
 const DAYS_KEPT = { auditEvents: 365, runs: 90, sessionFiles: 90, logs: 7 }
 const GB = 1e9
 
@@ -224,9 +218,7 @@ export const MONTHS: readonly Month[] = [
 
 /** What a month takes, once what is kept for a while is as much as it gets. */
 export function monthUsage(counted: Counted, { requestsADay, runsADay }: Month): Usage {
-  const mixed = sum(
-    Object.entries(MIX).map(([name, share]) => times(usageOf(counted.operations, name), share)),
-  )
+  const mixed = sum(Object.entries(MIX).map(([name, share]) => times(usageOf(counted.operations, name), share)))
   const day = sum([idleDay(counted), times(mixed, requestsADay), times(runUsage(counted), runsADay)])
   const changes = Object.entries(MIX).filter(([name]) => !/^(list|retrieve)/.test(name))
   const changesADay = requestsADay * changes.reduce((total, [, share]) => total + share, 0)
@@ -235,12 +227,12 @@ export function monthUsage(counted: Counted, { requestsADay, runsADay }: Month):
     changesADay * DAYS_KEPT.auditEvents * bytesOf('audit event', counted) +
     runsADay * DAYS_KEPT.runs * bytesOf('run', counted) +
     filesADay * DAYS_KEPT.sessionFiles * bytesOf('session file', counted)
-  const logGbADay = ((day.requests ?? 0) * LOG_BYTES_A_REQUEST) / GB
+  const logGbADay = ((day.requests ?? 0) * LOG_BYTES_PER_REQUEST) / GB
   return {
-    ...times(day, DAYS_A_MONTH),
+    ...times(day, DAYS_PER_MONTH),
     databaseGb: databaseBytes / GB,
     objectGb: (filesADay * DAYS_KEPT.sessionFiles * BYTES_OF_CONTENT) / GB,
-    logGb: logGbADay * DAYS_A_MONTH,
+    logGb: logGbADay * DAYS_PER_MONTH,
     storedLogGb: logGbADay * DAYS_KEPT.logs,
   }
 }
@@ -269,7 +261,7 @@ export const ASSUMPTIONS = [
     .join(', ')}`,
   `session files of ${BYTES_OF_CONTENT / 1000} KB that are kept for ${DAYS_KEPT.sessionFiles} days`,
   `audit events are kept for ${DAYS_KEPT.auditEvents} days, runs for ${DAYS_KEPT.runs}, of the sizes above`,
-  `logs of ${LOG_BYTES_A_REQUEST / 1000} KB for every request, kept for ${DAYS_KEPT.logs} days`,
+  `logs of ${LOG_BYTES_PER_REQUEST / 1000} KB for every request, kept for ${DAYS_KEPT.logs} days`,
 ]
 
 function times(usage: Usage, factor: number): Usage {

@@ -1,7 +1,7 @@
 /** The data that every contender has, as plain SQL, and the seven requests on it. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { mintApiKey } from '../scripts/provisioning.ts'
+import { mintApiKey } from '../operate/provisioning.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import type { BenchRequest } from './load.ts'
 
@@ -84,9 +84,7 @@ const PIN_GAP = 2 ** 30
 export function schema(): string[] {
   const folder = join(import.meta.dirname, '..', 'migrations')
   const files = readdirSync(folder).filter((name) => name.endsWith('.sql'))
-  return files
-    .sort()
-    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('--> statement-breakpoint'))
+  return files.sort().flatMap((name) => readFileSync(join(folder, name), 'utf8').split('--> statement-breakpoint'))
 }
 
 /** An organization of usual size. */
@@ -103,11 +101,7 @@ export function seed(): string[] {
     insert('projects', PARENTS, named('project', 'Project')),
     insert('agents', PARENTS, named('agent', 'Agent')),
     insert('sessions', SESSIONS, { ...named('session', 'Session'), projectId: idSql('project', 'v') }),
-    insert(
-      'sessionFiles',
-      SESSIONS * FILES_OF_A_SESSION,
-      sessionFile(mine, `v / ${FILES_OF_A_SESSION}`, 'v'),
-    ),
+    insert('sessionFiles', SESSIONS * FILES_OF_A_SESSION, sessionFile(mine, `v / ${FILES_OF_A_SESSION}`, 'v')),
     insert('skills', SKILLS, skill(mine, 'v')),
     insert('skillVersions', SKILLS, skillVersion(mine, 'v')),
     insert('skillContents', SKILLS * FILES_OF_A_SKILL, skillContent(mine, 'v')),
@@ -188,9 +182,7 @@ export const operations: readonly Operation[] = [
       return { method: 'GET', path: `/v1/sessions/${id('session', session)}/files?limit=50&cursor=${cursor}` }
     },
     // The organization's half is in one session.
-    grow: (from, to) => [
-      insert('sessionFiles', to - from, sessionFile(owner(from), '0', `v + ${GROWN + from}`)),
-    ],
+    grow: (from, to) => [insert('sessionFiles', to - from, sessionFile(owner(from), '0', `v + ${GROWN + from}`))],
     deepRequestAt: (index, rows) => {
       const cursor = id('file', GROWN + Math.floor(rows * 0.9) - (index % 100))
       return { method: 'GET', path: `/v1/sessions/${id('session', 0)}/files?limit=50&cursor=${cursor}` }
@@ -234,11 +226,7 @@ export const operations: readonly Operation[] = [
       path: `/v1/projects/${id('project', index % PARENTS)}/environment-variables/BENCH_${index}`,
     }),
     grow: (from, to) => [
-      insert(
-        'environmentVariables',
-        to - from,
-        variable(owner(from), `v % ${PARENTS}`, `'GROWN_' || (v + ${from})`),
-      ),
+      insert('environmentVariables', to - from, variable(owner(from), `v % ${PARENTS}`, `'GROWN_' || (v + ${from})`)),
     ],
   },
 ]

@@ -3,7 +3,7 @@
  * endpoint that never answers. The queues are those of wrangler.toml, in workerd, which hands over one batch at a time.
  */
 import { setTimeout } from 'node:timers/promises'
-import { describeScript, parsed } from '../scripts/command-line.ts'
+import { describeScript, parsed } from '../operate/command-line.ts'
 import { schema } from './data.ts'
 import { percentile } from './load.ts'
 import { execute } from './measure.ts'
@@ -14,7 +14,7 @@ const HANGING_RUNS = 1000
 const RUNS = 100
 const RUN_EVERY_MS = 100
 /** What is not delivered by then counts as delivered then. */
-const LONGEST_WAIT_MS = 180_000
+const MAX_WAIT_MS = 180_000
 
 const HANGS = 'https://hangs.example.com/'
 const ANSWERS = 'https://answers.example.com/'
@@ -38,7 +38,7 @@ export async function deliveries(): Promise<Deliveries[]> {
       ENCRYPTION_KEYS: 'bench:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
     },
     async ({ url, headers }) => {
-      if (url === HANGS) await setTimeout(LONGEST_WAIT_MS, undefined, { ref: false })
+      if (url === HANGS) await setTimeout(MAX_WAIT_MS, undefined, { ref: false })
       receivedAt.set(String(headers.get('webhook-id')), performance.now())
       return new Response(null, { status: 204 })
     },
@@ -83,7 +83,7 @@ async function measure(
     await setTimeout(RUN_EVERY_MS)
   }
   const isMissing = () => [...sentAt.keys()].some((id) => !receivedAt.has(id))
-  const until = performance.now() + LONGEST_WAIT_MS
+  const until = performance.now() + MAX_WAIT_MS
   while (isMissing() && performance.now() < until) await setTimeout(RUN_EVERY_MS)
   const latenciesMs = [...sentAt].map(([id, at]) => (receivedAt.get(id) ?? performance.now()) - at)
   latenciesMs.sort((a, b) => a - b)

@@ -5,7 +5,7 @@
 import type { Environment } from '../src/environment.ts'
 
 /** One call in so many fails. */
-const CALLS_A_FAULT = 200
+const CALLS_PER_FAULT = 200
 
 const D1_ERRORS = [
   'D1_ERROR: Network connection lost.',
@@ -29,7 +29,7 @@ export function faulty(worker: ExportedHandler<Environment>): ExportedHandler<En
 
 function withFaults(environment: Environment, use: { faults: number }): Environment {
   const work = async <Result>(run: () => Promise<Result>, message: string): Promise<Result> => {
-    const isFaulty = Math.random() * CALLS_A_FAULT < 1
+    const isFaulty = Math.random() * CALLS_PER_FAULT < 1
     if (!isFaulty) return run()
     use.faults++
     if (Math.random() < 0.5) await run()
@@ -46,8 +46,7 @@ function withFaults(environment: Environment, use: { faults: number }): Environm
     } as unknown as D1Database,
     OBJECTS: {
       put: (key: string, value: ReadableStream) => work(() => OBJECTS.put(key, value), 'put: internal error'),
-      get: (key: string, options?: R2GetOptions) =>
-        work(() => OBJECTS.get(key, options), 'get: internal error'),
+      get: (key: string, options?: R2GetOptions) => work(() => OBJECTS.get(key, options), 'get: internal error'),
       delete: (keys: string | string[]) => work(() => OBJECTS.delete(keys), 'delete: internal error'),
       list: (options?: R2ListOptions) => OBJECTS.list(options),
     } as unknown as R2Bucket,

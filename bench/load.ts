@@ -113,9 +113,7 @@ export function percentile(ascending: readonly number[], share: number): number 
 export function median(values: readonly number[]): number {
   const ascending = [...values].sort((a, b) => a - b)
   const middle = ascending.length / 2
-  return (
-    ((ascending[Math.ceil(middle) - 1] ?? Number.NaN) + (ascending[Math.floor(middle)] ?? Number.NaN)) / 2
-  )
+  return ((ascending[Math.ceil(middle) - 1] ?? Number.NaN) + (ascending[Math.floor(middle)] ?? Number.NaN)) / 2
 }
 
 export function mean(values: readonly number[]): number {

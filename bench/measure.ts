@@ -1,6 +1,6 @@
 /** The measurements. Each takes contenders that have the seeded data and answers with figures. */
 import { isDeepStrictEqual } from 'node:util'
-import { RUNS_A_MESSAGE } from '../src/queue.ts'
+import { RUNS_PER_MESSAGE } from '../src/resources/schedules/run-queue.ts'
 import {
   COUNT_FIRED,
   DUE_TICK_AT,
@@ -57,9 +57,7 @@ export async function checkAnswers(contenders: readonly Contender[]): Promise<vo
 function withoutNews(body: object): object {
   if (!('nextRunAt' in body)) return body
   const news = ['id', 'enabledAt', 'nextRunAt', 'createdAt', 'updatedAt']
-  return Object.fromEntries(
-    Object.entries(body).map(([name, value]) => [name, news.includes(name) ? '…' : value]),
-  )
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, news.includes(name) ? '…' : value]))
 }
 
 export interface Speed {
@@ -230,8 +228,7 @@ export async function growth(
       for (const operation of operations) await contender.execute(operation.grow(start, end))
     }
     from = to
-    for (const operation of operations)
-      results.push(await measureAt(contender, operation, to, Math.ceil(amount / 4)))
+    for (const operation of operations) results.push(await measureAt(contender, operation, to, Math.ceil(amount / 4)))
   }
   return results
 }
@@ -239,12 +236,7 @@ export async function growth(
 /** How many rows are filled in at once: a statement of D1 has a time limit. */
 const FILL_PAGE = 50_000
 
-async function measureAt(
-  contender: Contender,
-  operation: Operation,
-  rows: number,
-  amount: number,
-): Promise<Growth> {
+async function measureAt(contender: Contender, operation: Operation, rows: number, amount: number): Promise<Growth> {
   const requestAt = (index: number) => operation.deepRequestAt?.(index, rows) ?? operation.requestAt(index)
   const medians: number[] = []
   let database: DatabaseUse = UNUSED
@@ -408,17 +400,17 @@ export interface RunCost {
   readonly cpuMs: number
 }
 
-const SCHEDULES_A_PROJECT = 100
+const SCHEDULES_PER_PROJECT = 100
 const DAY_MS = 86_400_000
 
 /** Runs that are due in one tick, each delivered to a run endpoint that takes it. */
 export async function runCosts(server: WorkerServer, idle: Tick, projects: number): Promise<RunCost[]> {
-  const runs = projects * SCHEDULES_A_PROJECT
+  const runs = projects * SCHEDULES_PER_PROJECT
   const place = await Place.open(server)
   await place.send('PUT', '/v1/run-endpoint', RUN_ENDPOINT)
   for (let count = 0; count < projects; count++) {
     const parent = `/v1/projects/${await place.put('projects')}`
-    await times(SCHEDULES_A_PROJECT, () => place.addSchedule(parent))
+    await times(SCHEDULES_PER_PROJECT, () => place.addSchedule(parent))
   }
   await execute(server.database, [NO_PASS_DUE])
   const due = new Date(Date.now() + DAY_MS)
@@ -441,8 +433,8 @@ export async function runCosts(server: WorkerServer, idle: Tick, projects: numbe
   if (references.length !== runs) throw new Error(`${references.length} of ${runs} schedules fired`)
   const deliver = async () => {
     let use = UNUSED
-    for (let start = 0; start < runs; start += RUNS_A_MESSAGE) {
-      await server.deliver({ runs: references.slice(start, start + RUNS_A_MESSAGE) })
+    for (let start = 0; start < runs; start += RUNS_PER_MESSAGE) {
+      await server.deliver({ runs: references.slice(start, start + RUNS_PER_MESSAGE) })
       use = sumOf(use, await latest(server, LATEST_BATCH))
     }
     return use
@@ -451,10 +443,7 @@ export async function runCosts(server: WorkerServer, idle: Tick, projects: numbe
   const delivered = await count(server, `SELECT count(*) AS n FROM "runs" WHERE "status" = 'delivered'`)
   if (delivered !== runs) throw new Error(`${delivered} of ${runs} runs were delivered`)
 
-  await execute(server.database, [
-    'DELETE FROM "schedules"',
-    `DELETE FROM "passes" WHERE "name" = 'retention'`,
-  ])
+  await execute(server.database, ['DELETE FROM "schedules"', `DELETE FROM "passes" WHERE "name" = 'retention'`])
   await measure('forgotten after 90 days', tickAt(new Date(due.getTime() + 91 * DAY_MS)), idle)
   const left = await count(server, 'SELECT count(*) AS n FROM "runs"')
   if (left > 0) throw new Error(`${left} of ${runs} runs were not forgotten`)

@@ -132,9 +132,7 @@ export async function nextRuns(
     patterns.map(({ expression, timezone, name = `\`${expression}\`` }) => {
       const instants = instantsOf(timezone, spread)
       const cpuOf = (nextRun: NextRun) => {
-        const times = instants.map((after) =>
-          cpuMicroseconds(() => nextRun(expression, timezone, after), batchMs),
-        )
+        const times = instants.map((after) => cpuMicroseconds(() => nextRun(expression, timezone, after), batchMs))
         return { median: median(times), worst: Math.max(...times) }
       }
       return {

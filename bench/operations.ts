@@ -163,13 +163,9 @@ function schedulesOf(
     })
   const withWorstCrons = (askWith: (body: Body) => Ask) =>
     Object.fromEntries(
-      Object.entries(worstCrons).map(([what, cron]) => [
-        what,
-        askWith(json({ cron, ...inZone('Antarctica/Troll') })),
-      ]),
+      Object.entries(worstCrons).map(([what, cron]) => [what, askWith(json({ cron, ...inZone('Antarctica/Troll') }))]),
     )
-  const existing = (bodyOf: (index: number) => Body) =>
-    usual((filled, index) => at(filled[schedules], index), bodyOf)
+  const existing = (bodyOf: (index: number) => Body) => usual((filled, index) => at(filled[schedules], index), bodyOf)
   return {
     [`create${name}Schedule`]: {
       typical: creating(typicalCron),
@@ -181,9 +177,7 @@ function schedulesOf(
     },
     [`retrieve${name}Schedule`]: { typical: existing(() => ({})) },
     [`put${name}Schedule`]: {
-      typical: existing((index) =>
-        json({ cron: `${index % 60} 9 * * 1-5`, ...paris, name: 'Nightly', payload: {} }),
-      ),
+      typical: existing((index) => json({ cron: `${index % 60} 9 * * 1-5`, ...paris, name: 'Nightly', payload: {} })),
       worst: {
         'a payload of 16 KiB': existing(() =>
           json({ cron: '0 6 * * *', ...paris, payload: 'x'.repeat(16 * 1024 - 2) }),
@@ -221,10 +215,9 @@ async function withWaitingRun({ other }: Places, index: number) {
   return place
 }
 
-const preview = (query: Record<string, string>) =>
-  usual(() => `/v1/schedule-preview?${new URLSearchParams(query)}`)
+const preview = (query: Record<string, string>) => usual(() => `/v1/schedule-preview?${new URLSearchParams(query)}`)
 
-const MOST_FILES = 500
+const MAX_FILES = 500
 const LARGEST_SKILL_BYTES = 8 * MEBIBYTE
 const LARGEST_SKILL_BODY_BYTES = 16 * MEBIBYTE
 /** JSON writes it with six characters. */
@@ -233,7 +226,7 @@ const BYTES_OF_ESCAPED = 6
 
 /** The most files, with the longest names. */
 function largestSkill(character: string, bytesOfFile: number): Body {
-  const files = Array.from({ length: MOST_FILES - 1 }, (_, index) => ({
+  const files = Array.from({ length: MAX_FILES - 1 }, (_, index) => ({
     filename: `${'f'.repeat(155)}/${`${index}`.padEnd(99, 'n')}`,
     // With their index, because equal contents are stored once.
     content: `${index}`.padEnd(bytesOfFile, character),
@@ -247,13 +240,10 @@ function largestSkill(character: string, bytesOfFile: number): Body {
 }
 
 const LARGEST_SKILLS: Readonly<Record<string, () => Body>> = {
-  '500 files, 8 MiB': () => largestSkill('n', Math.floor(LARGEST_SKILL_BYTES / MOST_FILES)),
+  '500 files, 8 MiB': () => largestSkill('n', Math.floor(LARGEST_SKILL_BYTES / MAX_FILES)),
   // With room for the rest of the body.
   '500 files, 16 MiB with escapes': () =>
-    largestSkill(
-      ESCAPED,
-      Math.floor((LARGEST_SKILL_BODY_BYTES - 160 * KIBIBYTE) / MOST_FILES / BYTES_OF_ESCAPED),
-    ),
+    largestSkill(ESCAPED, Math.floor((LARGEST_SKILL_BODY_BYTES - 160 * KIBIBYTE) / MAX_FILES / BYTES_OF_ESCAPED)),
 }
 
 const ofLargestSkills = (askWith: (bodyOf: () => Body) => Ask) =>
@@ -277,8 +267,7 @@ const LARGEST_VALUE_BYTES = 64 * KIBIBYTE
 /** Of a key pair that nobody has. */
 const PUBLIC_KEY = '85fK1n5XY8EJE2hjyYDgPnuVh7GjLrOFVGPyJ1Cv8BE'
 
-const variablesOf = async (place: Place) =>
-  `/v1/projects/${await place.put('projects')}/environment-variables`
+const variablesOf = async (place: Place) => `/v1/projects/${await place.put('projects')}/environment-variables`
 
 /** The most variables at once. */
 const largestVariables =
@@ -318,8 +307,7 @@ const leaseOfLargest = (value: string, count: number) =>
     times(count, (index) => place.send('PUT', `${variables}/KEY_${index}`, json({ value }))),
   )
 
-const newKey = (place: Place) =>
-  place.send('POST', '/v1/api-keys', json({ name: 'bench', scopes: ['pins:read'] }))
+const newKey = (place: Place) => place.send('POST', '/v1/api-keys', json({ name: 'bench', scopes: ['pins:read'] }))
 
 const newRun = ({ usual: { place, projectSchedules } }: Places, index: number) =>
   place.addRun(projectSchedules[1 + (index % (USUAL_COUNT - 1))] ?? '')
@@ -659,23 +647,20 @@ const HEADERS_BYTES = 15 * KIBIBYTE
 /** A little below what Cloudflare lets pass: 16 KB of a URL. */
 const QUERY_BYTES = 14_000
 
-const LONGEST_HEADERS = Object.fromEntries(
+const MAX_HEADERS_LENGTH = Object.fromEntries(
   Array.from({ length: HEADERS_BYTES / 5 }, (_, index) => [`x${index.toString(36).padStart(4, '0')}`, '']),
 )
 
 /** As many as there is room for. */
-const LONGEST_QUERY = '&a'.repeat(QUERY_BYTES / 2)
+const MAX_QUERY_LENGTH = '&a'.repeat(QUERY_BYTES / 2)
 
 /** As many values as a body may have. */
-const MOST_VALUES = 99_000
+const MAX_VALUES = 99_000
 
 /** A body of so many bytes with so many unknown names. */
 function unknownNames(bytes: number, count: number): string {
   const length = Math.floor(bytes / count) - '"":0,'.length
-  const properties = Array.from(
-    { length: count - 1 },
-    (_, index) => `"${index.toString(36).padStart(length, 'a')}":0`,
-  )
+  const properties = Array.from({ length: count - 1 }, (_, index) => `"${index.toString(36).padStart(length, 'a')}":0`)
   return `{${properties.join()}}`
 }
 
@@ -687,7 +672,7 @@ const REFUSED_BODIES: Readonly<Record<string, (bytes: number) => string>> = {
   'empty arrays': (bytes) => `[${'[],'.repeat(bytes / 3 - 2)}[]]`,
   'unknown names': (bytes) => unknownNames(bytes, Math.floor(bytes / 11)),
   'as many unknown names as values are allowed': (bytes) =>
-    unknownNames(bytes, Math.min(MOST_VALUES, Math.floor(bytes / 11))),
+    unknownNames(bytes, Math.min(MAX_VALUES, Math.floor(bytes / 11))),
 }
 
 /** More than the rest of a body has beside a hostile text. */
@@ -734,8 +719,8 @@ function worstOfAll(typical: Ask, contract: Contract): Record<string, Ask> {
   const { body, bodyLimitBytes = USUAL_LIMIT_BYTES } = contract
   const longest: Ask = async (places, index) => {
     const asked = await typical(places, index)
-    const path = `${asked.path}${asked.path.includes('?') ? '' : '?'}${LONGEST_QUERY}`
-    return { ...asked, path, headers: { ...LONGEST_HEADERS, ...asked.headers }, refusal: 400 }
+    const path = `${asked.path}${asked.path.includes('?') ? '' : '?'}${MAX_QUERY_LENGTH}`
+    return { ...asked, path, headers: { ...MAX_HEADERS_LENGTH, ...asked.headers }, refusal: 400 }
   }
   const refused = Object.entries(body ? REFUSED_BODIES : {}).map(([what, bodyOf]): [string, Ask] => {
     const text = bodyOf(bodyLimitBytes)

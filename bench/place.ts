@@ -132,7 +132,7 @@ export interface Filled {
   readonly pinned: readonly string[]
 }
 
-const MOST_PINS = 50
+const MAX_PINS = 50
 
 export async function fill(place: Place, count: number): Promise<Filled> {
   const many = (make: (index: number) => Promise<string>) => times(count, make)
@@ -154,7 +154,7 @@ export async function fill(place: Place, count: number): Promise<Filled> {
     const variables = Array.from({ length }, (_, index) => ({ key: `KEY_${start + index}`, value: 'value' }))
     await place.send('POST', `/v1/projects/${projectId}/environment-variables`, json({ variables }))
   }
-  const pinned = sessions.slice(0, MOST_PINS)
+  const pinned = sessions.slice(0, MAX_PINS)
   await times(pinned.length, (index) => place.send('PUT', `/v1/pins/session/${pinned[index]}`))
   await place.send('PUT', '/v1/run-endpoint', RUN_ENDPOINT)
   await place.send('PUT', `/v1/users/${USER}/profile-picture`, { body: PICTURE })

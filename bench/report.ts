@@ -78,7 +78,7 @@ export function report(results: Results): string {
     '',
     '## Distance',
     '',
-    'One connection, with a delay for each call to D1. The slope of latency over delay is the number of round trips. Peer c is left out, because its',
+    'One connection, with a delay for each call to D1. The slope of latency over delay is the number of round trips. Peer b is left out, because its',
     'database is in its own process.',
     '',
     ...table(
@@ -100,12 +100,7 @@ export function report(results: Results): string {
     '',
     ...table(
       ['connections', 'requests/s', 'p50 ms', 'p99 ms'],
-      results.loads.map((row) => [
-        `${row.connections}`,
-        whole(row.perSecond),
-        fine(row.p50Ms),
-        fine(row.p99Ms),
-      ]),
+      results.loads.map((row) => [`${row.connections}`, whole(row.perSecond), fine(row.p50Ms), fine(row.p99Ms)]),
     ),
     '',
     '## Growth',
@@ -184,11 +179,7 @@ export function report(results: Results): string {
     '',
     ...table(
       ['contender', 'bytes gzip', 'evaluation ms'],
-      results.startUp.evaluations.map(({ contender, gzipBytes, ms }) => [
-        contender,
-        whole(gzipBytes),
-        fine(ms),
-      ]),
+      results.startUp.evaluations.map(({ contender, gzipBytes, ms }) => [contender, whole(gzipBytes), fine(ms)]),
     ),
     '',
     'The first request to a resource loads its code and compiles its statements. Medians of new workerd processes that answered one',
@@ -196,12 +187,7 @@ export function report(results: Results): string {
     '',
     ...table(
       ['contender', 'operation', 'first request ms', 'second request ms'],
-      results.startUp.firstRequests.map((row) => [
-        row.contender,
-        row.operation,
-        fine(row.firstMs),
-        fine(row.secondMs),
-      ]),
+      results.startUp.firstRequests.map((row) => [row.contender, row.operation, fine(row.firstMs), fine(row.secondMs)]),
     ),
     '',
   ].join('\n')
@@ -302,10 +288,7 @@ const MILLION = 1_000_000
 
 function costs(counted: Counted): string[] {
   const run = runUsage(counted)
-  const usages = [
-    ...documentedUsages(counted),
-    { name: 'a run, from its creation to its deletion', usage: run },
-  ]
+  const usages = [...documentedUsages(counted), { name: 'a run, from its creation to its deletion', usage: run }]
   const idle = idleDay(counted)
   const ofIdle = (charged: 'requests' | 'rowsRead' | 'rowsWritten') => {
     const { what, freeADay } = PRICES[charged]
@@ -377,9 +360,7 @@ function amountOf(usage: Usage, charged: Charged): string {
 
 function speedRows(speed: readonly Speed[]): string[][] {
   return speed.map((row) => {
-    const service = speed.find(
-      (other) => other.operation === row.operation && other.contender === SERVICE,
-    ) as Speed
+    const service = speed.find((other) => other.operation === row.operation && other.contender === SERVICE) as Speed
     return [
       row.operation,
       row.contender,
@@ -471,9 +452,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 function machine(): string {
   const version = (name: string) =>
-    JSON.parse(readFileSync(join(import.meta.dirname, '..', 'node_modules', name, 'package.json'), 'utf8'))
-      .version
-  const packages = ['workerd', 'hono', 'drizzle-orm', 'zod', '@hono/zod-openapi', 'fastify']
+    JSON.parse(readFileSync(join(import.meta.dirname, '..', 'node_modules', name, 'package.json'), 'utf8')).version
+  const packages = ['workerd', 'hono', 'drizzle-orm', 'zod', 'fastify']
   const versions = packages.map((name) => `${name} ${version(name)}`).join(', ')
   return `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.versions.node}, ${versions}`
 }

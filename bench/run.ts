@@ -3,20 +3,13 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describeScript, parsed, temporaryFolder } from '../scripts/command-line.ts'
+import { describeScript, parsed, temporaryFolder } from '../operate/command-line.ts'
 import { organizationId, schema, seed, userId } from './data.ts'
 import { deliveries } from './delivery.ts'
 import * as measure from './measure.ts'
 import { nextRuns } from './next-run.ts'
 import { report } from './report.ts'
-import {
-  type Bundle,
-  bundleWorker,
-  type Server,
-  startNode,
-  startWorker,
-  type WorkerServer,
-} from './servers.ts'
+import { type Bundle, bundleWorker, type Server, startNode, startWorker, type WorkerServer } from './servers.ts'
 import { sizes } from './size.ts'
 import { evaluations, type FirstRequest, firstRequests } from './start-up.ts'
 
@@ -83,9 +76,8 @@ const WORKERS = {
   'floor 2: one batch': 'bench/floors/one-batch.ts',
   service: 'src/index.ts',
   'peer a: Hono, Drizzle': 'bench/peers/drizzle.ts',
-  'peer b: zod-openapi, Drizzle': 'bench/peers/zod-openapi.ts',
 }
-const FASTIFY = 'peer c: Fastify, node:sqlite'
+const FASTIFY = 'peer b: Fastify, node:sqlite'
 
 const folder = temporaryFolder(join(tmpdir(), 'workspace-api-bench-'))
 const servers: Server[] = []

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
-import { configurationOf } from '../scripts/wrangler.ts'
+import { readConfiguration } from '../operate/wrangler.ts'
 import { COLLECT_GARBAGE } from './instrument.ts'
 
 // Miniflare starts workerd with it. `COLLECT_GARBAGE` needs it.
@@ -82,7 +82,7 @@ export async function startWorker(
   variables: Record<string, string>,
   receiver?: Outside,
 ): Promise<WorkerServer> {
-  const { compatibility_date, compatibility_flags, queues } = configurationOf({})
+  const { compatibility_date, compatibility_flags, queues } = readConfiguration({})
   const queueProducers = queues.producers?.map(({ binding, queue = '' }) => [binding, queue]) ?? []
   const queueConsumers = queues.consumers?.map(({ queue, max_batch_size: maxBatchSize = 10 }) => [
     queue,

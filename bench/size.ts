@@ -12,7 +12,7 @@ export interface Size {
 
 const ROWS = 50_000
 /** They are alike, so fewer will do. */
-const LONGEST_ROWS = 500
+const MAX_ROWS = 500
 const ORGANIZATIONS = 100
 
 /** As the service makes them: the rows of many organizations come in turn, ids in order of time. */
@@ -32,8 +32,8 @@ const longest = (characters: number) =>
 /** The same of one byte each. */
 const longestName = (characters: number) => `printf('%0${characters}d', v)`
 /** Of a project or a user, and of what has a name. */
-const LONGEST_ID = longest(255)
-const LONGEST_NAME = longest(255)
+const MAX_ID_LENGTH = longest(255)
+const MAX_NAME_LENGTH = longest(255)
 
 /** The column `files` of a version with 5 files. */
 const FILES_OF_A_VERSION = `json_array(${Array.from(
@@ -52,18 +52,18 @@ interface Kind {
 const NAMED: Row = { organizationId: ORGANIZATION, id: GIVEN_ID, name: NAME, ...TIMES }
 
 const ROW_OF: Readonly<Record<string, Kind>> = {
-  project: { table: 'projects', row: NAMED, longest: { id: LONGEST_ID, name: LONGEST_NAME } },
-  agent: { table: 'agents', row: NAMED, longest: { name: LONGEST_NAME } },
-  user: { table: 'users', row: NAMED, longest: { id: LONGEST_ID, name: LONGEST_NAME } },
+  project: { table: 'projects', row: NAMED, longest: { id: MAX_ID_LENGTH, name: MAX_NAME_LENGTH } },
+  agent: { table: 'agents', row: NAMED, longest: { name: MAX_NAME_LENGTH } },
+  user: { table: 'users', row: NAMED, longest: { id: MAX_ID_LENGTH, name: MAX_NAME_LENGTH } },
   session: {
     table: 'sessions',
     row: { ...NAMED, projectId: GIVEN_ID },
-    longest: { projectId: LONGEST_ID, name: LONGEST_NAME },
+    longest: { projectId: MAX_ID_LENGTH, name: MAX_NAME_LENGTH },
   },
   'pull request': {
     table: 'pullRequests',
     row: { ...NAMED, projectId: GIVEN_ID },
-    longest: { projectId: LONGEST_ID, name: LONGEST_NAME },
+    longest: { projectId: MAX_ID_LENGTH, name: MAX_NAME_LENGTH },
   },
   'API key': {
     table: 'apiKeys',
@@ -77,7 +77,7 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       createdAt: NOW,
     },
     // The body of a request that makes one has up to 64 KiB.
-    longest: { userId: LONGEST_ID, name: LONGEST_NAME, projectIds: longestName(63_000) },
+    longest: { userId: MAX_ID_LENGTH, name: MAX_NAME_LENGTH, projectIds: longestName(63_000) },
   },
   'session file': {
     table: 'sessionFiles',
@@ -108,7 +108,7 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       ...TIMES,
     },
     longest: {
-      parentId: LONGEST_ID,
+      parentId: MAX_ID_LENGTH,
       cron: longestName(255),
       idempotencyKey: longest(255),
       idempotencyFingerprint: longestName(64),
@@ -127,7 +127,7 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       attempts: '1',
       ...TIMES,
     },
-    longest: { parentId: LONGEST_ID, idempotencyKey: longest(255) },
+    longest: { parentId: MAX_ID_LENGTH, idempotencyKey: longest(255) },
   },
   'audit event': {
     table: 'auditEvents',
@@ -142,7 +142,7 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       requestId: GIVEN_ID,
     },
     // A path has each byte of an id in three characters.
-    longest: { target: longestName(3_400), apiKeyName: LONGEST_NAME, userId: LONGEST_ID },
+    longest: { target: longestName(3_400), apiKeyName: MAX_NAME_LENGTH, userId: MAX_ID_LENGTH },
   },
   deletion: {
     table: 'deletions',
@@ -154,7 +154,7 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       deletedAt: NOW,
       purgedAt: NOW,
     },
-    longest: { resourceId: LONGEST_ID },
+    longest: { resourceId: MAX_ID_LENGTH },
   },
   'environment variable of 100 bytes': {
     table: 'environmentVariables',
@@ -165,7 +165,7 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       sealedValue: "'v1.key-1.' || hex(randomblob(90))",
       ...TIMES,
     },
-    longest: { projectId: LONGEST_ID, key: longestName(255) },
+    longest: { projectId: MAX_ID_LENGTH, key: longestName(255) },
   },
   skill: {
     table: 'skills',
@@ -208,7 +208,7 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       // 500 files with the longest names.
       files: longestName(225_000),
       message: longest(255),
-      userId: LONGEST_ID,
+      userId: MAX_ID_LENGTH,
     },
   },
   'content of a file of a skill of 2 KB': {
@@ -231,7 +231,7 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       position: 'v * 1073741824',
       createdAt: NOW,
     },
-    longest: { userId: LONGEST_ID },
+    longest: { userId: MAX_ID_LENGTH },
   },
 }
 
@@ -240,7 +240,7 @@ export function sizes(): Size[] {
   return Object.entries(ROW_OF).map(([name, { table, row, longest }]) => ({
     name,
     bytes: bytesEach(table, row, ROWS),
-    mostBytes: bytesEach(table, { ...row, ...longest }, LONGEST_ROWS),
+    mostBytes: bytesEach(table, { ...row, ...longest }, MAX_ROWS),
   }))
 }
 

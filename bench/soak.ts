@@ -1,11 +1,14 @@
-/** Mixed traffic over all operations, for minutes, on stores that fail now and then; then a check of what must always hold. */
+/**
+ * Mixed traffic over all operations, for minutes, on stores that fail now and then; then a check of what must always
+ * hold.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { v7 as newUuid } from 'uuid'
-import { describeScript, parsed, positiveNumber } from '../scripts/command-line.ts'
+import { describeScript, parsed, positiveNumber } from '../operate/command-line.ts'
 import { COUNT_USAGE, USAGE_COUNTS } from '../src/db/usage.ts'
-import { runIdOf } from '../src/resources/schedules/firing/run-id.ts'
+import { computeRunId } from '../src/resources/schedules/run-id.ts'
 import { organization, schema } from './data.ts'
 import { mean } from './load.ts'
 import { execute } from './measure.ts'
@@ -29,9 +32,7 @@ const TICK_MS = 10_000
 const IDS_REMEMBERED = 20
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by names that only it knows
-const document: any = JSON.parse(
-  readFileSync(join(import.meta.dirname, '..', 'public', 'openapi.json'), 'utf8'),
-)
+const document: any = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'public', 'openapi.json'), 'utf8'))
 
 interface Operation {
   readonly id: string
@@ -137,11 +138,7 @@ async function ask(origin: URL, place: Place, operation: Operation): Promise<voi
   let index = 0
   const named = path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(ids[index++] ?? ''))
   const query =
-    id === 'putSessionFile'
-      ? `?path=${choose(['a', 'b', 'c'])}.txt`
-      : id === 'previewSchedule'
-        ? '?cron=@daily'
-        : ''
+    id === 'putSessionFile' ? `?path=${choose(['a', 'b', 'c'])}.txt` : id === 'previewSchedule' ? '?cron=@daily' : ''
   const response = await fetch(new URL(named + query, origin), {
     method,
     headers: {
@@ -200,9 +197,7 @@ async function soak({ origin, database, tick, memoryMb }: WorkerServer): Promise
   const places = Array.from({ length: ORGANIZATIONS }, () => new Place())
   const untouched = new Place()
   for (const place of [...places, untouched]) await execute(database, place.rows)
-  const quiet = operations.filter(
-    ({ method, id }) => method === 'PUT' && /put(Project|Agent|Session)$/.test(id),
-  )
+  const quiet = operations.filter(({ method, id }) => method === 'PUT' && /put(Project|Agent|Session)$/.test(id))
   for (let round = 0; round < 20; round++) {
     for (const operation of quiet) await ask(origin, untouched, operation)
   }
@@ -258,17 +253,7 @@ async function rows(database: D1Database, sql: string): Promise<Record<string, u
 }
 
 async function dumpOf(database: D1Database, { organizationId }: Place): Promise<unknown[]> {
-  const tables = [
-    'projects',
-    'agents',
-    'sessions',
-    'users',
-    'apiKeys',
-    'auditEvents',
-    'pins',
-    'schedules',
-    'runs',
-  ]
+  const tables = ['projects', 'agents', 'sessions', 'users', 'apiKeys', 'auditEvents', 'pins', 'schedules', 'runs']
   const dumps = tables.map((table) =>
     rows(database, `SELECT * FROM "${table}" WHERE "organizationId" = '${organizationId}' ORDER BY 1, 2, 3`),
   )
@@ -312,7 +297,7 @@ async function brokenInvariants({ database, objects }: WorkerServer): Promise<st
   )
   await none('A deletion that does not end', 'SELECT * FROM "deletions" WHERE "purgedAt" IS NULL')
   for (const { id, scheduleId, scheduledAt } of await rows(database, 'SELECT * FROM "runs"')) {
-    if (id !== runIdOf(String(scheduleId), String(scheduledAt))) broken.push(`A run with another id: ${id}`)
+    if (id !== computeRunId(String(scheduleId), String(scheduledAt))) broken.push(`A run with another id: ${id}`)
   }
   const linked = new Set(
     (
@@ -333,7 +318,6 @@ async function brokenInvariants({ database, objects }: WorkerServer): Promise<st
     cursor = page.cursor
   }
   for (const key of linked) if (!stored.has(key)) broken.push(`A row whose object is gone: ${key}`)
-  for (const key of stored)
-    if (!linked.has(key) && !orphaned.has(key)) broken.push(`An object of no row: ${key}`)
+  for (const key of stored) if (!linked.has(key) && !orphaned.has(key)) broken.push(`An object of no row: ${key}`)
   return broken.slice(0, 20)
 }

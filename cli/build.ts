@@ -1,7 +1,7 @@
 /** Bundles the command to dist/, and writes the licences of the packages in the bundle, which have to be passed on. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bundleCommand } from '../scripts/command-bundle.ts'
+import { bundleCommand } from './bundle.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const { code, packages } = await bundleCommand()

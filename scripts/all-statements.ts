@@ -2,9 +2,9 @@
 import './node-stand-in.ts'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
+import { ROOT } from '../operate/wrangler.ts'
 import { type Statement, statements } from '../src/db/statement.ts'
 import { namedStatements } from './named-statements.ts'
-import { ROOT } from './wrangler.ts'
 
 interface NamedStatement {
   /** The module that exports it: `src/resources/pins/statements.ts`. */

@@ -5,10 +5,7 @@ import { type Statement, statements } from '../src/db/statement.ts'
 export function namedStatements(exported: unknown, name = ''): [string, Statement][] {
   if (typeof exported !== 'object' || exported === null) return []
   if (statements.includes(exported as Statement)) return [[name, exported as Statement]]
-  const isPlain =
-    Array.isArray(exported) || [null, Object.prototype].includes(Object.getPrototypeOf(exported))
+  const isPlain = Array.isArray(exported) || [null, Object.prototype].includes(Object.getPrototypeOf(exported))
   if (!isPlain) return []
-  return Object.entries(exported).flatMap(([key, value]) =>
-    namedStatements(value, name ? `${name}.${key}` : key),
-  )
+  return Object.entries(exported).flatMap(([key, value]) => namedStatements(value, name ? `${name}.${key}` : key))
 }

@@ -25,23 +25,25 @@ select
       else "apiKeys"."expiresAt"
     end
   end as "pastExpiresAt",
-  case
-    when :userIdIsGiven then :userId
-    else "apiKeys"."userId"
-  end is null
-  or exists (
-    select
-      "id"
-    from
-      "users"
-    where
-      (
-        "users"."organizationId" = "apiKeys"."organizationId"
-        and "users"."id" = case
-          when :userIdIsGiven then :userId
-          else "apiKeys"."userId"
-        end
-      )
+  (
+    case
+      when :userIdIsGiven then :userId
+      else "apiKeys"."userId"
+    end is null
+    or exists (
+      select
+        "id"
+      from
+        "users"
+      where
+        (
+          "users"."organizationId" = "apiKeys"."organizationId"
+          and "users"."id" = case
+            when :userIdIsGiven then :userId
+            else "apiKeys"."userId"
+          end
+        )
+    )
   ) as "userExists",
   not exists (
     select
@@ -81,7 +83,7 @@ select
       when :userIdIsGiven then :userId
       else "apiKeys"."userId"
     end
-  ) as "userIsInReach",
+  ) as "userIsAccessible",
   (
     "apiKeys"."projectIds" is null
     or (
@@ -108,7 +110,7 @@ select
           )
       )
     )
-  ) as "projectsAreInReach",
+  ) as "projectsAreAccessible",
   (
     "apiKeys"."expiresAt" is null
     or coalesce(
@@ -178,7 +180,7 @@ select
         )
       )
     )
-  ) as "keyIsInReach"
+  ) as "keyIsAccessible"
 from
   "apiKeys"
   left join "apiKeys" "named" on (
@@ -194,7 +196,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- deletion.0
+-- deletion.record
 insert into
   "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
 select
@@ -393,7 +395,7 @@ where
     )
   );
 
--- deletion.1
+-- deletion.revoked
 update "apiKeys"
 set
   "revokedAt" = :now,
@@ -711,23 +713,25 @@ where
       end
     end is null
     and (
-      case
-        when :userIdIsGiven then :userId
-        else "apiKeys"."userId"
-      end is null
-      or exists (
-        select
-          "id"
-        from
-          "users"
-        where
-          (
-            "users"."organizationId" = "apiKeys"."organizationId"
-            and "users"."id" = case
-              when :userIdIsGiven then :userId
-              else "apiKeys"."userId"
-            end
-          )
+      (
+        case
+          when :userIdIsGiven then :userId
+          else "apiKeys"."userId"
+        end is null
+        or exists (
+          select
+            "id"
+          from
+            "users"
+          where
+            (
+              "users"."organizationId" = "apiKeys"."organizationId"
+              and "users"."id" = case
+                when :userIdIsGiven then :userId
+                else "apiKeys"."userId"
+              end
+            )
+        )
       )
     )
     and (
@@ -1331,7 +1335,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- ownDeletion.0
+-- ownDeletion.record
 insert into
   "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
 select
@@ -1434,7 +1438,7 @@ where
     )
   );
 
--- ownDeletion.1
+-- ownDeletion.revoked
 update "apiKeys"
 set
   "revokedAt" = :now,
@@ -1885,7 +1889,7 @@ select
         )
       )
     )
-  ) as "keyIsInReach",
+  ) as "keyIsAccessible",
   "named"."kind" <> 'session' as "keyIsNoSession",
   not exists (
     select

@@ -72,7 +72,7 @@ from
     order by
       "auditEvents"."id" desc
     limit
-      + :mostExamined
+      + :maxExamined
   ) "examined"
 where
   (

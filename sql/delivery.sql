@@ -1,4 +1,4 @@
--- src/delivery/check-runs.ts
+-- src/resources/schedules/delivery/check-runs.ts
 
 -- selectToCheck
 select
@@ -74,7 +74,7 @@ where
     and "runs"."checkAt" = ("checked".value ->> 'checkAt')
   );
 
--- src/delivery/consumer.ts
+-- src/resources/schedules/delivery/consumer.ts
 
 -- deleteGone
 delete from "runEndpoints"

@@ -46,7 +46,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   "projects"."archivedAt" is null as "projectIsActive"
 from
   "apiKeys"
@@ -169,7 +169,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach"
+  ) as "projectIsAccessible"
 from
   "apiKeys"
   left join "projects" on (
@@ -417,7 +417,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach"
+  ) as "projectIsAccessible"
 from
   "apiKeys"
   left join "projects" on (
@@ -944,7 +944,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   (
     "variableRequests"."idempotencyKey" is null
     or (

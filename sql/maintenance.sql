@@ -908,7 +908,6 @@ from
       "organizations"
       cross join "auditEvents" on "auditEvents"."organizationId" = "organizations"."id"
       and "auditEvents"."id" < :oldestEventId
-      and true
     where
       "organizations"."id" > :after
       and "organizations"."id" <= :last
@@ -927,7 +926,6 @@ where
       "organizations"
       cross join "auditEvents" on "auditEvents"."organizationId" = "organizations"."id"
       and "auditEvents"."id" < :oldestEventId
-      and true
     where
       "organizations"."id" > :after
       and "organizations"."id" <= :last
@@ -946,8 +944,10 @@ from
     from
       "organizations"
       cross join "runs" on "runs"."organizationId" = "organizations"."id"
-      and "runs"."id" < :oldestRunId
-      and "runs"."createdAt" < :oldestRun
+      and (
+        "runs"."id" < :oldestRunId
+        and "runs"."createdAt" < :oldestRun
+      )
     where
       "organizations"."id" > :after
       and "organizations"."id" <= :last
@@ -965,8 +965,10 @@ where
     from
       "organizations"
       cross join "runs" on "runs"."organizationId" = "organizations"."id"
-      and "runs"."id" < :oldestRunId
-      and "runs"."createdAt" < :oldestRun
+      and (
+        "runs"."id" < :oldestRunId
+        and "runs"."createdAt" < :oldestRun
+      )
     where
       "organizations"."id" > :after
       and "organizations"."id" <= :last

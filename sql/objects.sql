@@ -45,7 +45,7 @@ where
 -- saveCursor
 update "objectSearches"
 set
-  "cursor" = :cursor
+  "cursor" = :searchCursor
 where
   "objectSearches"."startedAt" = :startedAt;
 

@@ -306,7 +306,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.0
+-- statements.deletion.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -366,7 +366,7 @@ where
     )
   );
 
--- statements.deletion.1
+-- statements.deletion.removed
 delete from "agents"
 where
   (
@@ -575,7 +575,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     "projects"."id" is not null
     or (
@@ -735,7 +735,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     "projects"."id" is not null
     or (
@@ -916,7 +916,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     "projects"."id" is not null
     or (
@@ -944,7 +944,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.0
+-- statements.deletion.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -1014,7 +1014,7 @@ where
     )
   );
 
--- statements.deletion.1
+-- statements.deletion.removed
 delete from "projects"
 where
   (
@@ -1114,7 +1114,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     "projects"."id" is not null
     or (
@@ -1252,7 +1252,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   (
     "apiKeys"."projectIds" is null
     or coalesce("pullRequests"."projectId", "deletions"."projectId", "projects"."id") in (
@@ -1261,7 +1261,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     ("pullRequests"."organizationId", "pullRequests"."projectId") in (
       select
@@ -1431,8 +1431,8 @@ set
   "revision" = excluded."revision"
 returning
   "id",
-  "name",
   "projectId",
+  "name",
   "createdAt",
   "updatedAt",
   "revision";
@@ -1465,7 +1465,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     ("pullRequests"."organizationId", "pullRequests"."projectId") in (
       select
@@ -1496,8 +1496,8 @@ where
 -- statements.retrieve
 select
   "pullRequests"."id",
-  "pullRequests"."name",
   "pullRequests"."projectId",
+  "pullRequests"."name",
   "pullRequests"."createdAt",
   "pullRequests"."updatedAt",
   "pullRequests"."revision"
@@ -1584,8 +1584,8 @@ where
 -- statements.list
 select
   "pullRequests"."id",
-  "pullRequests"."name",
   "pullRequests"."projectId",
+  "pullRequests"."name",
   "pullRequests"."createdAt",
   "pullRequests"."updatedAt"
 from
@@ -1648,7 +1648,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach"
+  ) as "projectIsAccessible"
 from
   "apiKeys"
   left join "projects" on (
@@ -1661,8 +1661,8 @@ where
 -- statements.listInProject
 select
   "id" as "id",
-  "name" as "name",
   "projectId" as "projectId",
+  "name" as "name",
   "createdAt" as "createdAt",
   "updatedAt" as "updatedAt"
 from
@@ -1741,7 +1741,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     ("pullRequests"."organizationId", "pullRequests"."projectId") in (
       select
@@ -1780,7 +1780,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.0
+-- statements.deletion.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -1861,7 +1861,7 @@ where
     )
   );
 
--- statements.deletion.1
+-- statements.deletion.removed
 delete from "pullRequests"
 where
   (
@@ -1971,7 +1971,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   (
     "apiKeys"."projectIds" is null
     or coalesce("sessions"."projectId", "deletions"."projectId", "projects"."id") in (
@@ -1980,7 +1980,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -2150,8 +2150,8 @@ set
   "revision" = excluded."revision"
 returning
   "id",
-  "name",
   "projectId",
+  "name",
   "createdAt",
   "updatedAt",
   "revision";
@@ -2184,7 +2184,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -2215,8 +2215,8 @@ where
 -- statements.retrieve
 select
   "sessions"."id",
-  "sessions"."name",
   "sessions"."projectId",
+  "sessions"."name",
   "sessions"."createdAt",
   "sessions"."updatedAt",
   "sessions"."revision"
@@ -2303,8 +2303,8 @@ where
 -- statements.list
 select
   "sessions"."id",
-  "sessions"."name",
   "sessions"."projectId",
+  "sessions"."name",
   "sessions"."createdAt",
   "sessions"."updatedAt"
 from
@@ -2367,7 +2367,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach"
+  ) as "projectIsAccessible"
 from
   "apiKeys"
   left join "projects" on (
@@ -2380,8 +2380,8 @@ where
 -- statements.listInProject
 select
   "id" as "id",
-  "name" as "name",
   "projectId" as "projectId",
+  "name" as "name",
   "createdAt" as "createdAt",
   "updatedAt" as "updatedAt"
 from
@@ -2460,7 +2460,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -2499,7 +2499,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.0
+-- statements.deletion.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -2580,7 +2580,7 @@ where
     )
   );
 
--- statements.deletion.1
+-- statements.deletion.removed
 delete from "sessions"
 where
   (
@@ -3018,7 +3018,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.0
+-- statements.deletion.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -3131,7 +3131,7 @@ where
     )
   );
 
--- statements.deletion.1
+-- statements.deletion.removed
 delete from "users"
 where
   (
@@ -3246,7 +3246,7 @@ where
 returning
   "id";
 
--- statements.deletion.2
+-- statements.deletion.recordUserKeys
 insert into
   "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
 select
@@ -3345,7 +3345,7 @@ where
     )
   );
 
--- statements.deletion.3
+-- statements.deletion.revokeUserKeys
 update "apiKeys"
 set
   "revokedAt" = :now

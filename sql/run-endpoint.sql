@@ -1,4 +1,4 @@
--- src/resources/run-endpoint/statements.ts
+-- src/resources/schedules/run-endpoint/statements.ts
 
 -- accessible.check
 select

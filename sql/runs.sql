@@ -1,4 +1,4 @@
--- src/resources/runs/statements.ts
+-- src/resources/schedules/runs/statements.ts
 
 -- accessible.check
 select
@@ -37,7 +37,7 @@ select
           json_each("apiKeys"."projectIds")
       )
     )
-  ) as "isInReach"
+  ) as "isAccessible"
 from
   "apiKeys"
   left join "runs" on (
@@ -197,7 +197,7 @@ select
           json_each("apiKeys"."projectIds")
       )
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   not (
     "runs"."status" = 'delivered'
     and "runs"."claimId" is not null
@@ -221,41 +221,6 @@ from
     "runs"."parentType" = 'agent'
     and "agents"."organizationId" = "runs"."organizationId"
     and "agents"."id" = "runs"."parentId"
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
-
--- agentScheduleRuns.readable.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "agents"."id" is not null as "parentExists",
-  "schedules"."id" is not null as "scheduleExists"
-from
-  "apiKeys"
-  left join "agents" on (
-    "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
-    )
-    and "schedules"."id" = :scheduleId
   )
 where
   "apiKeys"."hash" = :caller.keyHash;
@@ -292,13 +257,13 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :agentId
+          and "agents"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :agentId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -326,42 +291,6 @@ order by
   "runs"."scheduledAt" desc
 limit
   + :rowLimit;
-
--- agentScheduleRuns.changeable.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "agents"."id" is not null as "parentExists",
-  "schedules"."id" is not null as "scheduleExists",
-  "agents"."archivedAt" is null as "parentIsActive"
-from
-  "apiKeys"
-  left join "agents" on (
-    "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
 
 -- agentScheduleRuns.insert
 insert into
@@ -521,13 +450,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -563,13 +492,13 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :agentId
+          and "agents"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :agentId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -627,13 +556,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -758,7 +687,7 @@ from
     order by
       "runs"."id" desc
     limit
-      + :mostExamined
+      + :maxExamined
   ) as "runs"
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
@@ -1380,7 +1309,7 @@ select
           json_each("apiKeys"."projectIds")
       )
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   case
     when :claimId is null then "runs"."claimId" is null
     or "runs"."status" = 'pending'
@@ -1393,9 +1322,10 @@ select
   ) as "hasNoOtherOutcome",
   not (
     "runs"."status" = 'delivered'
+    and "runs"."checkAt" is not null
     and coalesce(
       max(
-        "runs"."checkAt",
+        coalesce("runs"."checkAt", ''),
         strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
       ) <= :now,
       false
@@ -1566,9 +1496,10 @@ where
           and (
             not (
               "runs"."status" = 'delivered'
+              and "runs"."checkAt" is not null
               and coalesce(
                 max(
-                  "runs"."checkAt",
+                  coalesce("runs"."checkAt", ''),
                   strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                 ) <= :now,
                 false
@@ -1624,7 +1555,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "isInReach"
+  ) as "isAccessible"
 from
   "apiKeys"
   left join "projects" "named" on (
@@ -1751,9 +1682,10 @@ where
           and (
             not (
               "runs"."status" = 'delivered'
+              and "runs"."checkAt" is not null
               and coalesce(
                 max(
-                  "runs"."checkAt",
+                  coalesce("runs"."checkAt", ''),
                   strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                 ) <= :now,
                 false
@@ -1882,9 +1814,10 @@ where
             and (
               not (
                 "runs"."status" = 'delivered'
+                and "runs"."checkAt" is not null
                 and coalesce(
                   max(
-                    "runs"."checkAt",
+                    coalesce("runs"."checkAt", ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                   ) <= :now,
                   false
@@ -2041,7 +1974,7 @@ from
     order by
       "runs"."id" asc
     limit
-      + :mostExamined
+      + :maxExamined
   ) as "runs"
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
@@ -2149,50 +2082,6 @@ limit
 offset
   2499;
 
--- projectScheduleRuns.readable.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "parentExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "projectIsInReach",
-  "schedules"."id" is not null as "scheduleExists"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
-
 -- projectScheduleRuns.list
 select
   "id",
@@ -2225,13 +2114,13 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :projectId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -2270,51 +2159,6 @@ order by
   "runs"."scheduledAt" desc
 limit
   + :rowLimit;
-
--- projectScheduleRuns.changeable.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "parentExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "projectIsInReach",
-  "schedules"."id" is not null as "scheduleExists",
-  "projects"."archivedAt" is null as "parentIsActive"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
 
 -- projectScheduleRuns.insert
 insert into
@@ -2474,13 +2318,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -2527,13 +2371,13 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :projectId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -2602,13 +2446,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -2818,7 +2662,7 @@ select
           json_each("apiKeys"."projectIds")
       )
     )
-  ) as "isInReach",
+  ) as "isAccessible",
   (
     "runs"."status" = 'delivered'
     and "runs"."claimId" is :claimId
@@ -2942,7 +2786,7 @@ from
     order by
       "runs"."scheduledAt" desc
     limit
-      + :mostExamined
+      + :maxExamined
   ) as "runs"
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
@@ -3261,9 +3105,10 @@ where
     and (
       not (
         "runs"."status" = 'delivered'
+        and "runs"."checkAt" is not null
         and coalesce(
           max(
-            "runs"."checkAt",
+            coalesce("runs"."checkAt", ''),
             strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
           ) <= :now,
           false

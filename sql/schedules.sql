@@ -1,551 +1,3 @@
--- src/resources/schedules/firing/fire.ts
-
--- insertMissedSpans
-insert into
-  "missedSpans" (
-    "organizationId",
-    "scheduleId",
-    "missedFrom",
-    "missedUntil",
-    "parentType",
-    "parentId",
-    "cron",
-    "timezone"
-  )
-select
-  "schedules"."organizationId" as "organizationId",
-  "schedules"."id" as "scheduleId",
-  ("firings".value ->> 'dueAt') as "missedFrom",
-  ("firings".value ->> 'scheduledAt') as "missedUntil",
-  "schedules"."parentType" as "parentType",
-  "schedules"."parentId" as "parentId",
-  "schedules"."cron" as "cron",
-  "schedules"."timezone" as "timezone"
-from
-  json_each(:firings) as "firings"
-  cross join "schedules"
-where
-  (
-    (
-      (
-        (
-          "schedules"."organizationId" = ("firings".value ->> 'organizationId')
-          and "schedules"."id" = ("firings".value ->> 'id')
-          and "schedules"."timezone" = ("firings".value ->> 'timezone')
-        )
-        and "schedules"."cron" is ("firings".value ->> 'cron')
-        and "schedules"."runAt" is ("firings".value ->> 'runAt')
-      )
-      and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
-    )
-    and ("firings".value ->> 'dueAt') < ("firings".value ->> 'scheduledAt')
-  )
-on conflict ("missedSpans"."organizationId", "missedSpans"."scheduleId", "missedSpans"."missedUntil") do update
-set
-  "missedFrom" = min("missedSpans"."missedFrom", excluded."missedFrom");
-
--- insertRuns
-insert into
-  "runs" (
-    "organizationId",
-    "scheduleId",
-    "scheduledAt",
-    "id",
-    "parentType",
-    "parentId",
-    "status",
-    "failure",
-    "attempts",
-    "lastError",
-    "claimId",
-    "checkAt",
-    "startedAt",
-    "finishedAt",
-    "message",
-    "sessionId",
-    "createdAt",
-    "updatedAt",
-    "idempotencyKey"
-  )
-select
-  "schedules"."organizationId" as "organizationId",
-  "schedules"."id" as "scheduleId",
-  ("firings".value ->> 'scheduledAt') as "scheduledAt",
-  ("firings".value ->> 'runId') as "id",
-  "schedules"."parentType" as "parentType",
-  "schedules"."parentId" as "parentId",
-  case
-    when (
-      case
-        when not (coalesce("projects"."archivedAt", "agents"."archivedAt") is null) then 'The ' || "schedules"."parentType" || ' was archived.'
-        when "schedules"."overlap" = 'skip'
-        and "schedules"."lastRunAt" > ("firings".value ->> 'scheduledAt') then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
-        else 'The run of ' || (
-          select
-            "scheduledAt"
-          from
-            "runs" "previous"
-          where
-            (
-              "schedules"."overlap" = 'skip'
-              and "previous"."organizationId" = "schedules"."organizationId"
-              and "previous"."scheduleId" = "schedules"."id"
-              and "previous"."scheduledAt" = "schedules"."lastRunAt"
-              and (
-                "previous"."status" = 'pending'
-                or (
-                  "previous"."status" = 'delivered'
-                  and max(
-                    coalesce("previous"."checkAt", ''),
-                    strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
-                  ) > :now
-                )
-              )
-            )
-        ) || ' was not finished.'
-      end
-    ) is not null then 'skipped'
-    else 'pending'
-  end as "status",
-  null as "failure",
-  0 as "attempts",
-  case
-    when not (coalesce("projects"."archivedAt", "agents"."archivedAt") is null) then 'The ' || "schedules"."parentType" || ' was archived.'
-    when "schedules"."overlap" = 'skip'
-    and "schedules"."lastRunAt" > ("firings".value ->> 'scheduledAt') then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
-    else 'The run of ' || (
-      select
-        "scheduledAt"
-      from
-        "runs" "previous"
-      where
-        (
-          "schedules"."overlap" = 'skip'
-          and "previous"."organizationId" = "schedules"."organizationId"
-          and "previous"."scheduleId" = "schedules"."id"
-          and "previous"."scheduledAt" = "schedules"."lastRunAt"
-          and (
-            "previous"."status" = 'pending'
-            or (
-              "previous"."status" = 'delivered'
-              and max(
-                coalesce("previous"."checkAt", ''),
-                strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
-              ) > :now
-            )
-          )
-        )
-    ) || ' was not finished.'
-  end as "lastError",
-  null as "claimId",
-  case
-    when not (
-      case
-        when not (coalesce("projects"."archivedAt", "agents"."archivedAt") is null) then 'The ' || "schedules"."parentType" || ' was archived.'
-        when "schedules"."overlap" = 'skip'
-        and "schedules"."lastRunAt" > ("firings".value ->> 'scheduledAt') then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
-        else 'The run of ' || (
-          select
-            "scheduledAt"
-          from
-            "runs" "previous"
-          where
-            (
-              "schedules"."overlap" = 'skip'
-              and "previous"."organizationId" = "schedules"."organizationId"
-              and "previous"."scheduleId" = "schedules"."id"
-              and "previous"."scheduledAt" = "schedules"."lastRunAt"
-              and (
-                "previous"."status" = 'pending'
-                or (
-                  "previous"."status" = 'delivered'
-                  and max(
-                    coalesce("previous"."checkAt", ''),
-                    strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
-                  ) > :now
-                )
-              )
-            )
-        ) || ' was not finished.'
-      end
-    ) is not null
-    and exists (
-      select
-        1
-      from
-        "runEndpoints"
-      where
-        "runEndpoints"."organizationId" = "schedules"."organizationId"
-    ) then :checkAt
-  end as "checkAt",
-  null as "startedAt",
-  null as "finishedAt",
-  null as "message",
-  null as "sessionId",
-  max(
-    :now,
-    coalesce(
-      (
-        select
-          "createdAt"
-        from
-          "runEndpoints"
-        where
-          "runEndpoints"."organizationId" = "schedules"."organizationId"
-      ),
-      ''
-    )
-  ) as "createdAt",
-  :now as "updatedAt",
-  null as "idempotencyKey"
-from
-  json_each(:firings) as "firings"
-  cross join "schedules"
-  left join "projects" on (
-    "schedules"."parentType" = 'project'
-    and "projects"."organizationId" = "schedules"."organizationId"
-    and "projects"."id" = "schedules"."parentId"
-  )
-  left join "agents" on (
-    "schedules"."parentType" = 'agent'
-    and "agents"."organizationId" = "schedules"."organizationId"
-    and "agents"."id" = "schedules"."parentId"
-  )
-where
-  (
-    (
-      (
-        (
-          "schedules"."organizationId" = ("firings".value ->> 'organizationId')
-          and "schedules"."id" = ("firings".value ->> 'id')
-          and "schedules"."timezone" = ("firings".value ->> 'timezone')
-        )
-        and "schedules"."cron" is ("firings".value ->> 'cron')
-        and "schedules"."runAt" is ("firings".value ->> 'runAt')
-      )
-      and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
-    )
-    and (
-      "projects"."id" is not null
-      or "agents"."id" is not null
-    )
-  )
-on conflict do nothing
-returning
-  "organizationId",
-  "id",
-  "attempts",
-  "checkAt";
-
--- recordTick
-insert into
-  "lastTick" ("id", "scheduledAt")
-values
-  (1, :now)
-on conflict ("lastTick"."id") do update
-set
-  "scheduledAt" = max("lastTick"."scheduledAt", excluded."scheduledAt");
-
--- selectDue
-select
-  "schedules"."organizationId",
-  "schedules"."id",
-  "schedules"."cron",
-  "schedules"."runAt",
-  "schedules"."timezone",
-  "schedules"."nextRunAt" as "dueAt",
-  coalesce("runEndpoints"."slowUntil" > :now, false) as "isSlow"
-from
-  "schedules"
-  left join "runEndpoints" on "runEndpoints"."organizationId" = "schedules"."organizationId"
-where
-  "schedules"."nextRunAt" <= :now
-order by
-  "schedules"."nextRunAt" asc
-limit
-  + 250;
-
--- updateNextRuns
-update "schedules"
-set
-  "enabledAt" = case
-    when not (
-      ("firings".value ->> 'nextRunAt') is null
-      and "schedules"."cron" is not null
-    ) then "schedules"."enabledAt"
-  end,
-  "lastRunAt" = nullif(
-    max(
-      coalesce(
-        (
-          select
-            "scheduledAt"
-          from
-            "runs"
-          where
-            (
-              "runs"."organizationId" = "schedules"."organizationId"
-              and "runs"."scheduleId" = "schedules"."id"
-              and "runs"."scheduledAt" = ("firings".value ->> 'scheduledAt')
-              and "runs"."status" <> 'skipped'
-            )
-        ),
-        ''
-      ),
-      coalesce("schedules"."lastRunAt", '')
-    ),
-    ''
-  ),
-  "nextRunAt" = ("firings".value ->> 'nextRunAt'),
-  "pausedReason" = case
-    when ("firings".value ->> 'nextRunAt') is null
-    and "schedules"."cron" is not null then 'The next run could not be computed. Change the cron expression or the time zone.'
-  end
-from
-  json_each(:firings) as "firings"
-where
-  (
-    (
-      (
-        "schedules"."organizationId" = ("firings".value ->> 'organizationId')
-        and "schedules"."id" = ("firings".value ->> 'id')
-        and "schedules"."timezone" = ("firings".value ->> 'timezone')
-      )
-      and "schedules"."cron" is ("firings".value ->> 'cron')
-      and "schedules"."runAt" is ("firings".value ->> 'runAt')
-    )
-    and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
-  );
-
--- src/resources/schedules/firing/pause-failing.ts
-
--- pauseFailing
-update "schedules"
-set
-  "enabledAt" = null,
-  "nextRunAt" = null,
-  "updatedAt" = :now,
-  "pausedReason" = case coalesce("schedules"."pauseAfterFailures", 20)
-    when 1 then 'A run failed.'
-    else coalesce("schedules"."pauseAfterFailures", 20) || ' runs in a row failed.'
-  end || ' The last failure (' || ("failed".value ->> 'failure') || ')' || coalesce(': ' || ("failed".value ->> 'error'), '')
-from
-  json_each(:failed) as "failed"
-where
-  (
-    "schedules"."organizationId" = ("failed".value ->> 'organizationId')
-    and "schedules"."id" = ("failed".value ->> 'scheduleId')
-    and (
-      "schedules"."enabledAt" is not null
-      and (
-        select
-          count(*)
-        from
-          (
-            select
-              "status",
-              row_number() over (
-                order by
-                  "scheduledAt" desc
-              ) as position
-            from
-              (
-                select
-                  *
-                from
-                  (
-                    select
-                      "runs"."status" as "status",
-                      "runs"."checkAt" as "checkAt",
-                      "runs"."scheduledAt" as "scheduledAt"
-                    from
-                      "runs"
-                    where
-                      "runs"."organizationId" = "schedules"."organizationId"
-                      and "runs"."scheduleId" = "schedules"."id"
-                      and "runs"."scheduledAt" >= "schedules"."enabledAt"
-                    order by
-                      "runs"."scheduledAt" desc
-                    limit
-                      1000
-                  )
-                where
-                  "status" in ('succeeded', 'failed')
-                  or (
-                    "status" = 'delivered'
-                    and "checkAt" is null
-                  )
-                limit
-                  100
-              )
-          )
-        where
-          position <= coalesce("schedules"."pauseAfterFailures", 20)
-          and "status" = 'failed'
-      ) >= coalesce("schedules"."pauseAfterFailures", 20)
-    )
-  );
-
--- src/resources/schedules/firing/record-missed.ts
-
--- deleteRecordedSpans
-delete from "missedSpans"
-where
-  ("missedSpans"."organizationId", "missedSpans"."scheduleId", "missedSpans"."missedUntil") in (
-    select
-      ("recorded".value ->> 'organizationId') as "organizationId",
-      ("recorded".value ->> 'scheduleId') as "scheduleId",
-      ("recorded".value ->> 'missedUntil') as "missedUntil"
-    from
-      json_each(:recorded) as "recorded"
-  )
-  and "missedSpans"."missedFrom" >= "missedSpans"."missedUntil";
-
--- insertSkipped
-insert into
-  "runs" (
-    "organizationId",
-    "scheduleId",
-    "scheduledAt",
-    "id",
-    "parentType",
-    "parentId",
-    "status",
-    "failure",
-    "attempts",
-    "lastError",
-    "claimId",
-    "checkAt",
-    "startedAt",
-    "finishedAt",
-    "message",
-    "sessionId",
-    "createdAt",
-    "updatedAt",
-    "idempotencyKey"
-  )
-select
-  "schedules"."organizationId" as "organizationId",
-  "schedules"."id" as "scheduleId",
-  ("missed".value ->> 'scheduledAt') as "scheduledAt",
-  ("missed".value ->> 'runId') as "id",
-  "schedules"."parentType" as "parentType",
-  "schedules"."parentId" as "parentId",
-  'skipped' as "status",
-  null as "failure",
-  0 as "attempts",
-  'The run was missed. The run of ' || "missedSpans"."missedUntil" || ' replaces it.' as "lastError",
-  null as "claimId",
-  null as "checkAt",
-  null as "startedAt",
-  null as "finishedAt",
-  null as "message",
-  null as "sessionId",
-  :now as "createdAt",
-  :now as "updatedAt",
-  null as "idempotencyKey"
-from
-  json_each(:missed) as "missed"
-  cross join "missedSpans"
-  inner join "schedules" on (
-    "schedules"."organizationId" = "missedSpans"."organizationId"
-    and "schedules"."id" = "missedSpans"."scheduleId"
-  )
-where
-  (
-    "missedSpans"."organizationId" = ("missed".value ->> 'organizationId')
-    and "missedSpans"."scheduleId" = ("missed".value ->> 'scheduleId')
-    and "missedSpans"."missedUntil" = ("missed".value ->> 'missedUntil')
-  )
-on conflict do nothing;
-
--- selectSpans
-select
-  "organizationId",
-  "scheduleId",
-  "missedFrom",
-  "missedUntil",
-  "parentType",
-  "parentId",
-  "cron",
-  "timezone"
-from
-  "missedSpans"
-where
-  "missedSpans"."missedFrom" <= :now
-order by
-  "missedSpans"."missedFrom" asc
-limit
-  + 50;
-
--- shortenSpans
-update "missedSpans"
-set
-  "missedFrom" = ("recorded".value ->> 'nextFrom')
-from
-  json_each(:recorded) as "recorded"
-where
-  (
-    "missedSpans"."organizationId" = ("recorded".value ->> 'organizationId')
-    and "missedSpans"."scheduleId" = ("recorded".value ->> 'scheduleId')
-    and "missedSpans"."missedUntil" = ("recorded".value ->> 'missedUntil')
-    and "missedSpans"."missedFrom" = ("recorded".value ->> 'missedFrom')
-  );
-
--- src/resources/schedules/firing/refresh-next-runs.ts
-
--- selectPage
-select
-  "organizationId",
-  "id",
-  "cron",
-  "runAt",
-  "timezone",
-  "enabledAt",
-  "lastRunAt",
-  "nextRunAt",
-  "updatedAt"
-from
-  "schedules"
-where
-  ("schedules"."organizationId", "schedules"."id") > (:after ->> 0, :after ->> 1)
-order by
-  "schedules"."organizationId" asc,
-  "schedules"."id" asc
-limit
-  + 100;
-
--- storeNextRuns
-update "schedules"
-set
-  "enabledAt" = case
-    when not (
-      ("refreshed".value ->> 'newNextRunAt') is null
-      and "schedules"."cron" is not null
-    ) then "schedules"."enabledAt"
-  end,
-  "nextRunAt" = ("refreshed".value ->> 'newNextRunAt'),
-  "pausedReason" = case
-    when ("refreshed".value ->> 'newNextRunAt') is null
-    and "schedules"."cron" is not null then 'The next run could not be computed. Change the cron expression or the time zone.'
-  end
-from
-  json_each(:refreshed) as "refreshed"
-where
-  (
-    (
-      (
-        "schedules"."organizationId" = ("refreshed".value ->> 'organizationId')
-        and "schedules"."id" = ("refreshed".value ->> 'id')
-        and "schedules"."timezone" = ("refreshed".value ->> 'timezone')
-      )
-      and "schedules"."cron" is ("refreshed".value ->> 'cron')
-      and "schedules"."runAt" is ("refreshed".value ->> 'runAt')
-    )
-    and "schedules"."enabledAt" = ("refreshed".value ->> 'enabledAt')
-    and "schedules"."nextRunAt" is ("refreshed".value ->> 'nextRunAt')
-  );
-
 -- src/resources/schedules/preconditions.ts
 
 -- agentPreconditions.creatable.check
@@ -581,13 +33,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" "earlier" on (
     (
       "earlier"."organizationId" = "apiKeys"."organizationId"
       and "earlier"."parentType" = 'agent'
-      and "earlier"."parentId" = :agentId
+      and "earlier"."parentId" = :parentId
     )
     and "earlier"."idempotencyKey" = :idempotencyKey
   )
@@ -615,7 +67,78 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
+  )
+where
+  "apiKeys"."hash" = :caller.keyHash;
+
+-- agentPreconditions.readable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "agents"."id" is not null as "parentExists",
+  "schedules"."id" is not null as "scheduleExists"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  "apiKeys"."hash" = :caller.keyHash;
+
+-- agentPreconditions.changeable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "agents"."id" is not null as "parentExists",
+  "schedules"."id" is not null as "scheduleExists",
+  "agents"."archivedAt" is null as "parentIsActive"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
   )
 where
   "apiKeys"."hash" = :caller.keyHash;
@@ -649,13 +172,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -707,13 +230,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -771,13 +294,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -818,7 +341,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   "earlier"."id" is null as "idempotencyKeyIsNew",
   "projects"."archivedAt" is null as "parentIsActive",
   (
@@ -835,13 +358,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" "earlier" on (
     (
       "earlier"."organizationId" = "apiKeys"."organizationId"
       and "earlier"."parentType" = 'project'
-      and "earlier"."parentId" = :projectId
+      and "earlier"."parentId" = :parentId
     )
     and "earlier"."idempotencyKey" = :idempotencyKey
   )
@@ -873,12 +396,101 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach"
+  ) as "projectIsAccessible"
 from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
+  )
+where
+  "apiKeys"."hash" = :caller.keyHash;
+
+-- projectPreconditions.readable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "parentExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsAccessible",
+  "schedules"."id" is not null as "scheduleExists"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  "apiKeys"."hash" = :caller.keyHash;
+
+-- projectPreconditions.changeable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "parentExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsAccessible",
+  "schedules"."id" is not null as "scheduleExists",
+  "projects"."archivedAt" is null as "parentIsActive"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
   )
 where
   "apiKeys"."hash" = :caller.keyHash;
@@ -908,7 +520,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   "schedules"."id" is not null as "scheduleExists",
   "projects"."archivedAt" is null as "parentIsActive",
   :ifMatch is null
@@ -921,13 +533,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -959,7 +571,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   "schedules"."id" is not null as "scheduleExists",
   "projects"."archivedAt" is null as "parentIsActive",
   :ifMatch is null
@@ -988,13 +600,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -1026,7 +638,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "projectIsInReach",
+  ) as "projectIsAccessible",
   "deletions"."resourceId" is null as "isNotDeleted",
   (
     "namesake"."id" is null
@@ -1061,13 +673,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -1115,7 +727,7 @@ select
   "apiKeys"."organizationId" as "organizationId",
   :id as "id",
   'agent' as "parentType",
-  :agentId as "parentId",
+  :parentId as "parentId",
   null as "name",
   :cron as "cron",
   null as "runAt",
@@ -1138,13 +750,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" "earlier" on (
     (
       "earlier"."organizationId" = "apiKeys"."organizationId"
       and "earlier"."parentType" = 'agent'
-      and "earlier"."parentId" = :agentId
+      and "earlier"."parentId" = :parentId
     )
     and "earlier"."idempotencyKey" = :idempotencyKey
   )
@@ -1184,7 +796,7 @@ where
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :agentId
+            and "schedules"."parentId" = :parentId
           )
       ) < :scheduleLimit
     )
@@ -1205,13 +817,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   inner join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = coalesce(
       (
@@ -1224,7 +836,7 @@ from
             (
               "earlier"."organizationId" = "apiKeys"."organizationId"
               and "earlier"."parentType" = 'agent'
-              and "earlier"."parentId" = :agentId
+              and "earlier"."parentId" = :parentId
             )
             and "earlier"."idempotencyKey" = :idempotencyKey
           )
@@ -1287,7 +899,7 @@ select
   "apiKeys"."organizationId" as "organizationId",
   :scheduleId as "id",
   'agent' as "parentType",
-  :agentId as "parentId",
+  :parentId as "parentId",
   :name as "name",
   :cron as "cron",
   :runAt as "runAt",
@@ -1314,13 +926,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -1377,7 +989,7 @@ where
             (
               "schedules"."organizationId" = "apiKeys"."organizationId"
               and "schedules"."parentType" = 'agent'
-              and "schedules"."parentId" = :agentId
+              and "schedules"."parentId" = :parentId
             )
         ) < :scheduleLimit
       )
@@ -1462,11 +1074,11 @@ select
   "updatedAt" as "updatedAt",
   "name" as "name",
   "runAt" as "runAt",
+  "payload" as "payload",
   "overlap" as "overlap",
   "maxRunSeconds" as "maxRunSeconds",
   "pauseAfterFailures" as "pauseAfterFailures",
   "note" as "note",
-  "payload" as "payload",
   "pausedReason" as "pausedReason"
 from
   "schedules" indexed by "schedulesByParent"
@@ -1479,7 +1091,7 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :agentId
+          and "agents"."id" = :parentId
         )
       where
         (
@@ -1498,7 +1110,7 @@ where
         )
     )
     and "schedules"."parentType" = 'agent'
-    and "schedules"."parentId" = :agentId
+    and "schedules"."parentId" = :parentId
     and "schedules"."id" > :cursor
   )
 order by
@@ -1518,24 +1130,24 @@ select
   "schedules"."updatedAt",
   "schedules"."name",
   "schedules"."runAt",
+  "schedules"."payload",
   "schedules"."overlap",
   "schedules"."maxRunSeconds",
   "schedules"."pauseAfterFailures",
   "schedules"."note",
-  "schedules"."payload",
   "schedules"."pausedReason",
   "schedules"."revision"
 from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -1605,13 +1217,13 @@ from
               "apiKeys"
               left join "agents" on (
                 "agents"."organizationId" = "apiKeys"."organizationId"
-                and "agents"."id" = :agentId
+                and "agents"."id" = :parentId
               )
               left join "schedules" on (
                 (
                   "schedules"."organizationId" = "apiKeys"."organizationId"
                   and "schedules"."parentType" = 'agent'
-                  and "schedules"."parentId" = :agentId
+                  and "schedules"."parentId" = :parentId
                 )
                 and "schedules"."id" = :scheduleId
               )
@@ -1648,13 +1260,13 @@ where
       "apiKeys"
       left join "agents" on (
         "agents"."organizationId" = "apiKeys"."organizationId"
-        and "agents"."id" = :agentId
+        and "agents"."id" = :parentId
       )
       left join "schedules" on (
         (
           "schedules"."organizationId" = "apiKeys"."organizationId"
           and "schedules"."parentType" = 'agent'
-          and "schedules"."parentId" = :agentId
+          and "schedules"."parentId" = :parentId
         )
         and "schedules"."id" = :scheduleId
       )
@@ -1757,13 +1369,13 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :agentId
+          and "agents"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :agentId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -1815,7 +1427,7 @@ where
     )
     and (
       "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
       and "schedules"."id" = :scheduleId
     )
   )
@@ -1830,15 +1442,15 @@ returning
   "updatedAt",
   "name",
   "runAt",
+  "payload",
   "overlap",
   "maxRunSeconds",
   "pauseAfterFailures",
   "note",
-  "payload",
   "pausedReason",
   "revision";
 
--- agentSchedules.deletion.0
+-- agentSchedules.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -1852,13 +1464,13 @@ from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :agentId
+    and "agents"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -1888,7 +1500,7 @@ where
     )
   );
 
--- agentSchedules.deletion.1
+-- agentSchedules.remove
 delete from "schedules"
 where
   (
@@ -1899,13 +1511,13 @@ where
         "apiKeys"
         left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :agentId
+          and "agents"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :agentId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -1937,7 +1549,7 @@ where
     )
     and (
       "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :agentId
+      and "schedules"."parentId" = :parentId
       and "schedules"."id" = :scheduleId
     )
   )
@@ -1996,7 +1608,7 @@ select
   "apiKeys"."organizationId" as "organizationId",
   :id as "id",
   'project' as "parentType",
-  :projectId as "parentId",
+  :parentId as "parentId",
   null as "name",
   :cron as "cron",
   null as "runAt",
@@ -2019,13 +1631,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" "earlier" on (
     (
       "earlier"."organizationId" = "apiKeys"."organizationId"
       and "earlier"."parentType" = 'project'
-      and "earlier"."parentId" = :projectId
+      and "earlier"."parentId" = :parentId
     )
     and "earlier"."idempotencyKey" = :idempotencyKey
   )
@@ -2076,7 +1688,7 @@ where
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :projectId
+            and "schedules"."parentId" = :parentId
           )
       ) < :scheduleLimit
     )
@@ -2098,13 +1710,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   inner join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = coalesce(
       (
@@ -2117,7 +1729,7 @@ from
             (
               "earlier"."organizationId" = "apiKeys"."organizationId"
               and "earlier"."parentType" = 'project'
-              and "earlier"."parentId" = :projectId
+              and "earlier"."parentId" = :parentId
             )
             and "earlier"."idempotencyKey" = :idempotencyKey
           )
@@ -2191,7 +1803,7 @@ select
   "apiKeys"."organizationId" as "organizationId",
   :scheduleId as "id",
   'project' as "parentType",
-  :projectId as "parentId",
+  :parentId as "parentId",
   :name as "name",
   :cron as "cron",
   :runAt as "runAt",
@@ -2218,13 +1830,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -2292,7 +1904,7 @@ where
             (
               "schedules"."organizationId" = "apiKeys"."organizationId"
               and "schedules"."parentType" = 'project'
-              and "schedules"."parentId" = :projectId
+              and "schedules"."parentId" = :parentId
             )
         ) < :scheduleLimit
       )
@@ -2378,11 +1990,11 @@ select
   "updatedAt" as "updatedAt",
   "name" as "name",
   "runAt" as "runAt",
+  "payload" as "payload",
   "overlap" as "overlap",
   "maxRunSeconds" as "maxRunSeconds",
   "pauseAfterFailures" as "pauseAfterFailures",
   "note" as "note",
-  "payload" as "payload",
   "pausedReason" as "pausedReason"
 from
   "schedules" indexed by "schedulesByParent"
@@ -2395,7 +2007,7 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = :parentId
         )
       where
         (
@@ -2425,7 +2037,7 @@ where
         )
     )
     and "schedules"."parentType" = 'project'
-    and "schedules"."parentId" = :projectId
+    and "schedules"."parentId" = :parentId
     and "schedules"."id" > :cursor
   )
 order by
@@ -2446,24 +2058,24 @@ select
   "schedules"."updatedAt",
   "schedules"."name",
   "schedules"."runAt",
+  "schedules"."payload",
   "schedules"."overlap",
   "schedules"."maxRunSeconds",
   "schedules"."pauseAfterFailures",
   "schedules"."note",
-  "schedules"."payload",
   "schedules"."pausedReason",
   "schedules"."revision"
 from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -2544,13 +2156,13 @@ from
               "apiKeys"
               left join "projects" on (
                 "projects"."organizationId" = "apiKeys"."organizationId"
-                and "projects"."id" = :projectId
+                and "projects"."id" = :parentId
               )
               left join "schedules" on (
                 (
                   "schedules"."organizationId" = "apiKeys"."organizationId"
                   and "schedules"."parentType" = 'project'
-                  and "schedules"."parentId" = :projectId
+                  and "schedules"."parentId" = :parentId
                 )
                 and "schedules"."id" = :scheduleId
               )
@@ -2598,13 +2210,13 @@ where
       "apiKeys"
       left join "projects" on (
         "projects"."organizationId" = "apiKeys"."organizationId"
-        and "projects"."id" = :projectId
+        and "projects"."id" = :parentId
       )
       left join "schedules" on (
         (
           "schedules"."organizationId" = "apiKeys"."organizationId"
           and "schedules"."parentType" = 'project'
-          and "schedules"."parentId" = :projectId
+          and "schedules"."parentId" = :parentId
         )
         and "schedules"."id" = :scheduleId
       )
@@ -2718,13 +2330,13 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :projectId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -2787,7 +2399,7 @@ where
     )
     and (
       "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
       and "schedules"."id" = :scheduleId
     )
   )
@@ -2803,15 +2415,15 @@ returning
   "updatedAt",
   "name",
   "runAt",
+  "payload",
   "overlap",
   "maxRunSeconds",
   "pauseAfterFailures",
   "note",
-  "payload",
   "pausedReason",
   "revision";
 
--- projectSchedules.deletion.0
+-- projectSchedules.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -2825,13 +2437,13 @@ from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    and "projects"."id" = :parentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -2872,7 +2484,7 @@ where
     )
   );
 
--- projectSchedules.deletion.1
+-- projectSchedules.remove
 delete from "schedules"
 where
   (
@@ -2883,13 +2495,13 @@ where
         "apiKeys"
         left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+          and "projects"."id" = :parentId
         )
         left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :projectId
+            and "schedules"."parentId" = :parentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -2932,7 +2544,7 @@ where
     )
     and (
       "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :projectId
+      and "schedules"."parentId" = :parentId
       and "schedules"."id" = :scheduleId
     )
   )
@@ -3049,7 +2661,7 @@ from
     order by
       "schedules"."id"
     limit
-      + :mostExamined
+      + :maxExamined
   ) as "schedules"
   left join "projects" on (
     "schedules"."parentType" = 'project'

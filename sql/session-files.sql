@@ -78,18 +78,16 @@ where
         "sessionFiles"."id" is not null
         or not (
           (
-            (
-              ("sessions"."organizationId", "sessions"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
-              or (
-                "sessions"."id" is null
-                and "deletions"."resourceId" is null
-              )
+            ("sessions"."organizationId", "sessions"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) is true
+            or (
+              "sessions"."id" is null
+              and "deletions"."resourceId" is null
             )
           )
         )
@@ -351,7 +349,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "sessionIsInReach",
+  ) as "sessionIsAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -369,18 +367,16 @@ select
     "sessionFiles"."id" is not null
     or not (
       (
-        (
-          ("sessions"."organizationId", "sessions"."projectId") in (
-            select
-              "projects"."organizationId",
-              "projects"."id"
-            from
-              "projects"
-          ) is true
-          or (
-            "sessions"."id" is null
-            and "deletions"."resourceId" is null
-          )
+        ("sessions"."organizationId", "sessions"."projectId") in (
+          select
+            "projects"."organizationId",
+            "projects"."id"
+          from
+            "projects"
+        ) is true
+        or (
+          "sessions"."id" is null
+          and "deletions"."resourceId" is null
         )
       )
     )
@@ -490,18 +486,16 @@ where
               "sessionFiles"."id" is not null
               or not (
                 (
-                  (
-                    ("sessions"."organizationId", "sessions"."projectId") in (
-                      select
-                        "projects"."organizationId",
-                        "projects"."id"
-                      from
-                        "projects"
-                    ) is true
-                    or (
-                      "sessions"."id" is null
-                      and "deletions"."resourceId" is null
-                    )
+                  ("sessions"."organizationId", "sessions"."projectId") in (
+                    select
+                      "projects"."organizationId",
+                      "projects"."id"
+                    from
+                      "projects"
+                  ) is true
+                  or (
+                    "sessions"."id" is null
+                    and "deletions"."resourceId" is null
                   )
                 )
               )
@@ -544,7 +538,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "sessionIsInReach",
+  ) as "sessionIsAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -739,7 +733,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "sessionIsInReach",
+  ) as "sessionIsAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -757,18 +751,16 @@ select
     "sessionFiles"."id" is not null
     or not (
       (
-        (
-          ("sessions"."organizationId", "sessions"."projectId") in (
-            select
-              "projects"."organizationId",
-              "projects"."id"
-            from
-              "projects"
-          ) is true
-          or (
-            "sessions"."id" is null
-            and "deletions"."resourceId" is null
-          )
+        ("sessions"."organizationId", "sessions"."projectId") in (
+          select
+            "projects"."organizationId",
+            "projects"."id"
+          from
+            "projects"
+        ) is true
+        or (
+          "sessions"."id" is null
+          and "deletions"."resourceId" is null
         )
       )
     )
@@ -822,7 +814,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "sessionIsInReach",
+  ) as "sessionIsAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -984,18 +976,16 @@ where
         "sessionFiles"."id" is not null
         or not (
           (
-            (
-              ("sessions"."organizationId", "sessions"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
-              or (
-                "sessions"."id" is null
-                and "deletions"."resourceId" is null
-              )
+            ("sessions"."organizationId", "sessions"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) is true
+            or (
+              "sessions"."id" is null
+              and "deletions"."resourceId" is null
             )
           )
         )
@@ -1081,18 +1071,16 @@ where
         "sessionFiles"."id" is not null
         or not (
           (
-            (
-              ("sessions"."organizationId", "sessions"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
-              or (
-                "sessions"."id" is null
-                and "deletions"."resourceId" is null
-              )
+            ("sessions"."organizationId", "sessions"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) is true
+            or (
+              "sessions"."id" is null
+              and "deletions"."resourceId" is null
             )
           )
         )
@@ -1222,7 +1210,7 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "sessionIsInReach",
+  ) as "sessionIsAccessible",
   (
     ("sessions"."organizationId", "sessions"."projectId") in (
       select

@@ -52,7 +52,7 @@ const PAGE_POLICY =
 const VIEWER_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** Static files, written by scripts/pages.ts. */
+/** Static files, written by scripts/generate/pages.ts. */
 const ASSETS = ['/openapi.json', '/llms.txt', '/llms-full.txt', '/docs', '/docs/:file']
 
 /** A script whose name has a hash of its content. */
@@ -146,17 +146,11 @@ export function createApp(): Hono<HonoEnvironment> {
       const base = new URL(c.req.url).pathname.startsWith(`${PREFIX}/`) ? PREFIX : ''
       const meant = closestPath(path, others)
       const advice = meant === undefined ? '' : ` Did you mean ${base}${meant}?`
-      return errorResponse(
-        c,
-        new ApiError('path_not_found', `No such path.${advice} See ${base}/openapi.json.`),
-      )
+      return errorResponse(c, new ApiError('path_not_found', `No such path.${advice} See ${base}/openapi.json.`))
     }
     const allowed = methods.join(', ')
     const problem = { wrong: 'is not allowed for this path', sent: describeSent(method), allowed }
-    return errorResponse(
-      c,
-      new ApiError('method_not_allowed', describeProblem('method', problem), { Allow: allowed }),
-    )
+    return errorResponse(c, new ApiError('method_not_allowed', describeProblem('method', problem), { Allow: allowed }))
   })
   app.onError((error, c) => {
     if (error instanceof ApiError) return errorResponse(c, error)
@@ -167,8 +161,9 @@ export function createApp(): Hono<HonoEnvironment> {
 }
 
 /**
- * Forwards a request with a well-formed API key to the MCP Worker, which answers it once the API has accepted the key. The
- * protocol requires that the origin of a page is checked, against websites that reach a local server under a name of their own.
+ * Forwards a request with a well-formed API key to the MCP Worker, which answers it once the API has accepted the key.
+ * The protocol requires that the origin of a page is checked, against websites that reach a local server under a name
+ * of their own.
  */
 async function forwardToMcp(c: Context<HonoEnvironment>): Promise<Response> {
   const { MCP } = c.env

@@ -1,5 +1,19 @@
 /** The bindings and settings of wrangler.toml, and the secret. */
-import type { RunMessage } from './queue.ts'
+/** A run, with its number of attempts when it was put into the queue, by which repeated messages are recognized. */
+export interface RunReference {
+  readonly organizationId: string
+  readonly id: string
+  readonly attempts: number
+}
+
+/**
+ * Runs of one organization: references, because the runs table has the rest and decides whether a run is still sent.
+ */
+export interface RunMessage {
+  readonly runs: readonly RunReference[]
+  /** True on the queue of slow run endpoints. */
+  readonly isSlow?: boolean
+}
 
 export interface Environment extends LimitSettings {
   readonly DB: D1Database
@@ -71,7 +85,7 @@ export function isOn(setting: string | undefined): boolean {
 }
 
 /** @throws if a setting is not a whole number: a typing error must not become "no limit". */
-export function limitsOf(environment: LimitSettings): Limits {
+export function readLimits(environment: LimitSettings): Limits {
   return { ...valuesOf(LIMITS, environment), quotas: valuesOf(QUOTAS, environment) }
 }
 
@@ -81,19 +95,14 @@ function valuesOf<Name extends string>(
 ) {
   const entries = Object.entries<readonly [LimitSetting, number]>(settings)
   return Object.fromEntries(
-    entries.map(([name, [setting, byDefault]]) => [
-      name,
-      wholeNumber(setting, environment[setting], byDefault),
-    ]),
+    entries.map(([name, [setting, defaultValue]]) => [name, wholeNumber(setting, environment[setting], defaultValue)]),
   ) as Record<Name, number>
 }
 
-function wholeNumber(setting: string, text: string | undefined, byDefault: number): number {
-  if (text === undefined) return byDefault
+function wholeNumber(setting: string, text: string | undefined, defaultValue: number): number {
+  if (text === undefined) return defaultValue
   if (!/^\d{1,15}$/.test(text)) {
-    throw new Error(
-      `${setting} is not a whole number; got ${JSON.stringify(text)}; allowed: 0 to 999999999999999.`,
-    )
+    throw new Error(`${setting} is not a whole number; got ${JSON.stringify(text)}; allowed: 0 to 999999999999999.`)
   }
   return Number(text)
 }

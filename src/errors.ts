@@ -141,10 +141,7 @@ function refusedKey(code: ErrorCode, message: string): ApiError {
 
 /** @param what the request creates: "a new schedule". */
 export const idempotencyKeyReused = (what: string) =>
-  new ApiError(
-    'idempotency_key_reused',
-    `This Idempotency-Key was used with another body. Use a new one for ${what}.`,
-  )
+  new ApiError('idempotency_key_reused', `This Idempotency-Key was used with another body. Use a new one for ${what}.`)
 
 export const unavailable = (message = 'The service is temporarily unavailable.') =>
   new ApiError('unavailable', `${message} Retry after ${RETRY_AFTER_SECONDS} seconds.`, {

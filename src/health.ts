@@ -1,30 +1,33 @@
-/** `GET /health`: whether this deployment can serve requests. It needs no API key and reveals nothing that is stored. */
-import { eq, sql } from 'drizzle-orm'
-import { sqliteTable, text } from 'drizzle-orm/sqlite-core'
+/**
+ * `GET /health`: whether this deployment can serve requests. It needs no API key and reveals nothing that is stored.
+ */
+import { eq } from 'drizzle-orm'
+import { sqliteTable, text as textColumn } from 'drizzle-orm/sqlite-core'
 import type { Context } from 'hono'
 import journal from '../migrations/meta/_journal.json' with { type: 'json' }
-import { addressOf, countAgainst } from './access/rate-limit.ts'
+import { countAgainst, getAddress } from './access/rate-limit.ts'
 import { parseKeyRing } from './crypto/key-ring.ts'
+import { isMissingTable } from './db/failures.ts'
+import { text } from './db/parameters.ts'
 import { query, runBatch, unguarded } from './db/statement.ts'
 import type { Environment } from './environment.ts'
 import { errorResponse, unavailable } from './errors.ts'
 import type { HonoEnvironment } from './http/context.ts'
 
 /** The table in which wrangler records the applied migrations. */
-const appliedMigrations = sqliteTable('d1_migrations', { name: text().notNull() })
+const appliedMigrations = sqliteTable('d1_migrations', { name: textColumn().notNull() })
+
+const name = text('name')
 
 const NEWEST_MIGRATION = `${journal.entries.at(-1)?.tag}.sql`
 
 /** During a deployment the database is ahead of the code, so later migrations are ignored. */
-export const selectMigration = unguarded(() =>
-  query
-    .select({ name: appliedMigrations.name })
-    .from(appliedMigrations)
-    .where(eq(appliedMigrations.name, sql.placeholder('name'))),
+export const selectMigration = unguarded([name], () =>
+  query.select({ name: appliedMigrations.name }).from(appliedMigrations).where(eq(appliedMigrations.name, name)),
 )
 
 export async function health(c: Context<HonoEnvironment>): Promise<Response> {
-  await countAgainst('REFUSAL_RATE_LIMIT', `health ${addressOf(c.req.raw)}`, c.env)
+  await countAgainst('REFUSAL_RATE_LIMIT', `health ${getAddress(c.req.raw)}`, c.env)
   const schema = await schemaHealth(c.env.DB)
   const encryptionKeys = keysHealth(c.env)
   if (schema === 'current' && encryptionKeys === 'configured') {
@@ -32,9 +35,7 @@ export async function health(c: Context<HonoEnvironment>): Promise<Response> {
   }
   const problems = [
     ...(schema === 'unknown' ? ['The database does not answer.'] : []),
-    ...(schema === 'not current'
-      ? [`The schema is not current: apply the migrations up to ${NEWEST_MIGRATION}.`]
-      : []),
+    ...(schema === 'not current' ? [`The schema is not current: apply the migrations up to ${NEWEST_MIGRATION}.`] : []),
     ...(encryptionKeys === 'configured' ? [] : ['ENCRYPTION_KEYS is not configured.']),
   ]
   return errorResponse(c, unavailable(problems.join(' ')))
@@ -43,11 +44,11 @@ export async function health(c: Context<HonoEnvironment>): Promise<Response> {
 /** `unknown` if the database does not answer. */
 async function schemaHealth(database: D1Database): Promise<'current' | 'not current' | 'unknown'> {
   try {
-    const [[applied]] = await runBatch(database, [selectMigration], { name: NEWEST_MIGRATION })
-    return applied ? 'current' : 'not current'
+    const { applied } = await runBatch(database, { applied: selectMigration }, { name: NEWEST_MIGRATION })
+    return applied.length > 0 ? 'current' : 'not current'
   } catch (error) {
-    // Before the first migration there is no such table.
-    return String(error).includes('no such table') ? 'not current' : 'unknown'
+    // Before the first migration.
+    return isMissingTable(error) ? 'not current' : 'unknown'
   }
 }
 

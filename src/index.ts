@@ -1,10 +1,9 @@
 /**
- * The Worker's entries: requests, the tick and the queues. Their code is loaded on first use, so that no entry waits for
- * the start-up of another.
+ * The Worker's entries: requests, the tick and the queues. Their code is loaded on first use, so that no entry waits
+ * for the start-up of another.
  */
 import { createApp } from './app.ts'
-import type { Environment } from './environment.ts'
-import type { RunMessage } from './queue.ts'
+import type { Environment, RunMessage } from './environment.ts'
 
 export { ProjectEnvironments } from './resources/environment-variables/project-environments.ts'
 
@@ -17,7 +16,7 @@ export default {
     await tick(environment, new Date(controller.scheduledTime))
   },
   async queue(batch, environment, context) {
-    const { deliverRuns } = await import('./delivery/consumer.ts')
+    const { deliverRuns } = await import('./resources/schedules/delivery/consumer.ts')
     await deliverRuns(batch, environment, context)
   },
 } satisfies ExportedHandler<Environment, RunMessage>

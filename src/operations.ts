@@ -1,5 +1,5 @@
 /**
- * THE LIST: every operation of the service. The seven documented ones come first. The code of a resource is loaded on
+ * Every operation of the service. The seven documented ones come first. The code of a resource is loaded on
  * the first request to one of its operations, so that no start-up waits for it.
  */
 import type { Contract } from './http/contract.ts'
@@ -15,8 +15,8 @@ const pins = () => import('./resources/pins/handlers.ts')
 const pictures = () => import('./resources/profile-pictures/handlers.ts')
 const projects = () => import('./resources/platform-resources/projects.ts')
 const pullRequests = () => import('./resources/platform-resources/pull-requests.ts')
-const runEndpoint = () => import('./resources/run-endpoint/handlers.ts')
-const runs = () => import('./resources/runs/handlers.ts')
+const runEndpoint = () => import('./resources/schedules/run-endpoint/handlers.ts')
+const runs = () => import('./resources/schedules/runs/handlers.ts')
 const schedules = () => import('./resources/schedules/handlers.ts')
 const files = () => import('./resources/session-files/handlers.ts')
 const sessions = () => import('./resources/platform-resources/sessions.ts')
@@ -31,11 +31,7 @@ export const operations: readonly Operation[] = [
   route('GET /v1/sessions/{sessionId}/files', files, (m) => m.listSessionFiles),
   route('GET /v1/skills/{skillId}', skills, (m) => m.retrieveSkill),
   route('DELETE /v1/users/{userId}/profile-picture', pictures, (m) => m.deleteProfilePicture),
-  route(
-    'DELETE /v1/projects/{projectId}/environment-variables/{key}',
-    variables,
-    (m) => m.deleteEnvironmentVariable,
-  ),
+  route('DELETE /v1/projects/{projectId}/environment-variables/{key}', variables, (m) => m.deleteEnvironmentVariable),
 
   route('GET /v1/me', me, (m) => m.retrieveMe),
   route('POST /v1/me/sessions', apiKeys, (m) => m.createApiKeySession),
@@ -83,11 +79,7 @@ export const operations: readonly Operation[] = [
   route('GET /v1/projects/{projectId}/schedules/{scheduleId}', schedules, (m) => m.projectSchedules.retrieve),
   route('PUT /v1/projects/{projectId}/schedules/{scheduleId}', schedules, (m) => m.projectSchedules.put),
   route('PATCH /v1/projects/{projectId}/schedules/{scheduleId}', schedules, (m) => m.projectSchedules.update),
-  route(
-    'DELETE /v1/projects/{projectId}/schedules/{scheduleId}',
-    schedules,
-    (m) => m.projectSchedules.remove,
-  ),
+  route('DELETE /v1/projects/{projectId}/schedules/{scheduleId}', schedules, (m) => m.projectSchedules.remove),
   route('GET /v1/agents/{agentId}/schedules', schedules, (m) => m.agentSchedules.list),
   route('GET /v1/agents/{agentId}/schedules/{scheduleId}', schedules, (m) => m.agentSchedules.retrieve),
   route('PUT /v1/agents/{agentId}/schedules/{scheduleId}', schedules, (m) => m.agentSchedules.put),
@@ -97,11 +89,7 @@ export const operations: readonly Operation[] = [
   route('GET /v1/schedule-preview', schedules, (m) => m.previewSchedule),
 
   route('GET /v1/projects/{projectId}/schedules/{scheduleId}/runs', runs, (m) => m.projectScheduleRuns.list),
-  route(
-    'POST /v1/projects/{projectId}/schedules/{scheduleId}/runs',
-    runs,
-    (m) => m.projectScheduleRuns.create,
-  ),
+  route('POST /v1/projects/{projectId}/schedules/{scheduleId}/runs', runs, (m) => m.projectScheduleRuns.create),
   route('GET /v1/agents/{agentId}/schedules/{scheduleId}/runs', runs, (m) => m.agentScheduleRuns.list),
   route('POST /v1/agents/{agentId}/schedules/{scheduleId}/runs', runs, (m) => m.agentScheduleRuns.create),
   route('GET /v1/runs', runs, (m) => m.listRuns),
@@ -137,17 +125,9 @@ export const operations: readonly Operation[] = [
   route('GET /v1/users/{userId}/profile-picture', pictures, (m) => m.retrieveProfilePicture),
 
   route('GET /v1/projects/{projectId}/environment-variables', variables, (m) => m.listEnvironmentVariables),
-  route(
-    'PUT /v1/projects/{projectId}/environment-variables/{key}',
-    variables,
-    (m) => m.putEnvironmentVariable,
-  ),
+  route('PUT /v1/projects/{projectId}/environment-variables/{key}', variables, (m) => m.putEnvironmentVariable),
   route('POST /v1/projects/{projectId}/environment-variables', variables, (m) => m.setEnvironmentVariables),
-  route(
-    'POST /v1/projects/{projectId}/environment-variables/lease',
-    variables,
-    (m) => m.leaseEnvironmentVariables,
-  ),
+  route('POST /v1/projects/{projectId}/environment-variables/lease', variables, (m) => m.leaseEnvironmentVariables),
 ]
 
 /** The list shows each route; test/access.test.ts holds it to the contract of its operation. */

@@ -16,6 +16,7 @@ import {
   type Variation,
   withIds,
 } from './support/examples.ts'
+import { inOneBatch } from './support/set-up.ts'
 import { Workspace } from './support/workspace.ts'
 
 const operations = await loadOperations()
@@ -178,9 +179,7 @@ describe('the document', () => {
     ])
     expect(inDocument.sort()).toEqual(inList.sort())
     const routes = new Set(createApp().routes.map(({ method, path }) => `${method} ${path}`))
-    const missing = documented.filter(
-      ({ method, path }) => !routes.has(`${method.toUpperCase()} ${honoPath(path)}`),
-    )
+    const missing = documented.filter(({ method, path }) => !routes.has(`${method.toUpperCase()} ${honoPath(path)}`))
     expect(missing).toEqual([])
   })
 
@@ -217,18 +216,13 @@ describe('the document', () => {
     expect(names('header')).toEqual(Object.keys(contract.headers?.shape ?? {}))
     const required = parameters.filter((each) => each.required).map(({ name }) => name)
     expect(required).toEqual([...inTemplate, ...(REQUIRED[contract.operationId] ?? [])])
-    const isOptional = ['createApiKeySession', 'rotateApiKey', 'rotateRunEndpoint'].includes(
-      contract.operationId,
-    )
+    const isOptional = ['createApiKeySession', 'rotateApiKey', 'rotateRunEndpoint'].includes(contract.operationId)
     expect(requestBody?.required).toBe((contract.body ?? contract.upload) && !isOptional)
   })
 
-  it.each(Object.entries(SEVEN))(
-    'has exactly the statuses of %s, and default',
-    (operationId, { statuses }) => {
-      expect(Object.keys(operationOf(operationId).responses)).toEqual([...statuses.map(String), 'default'])
-    },
-  )
+  it.each(Object.entries(SEVEN))('has exactly the statuses of %s, and default', (operationId, { statuses }) => {
+    expect(Object.keys(operationOf(operationId).responses)).toEqual([...statuses.map(String), 'default'])
+  })
 
   it('leaves to default only what comes from the service', () => {
     for (const { operationId, responses } of documented) {
@@ -254,15 +248,10 @@ describe('the document', () => {
   })
 
   it('takes and answers no property that it does not name, and answers each that it names', () => {
-    const open = [...requestObjects, ...responseObjects].filter(
-      ({ schema }) => schema.additionalProperties !== false,
-    )
+    const open = [...requestObjects, ...responseObjects].filter(({ schema }) => schema.additionalProperties !== false)
     expect(open.map(({ place }) => place)).toEqual([])
     for (const { place, schema } of responseObjects) {
-      expect([place, [...(schema.required ?? [])].sort()]).toEqual([
-        place,
-        Object.keys(schema.properties ?? {}).sort(),
-      ])
+      expect([place, [...(schema.required ?? [])].sort()]).toEqual([place, Object.keys(schema.properties ?? {}).sort()])
     }
   })
 })
@@ -297,9 +286,7 @@ describe('the examples', () => {
   function exampleOf(given: Schema): unknown {
     const { example, properties = {} } = resolved(given)
     if (example !== undefined) return example
-    return Object.fromEntries(
-      Object.entries(properties).map(([name, property]) => [name, resolved(property).example]),
-    )
+    return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, resolved(property).example]))
   }
 
   it('of properties are valid', () => {
@@ -315,10 +302,7 @@ describe('the examples', () => {
   it('leave out headers and cursors, which the reference page would send', () => {
     const filled = documented.flatMap(({ operationId, parameters = [] }) =>
       parameters
-        .filter(
-          ({ in: place, name, example }) =>
-            example !== undefined && (place === 'header' || name === 'cursor'),
-        )
+        .filter(({ in: place, name, example }) => example !== undefined && (place === 'header' || name === 'cursor'))
         .map(({ name }) => `${operationId}: ${name}`),
     )
     expect(filled).toEqual([])
@@ -377,10 +361,7 @@ const BODIES: [string, Record<string, Schema>][] = [
       'updatePin.placement.position': { type: 'string', enum: ['before', 'after'] },
     },
   ],
-  [
-    'createProjectSchedule',
-    { 'createProjectSchedule.cron': upTo(255), 'createProjectSchedule.timezone': upTo(255) },
-  ],
+  ['createProjectSchedule', { 'createProjectSchedule.cron': upTo(255), 'createProjectSchedule.timezone': upTo(255) }],
   ['createAgentSchedule', { 'createAgentSchedule.cron': upTo(500) }],
 ]
 
@@ -492,10 +473,7 @@ describe('the limits of the specification', () => {
   it.each(ANSWERS)('are documented: the answer of %s', (operationId, kinds) => {
     const [status = ''] = Object.keys(operationOf(operationId).responses)
     const schema = schemaOf(operationOf(operationId).responses[status]) ?? {}
-    const found = Object.entries(fieldsOf(objectsIn(schema, ''))).map(([place, field]) => [
-      place,
-      kindOf(field),
-    ])
+    const found = Object.entries(fieldsOf(objectsIn(schema, ''))).map(([place, field]) => [place, kindOf(field)])
     expect(Object.fromEntries(found)).toEqual(kinds)
   })
 
@@ -584,11 +562,13 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
   const orUnforeseen = (status: number) => (statuses.includes(status) ? status : 500)
 
   /** The request of the example, with these variations. */
-  async function prepared(variations: Variation[] = []) {
-    const workspace = await Workspace.create()
-    let example = await row.prepare(workspace)
-    for (const { apply } of variations) example = await apply(workspace, example)
-    return { workspace, example, key: await keyFor(workspace, example) }
+  function prepared(variations: Variation[] = []) {
+    return inOneBatch(async () => {
+      const workspace = await Workspace.create()
+      let example = await row.prepare(workspace)
+      for (const { apply } of variations) example = await apply(workspace, example)
+      return { workspace, example, key: await keyFor(workspace, example) }
+    })
   }
 
   it('answers with every documented status, each for a cause of its own', async () => {
@@ -620,9 +600,11 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
 
     for (const variation of Object.values(row.variations)) {
       const { status, needs } = variation
+      const expected = status ?? successOf(contract, [variation])
+      // test/counters.test.ts tries every variation.
+      if (seenStatuses.has(`${operationId} ${expected}`)) continue
       const needed = needs === undefined ? undefined : row.variations[needs]
       const varied = await prepared([...(needed ? [needed] : []), variation])
-      const expected = status ?? successOf(contract, [variation])
       expect((await send(operationId, varied.example, varied.key)).status).toBe(expected)
     }
 

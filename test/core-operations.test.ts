@@ -2,9 +2,9 @@
  * The seven core operations keep their statuses and their success bodies (docs/contract.md, The seven core operations):
  * each request below has to get the response that test/recorded/ has for it.
  *
- * A recorded file has what differs in each run in another form: UUIDs are numbered in the order in which they first occur
- * (`<UUID 1>` is in upper case), and an instant with milliseconds in UTC is `<time>`. It leaves the sentence of an error out:
- * an error is compared by its status and by its shape, `{ error: string }`. `<255 × x>` abbreviates text.
+ * A recorded file has what differs in each run in another form: UUIDs are numbered in the order in which they first
+ * occur (`<UUID 1>` is in upper case), and an instant with milliseconds in UTC is `<time>`. It leaves the sentence of
+ * an error out: an error is compared by its status and by its shape, `{ error: string }`. `<255 × x>` abbreviates text.
  *
  * A recorded file changes only with the specification of the seven. To record again, for example to add a request:
  *
@@ -28,12 +28,7 @@ class Recorder {
   readonly #uuids: string[] = []
 
   /** @param situation what is special about the request, as the heading of the exchange. */
-  async send(
-    situation: string,
-    method: string,
-    path: string,
-    options: RequestOptions = {},
-  ): Promise<unknown> {
+  async send(situation: string, method: string, path: string, options: RequestOptions = {}): Promise<unknown> {
     const { json, headers } = options
     const sent = json === undefined ? options.body : JSON.stringify(json)
     const { status, body } = await request(method, path, options)
@@ -319,8 +314,7 @@ it('list session files', async () => {
 
   for (const query of ['limit=0', 'limit=-1', 'limit=ten', 'limit=', 'limit=1&limit=2'])
     await list(`400: ${query}`, `?${query}`)
-  for (const cursor of ['', '7', 'x'.repeat(1001)])
-    await list(`400: the cursor "${cursor}"`, `?cursor=${cursor}`)
+  for (const cursor of ['', '7', 'x'.repeat(1001)]) await list(`400: the cursor "${cursor}"`, `?cursor=${cursor}`)
   await recorder.send('400: an id that is not a UUID', 'GET', '/v1/sessions/nobodys/files', { key })
   await list('403: an API key that is restricted to other projects', '', { key: otherKey })
   await recorder.send('404: no such session', 'GET', `/v1/sessions/${NOBODYS}/files`, { key })

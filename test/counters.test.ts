@@ -2,14 +2,14 @@ import { env } from 'cloudflare:workers'
 import { getTableColumns, getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { describe, expect, it, vi } from 'vitest'
-import { FEED_PREFIX, mintToken } from '../src/access/api-key.ts'
+import { namedStatements } from '../scripts/named-statements.ts'
 import { recordUse } from '../src/access/guard.ts'
 import * as schema from '../src/db/schema.ts'
+import type { RunMessage } from '../src/environment.ts'
 import { loadOperations } from '../src/operations.ts'
-import type { RunMessage } from '../src/queue.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
-import { type DatabaseUse, watchedDatabase } from './support/bindings.ts'
+import { watchedDatabase } from './support/bindings.ts'
 import { stopClock } from './support/clock.ts'
 import { ifMatchVariations } from './support/example.ts'
 import {
@@ -24,21 +24,25 @@ import {
   send,
   withIds,
 } from './support/examples.ts'
+import { isLong, sized } from './support/long-form.ts'
 import { deliverBatch } from './support/queue.ts'
+import { inOneBatch } from './support/set-up.ts'
 import { Workspace } from './support/workspace.ts'
 
 const operations = await loadOperations()
 
 const AS_IT_IS = 'as it is'
 
-/** The example, after the variation and what it needs. */
-async function prepared(row: Row, name = AS_IT_IS, workspace?: Workspace) {
-  const place = workspace ?? (await Workspace.create())
-  const variation = row.variations[name]
-  const needed = row.variations[variation?.needs ?? '']
-  let example = await row.prepare(place)
-  for (const each of [needed, variation]) if (each) example = await each.apply(place, example)
-  return { workspace: place, example }
+/** The example, after the variation and what it needs, and a key that succeeds. */
+function prepared(row: Row, name = AS_IT_IS) {
+  return inOneBatch(async () => {
+    const workspace = await Workspace.create()
+    const variation = row.variations[name]
+    const needed = row.variations[variation?.needs ?? '']
+    let example = await row.prepare(workspace)
+    for (const each of [needed, variation]) if (each) example = await each.apply(workspace, example)
+    return { workspace, example, key: await keyFor(workspace, example) }
+  })
 }
 
 /** Uses the key, so that its next use within the hour is no news. */
@@ -157,7 +161,8 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   deleteProjectSchedule: { [AS_IT_IS]: 4 },
   updateAgentSchedule: { [AS_IT_IS]: 2, 'the schedule is paused': 1, 'the schedule is resumed': 2 },
   deleteAgentSchedule: { [AS_IT_IS]: 4 },
-  // The run with its two indexes and that of the runs to pull, or to check; when the schedule ran last; the Idempotency-Key.
+  // The run with its two indexes and that of the runs to pull, or to check; when the schedule ran last; the
+  // Idempotency-Key.
   createProjectScheduleRun: {
     [AS_IT_IS]: 5,
     'there is a run endpoint': 5,
@@ -180,8 +185,8 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   // The orphaned object comes and goes (2 + 1); the file has four indexes; the object it replaces is orphaned.
   putSessionFile: { [AS_IT_IS]: 9, 'there is a file at the path': 8 },
   deleteSessionFile: { [AS_IT_IS]: 4 },
-  // The archive comes to the orphans and goes (2 + 1); the version (2 + 1); the usage changes with the skill and with each
-  // content (1 + 2).
+  // The archive comes to the orphans and goes (2 + 1); the version (2 + 1); the usage changes with the skill and with
+  // each content (1 + 2).
   createSkill: { [AS_IT_IS]: 12, 'it has an Idempotency-Key': 13, 'it has a binary file': 15 },
   updateSkill: {
     [AS_IT_IS]: 11,
@@ -208,24 +213,17 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
   const names = [AS_IT_IS, ...Object.keys(row.variations)]
   const isRefused = (name: string) => (row.variations[name]?.status ?? 0) >= 400
 
-  it.each(names.filter((name) => !isRefused(name)))(
-    'makes one call and writes its few rows: %s',
-    async (name) => {
-      const { workspace, example } = await prepared(row, name)
-      const { status, use } = await counted(
-        operationId,
-        example,
-        await used(await keyFor(workspace, example)),
-      )
-      expect(status).toBeLessThan(400)
-      const calls = row.variations[name]?.calls ?? row.calls ?? 1
-      const rows = ROWS_WRITTEN[operationId]
-      const written = rows?.[name in ifMatchVariations ? AS_IT_IS : name] ?? 0
-      const isRecorded = !row.isUnrecorded && (written > 0 || ONLY_RECORDED.includes(operationId))
-      const eventRows = isRecorded ? AUDIT_EVENT_ROWS : 0
-      expect([use.calls, use.rowsWritten]).toEqual([calls, written + eventRows])
-    },
-  )
+  it.each(names.filter((name) => !isRefused(name)))('makes one call and writes its few rows: %s', async (name) => {
+    const { example, key } = await prepared(row, name)
+    const { status, use } = await counted(operationId, example, await used(key))
+    expect(status).toBeLessThan(400)
+    const calls = row.variations[name]?.calls ?? row.calls ?? 1
+    const rows = ROWS_WRITTEN[operationId]
+    const written = rows?.[name in ifMatchVariations ? AS_IT_IS : name] ?? 0
+    const isRecorded = !row.isUnrecorded && (written > 0 || ONLY_RECORDED.includes(operationId))
+    const eventRows = isRecorded ? AUDIT_EVENT_ROWS : 0
+    expect([use.calls, use.rowsWritten]).toEqual([calls, written + eventRows])
+  })
 
   it.each(names.filter(isRefused))('makes one call and writes nothing where it refuses: %s', async (name) => {
     const { workspace, example } = await prepared(row, name)
@@ -254,7 +252,8 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
     }
     for (const { name, mint, status } of insufficientKeys) {
       const refusal = status(contract, row)
-      if (refusal === undefined) continue
+      const isTried = expected.some(([, tried]) => tried === refusal)
+      if (refusal === undefined || (isTried && !isLong)) continue
       await count(name, example, await used((await mint(workspace, contract, example)) ?? ''))
       expected.push([name, refusal, 1, 0])
     }
@@ -285,28 +284,16 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
   })
 })
 
+const modules = import.meta.glob(['../src/**/*.ts', '!../src/db/statement.ts'], { eager: true })
+const statements = new Set(
+  Object.values(modules)
+    .flatMap((module) => namedStatements(module))
+    .map(([, { sql }]) => sql),
+)
+
 describe('every statement', () => {
   it('finds its rows by an index', async () => {
-    const uses: DatabaseUse[] = []
-    for (const { operationId, row } of exampleList) {
-      for (const name of [AS_IT_IS, ...Object.keys(row.variations)]) {
-        const { workspace, example } = await prepared(row, name)
-        uses.push((await counted(operationId, example, await workspace.addKey())).use)
-        uses.push((await counted(operationId, spoiled(example), await workspace.addKey())).use)
-      }
-    }
-    const service = watchedDatabase()
-    await env.DB.prepare('DELETE FROM "passes"').run()
-    expect((await request('GET', '/health', { environment: { DB: service.DB } })).status).toBe(200)
-    for (const file of ['index.json', `${crypto.randomUUID()}-1.tar.gz`]) {
-      const path = `/feeds/${mintToken(FEED_PREFIX)}/.well-known/agent-skills/${file}`
-      expect((await request('GET', path, { environment: { DB: service.DB } })).status).toBe(404)
-    }
-    await tickAndDeliver(service.DB)
-
-    const statements = new Set([...uses, service].flatMap((use) => use.statements.map(({ sql }) => sql)))
-    // Those of the health check and of feeds, and of a tick that finds something to do for each of its tasks.
-    expect(service.statements.length).toBeGreaterThan(40)
+    expect(statements.size).toBeGreaterThan(200)
     const scans: [string, string][] = []
     for (const sql of statements) {
       for (const step of await scansOf(sql)) scans.push([step, sql])
@@ -333,7 +320,10 @@ async function scansOf(sql: string): Promise<string[]> {
 
 const tables = Object.values(schema).filter((value) => is(value, SQLiteTable))
 
-/** Of the organization's own rows none is unrelated here: the latest are listed, the one is asked for its quotas, up to 100 are counted. */
+/**
+ * Of the organization's own rows none is unrelated here: the latest are listed, the one is asked for its quotas, up to
+ * 100 are counted.
+ */
 const OWN: SQLiteTable[] = [
   schema.auditEvents,
   schema.organizationUsage,
@@ -343,14 +333,14 @@ const OWN: SQLiteTable[] = [
   schema.schedules,
 ]
 
+const MANY = sized(1000, 5000)
+
 describe('the rows that are read', () => {
-  it('are as many with 10 as with 5,000 unrelated rows in each table', async () => {
+  it(`are as many with 10 as with ${MANY} unrelated rows in each table`, async () => {
     expect(tables.map(getTableName).sort()).toEqual(await listTables())
     const few = await rowsReadBeside(10)
-    const many = await rowsReadBeside(5000)
-    expect(Object.keys(few)).toEqual(
-      expect.arrayContaining(operations.map(({ contract }) => contract.operationId)),
-    )
+    const many = await rowsReadBeside(MANY)
+    expect(Object.keys(few)).toEqual(expect.arrayContaining(operations.map(({ contract }) => contract.operationId)))
     expect(many).toEqual(few)
   })
 
@@ -408,9 +398,7 @@ describe('the rows of API keys that are read', () => {
     'are those of the listed keys, not of revoked ones or of the other kind, for %s',
     async (caller) => {
       const workspace = await Workspace.create()
-      const key = await used(
-        await workspace.addKey(caller === 'a key without a user' ? { userId: null } : {}),
-      )
+      const key = await used(await workspace.addKey(caller === 'a key without a user' ? { userId: null } : {}))
       for (let count = 0; count < 3; count++) {
         await workspace.addKey()
         await workspace.addKey({ kind: 'session', expiresAt: '2999-01-01T00:00:00.000Z' })
@@ -475,7 +463,9 @@ const WIDE_QUOTAS = {
 async function rowsReadBeside(count: number): Promise<Record<string, number>> {
   const workspace = await Workspace.create()
   const examples = new Map<string, Example>()
-  for (const { operationId, row } of exampleList) examples.set(operationId, await row.prepare(workspace))
+  await inOneBatch(async () => {
+    for (const { operationId, row } of exampleList) examples.set(operationId, await row.prepare(workspace))
+  })
   // To the tick, no missed span is unrelated, and no row while a pass is due.
   const toTheTick: SQLiteTable[] = [schema.missedSpans, schema.passes]
   await env.DB.prepare(

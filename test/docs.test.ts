@@ -258,11 +258,7 @@ describe('the reference page', () => {
       page.matchAll(/<(?:script|link)[^>]* (?:src|href)="(?!data:)([^"]+)"/g),
       ([, file]) => file,
     )
-    expect(loaded.sort()).toEqual([
-      expect.stringMatching(SCRIPT),
-      expect.stringMatching(VIEWER),
-      'openapi.json',
-    ])
+    expect(loaded.sort()).toEqual([expect.stringMatching(SCRIPT), expect.stringMatching(VIEWER), 'openapi.json'])
   })
 
   it('lists every operation before its viewer is loaded', async () => {
@@ -304,23 +300,20 @@ describe('what agents read', () => {
     }
   })
 
-  it.each([
-    '/docs/contract.md',
-    '/docs/clients.md',
-    '/docs/schedules.md',
-    '/docs/updatePin.md',
-    '/llms-full.txt',
-  ])('has links in %s that work', async (file) => {
-    const { text } = await ask(file)
-    for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
-      const { origin, pathname } = new URL(link, ORIGIN + file)
-      if (origin === ORIGIN) expect([link, (await ask(pathname)).status]).toEqual([link, 200])
-      else
-        expect(link).toMatch(
-          /^https:\/\/(www\.standardwebhooks\.com|modelcontextprotocol\.io(\/extensions\/skills\/overview)?)$/,
-        )
-    }
-  })
+  it.each(['/docs/contract.md', '/docs/clients.md', '/docs/schedules.md', '/docs/updatePin.md', '/llms-full.txt'])(
+    'has links in %s that work',
+    async (file) => {
+      const { text } = await ask(file)
+      for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        const { origin, pathname } = new URL(link, ORIGIN + file)
+        if (origin === ORIGIN) expect([link, (await ask(pathname)).status]).toEqual([link, 200])
+        else
+          expect(link).toMatch(
+            /^https:\/\/(www\.standardwebhooks\.com|modelcontextprotocol\.io(\/extensions\/skills\/overview)?)$/,
+          )
+      }
+    },
+  )
 
   it('has the guides for API users and every operation in one file, and no page for operators', async () => {
     const { text } = await ask('/llms-full.txt')

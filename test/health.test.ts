@@ -15,9 +15,7 @@ function databaseMigratedBy(rows: string): D1Database {
   return {
     prepare: (sql: string) =>
       env.DB.prepare(
-        sql.includes('d1_migrations')
-          ? sql.replace(/"?d1_migrations"?/, `(${rows}) as "d1_migrations"`)
-          : sql,
+        sql.includes('d1_migrations') ? sql.replace(/"?d1_migrations"?/, `(${rows}) as "d1_migrations"`) : sql,
       ),
     batch: (statements: D1PreparedStatement[]) => env.DB.batch(statements),
   } as unknown as D1Database
@@ -71,9 +69,7 @@ describe.each(BASE_PATHS)('%s/health', (basePath) => {
     expect([answer.status, answer.body]).toEqual([
       503,
       {
-        error: expect.stringMatching(
-          /^The schema is not current: apply the migrations up to \d{4}_\w+\.sql\./,
-        ),
+        error: expect.stringMatching(/^The schema is not current: apply the migrations up to \d{4}_\w+\.sql\./),
       },
     ])
   })
@@ -87,10 +83,7 @@ describe.each(BASE_PATHS)('%s/health', (basePath) => {
   it('answers 503 if no migration was ever applied', async () => {
     const DB = databaseMigratedBy('select * from "no_such_table"')
     const answer = await request('GET', path, { environment: { DB } })
-    expect([answer.status, answer.body]).toEqual([
-      503,
-      { error: expect.stringContaining('The schema is not current') },
-    ])
+    expect([answer.status, answer.body]).toEqual([503, { error: expect.stringContaining('The schema is not current') }])
   })
 
   it('answers GET and HEAD only', async () => {

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { RECOUNT_USAGE } from '../src/db/usage.ts'
-import { type Environment, limitsOf, type Quota } from '../src/environment.ts'
+import { type Environment, type Quota, readLimits } from '../src/environment.ts'
 import { type ApiResponse, PREFIX, request } from './support/api.ts'
 import { exampleList, send } from './support/examples.ts'
 import { entryFile, filesOf, skillOf } from './support/skills.ts'
@@ -36,10 +36,7 @@ describe('headers', () => {
     expect((await request('GET', '/v1/me', { key, headers: padded(most) })).status).toBe(200)
     for (const path of PATHS) {
       const { status, body } = await request('GET', path, { key, headers: padded(most + 1) })
-      expect([status, body]).toEqual([
-        431,
-        { error: 'headers are too large; got 16385 bytes; allowed: up to 16 KiB.' },
-      ])
+      expect([status, body]).toEqual([431, { error: 'headers are too large; got 16385 bytes; allowed: up to 16 KiB.' }])
     }
   })
 
@@ -70,12 +67,7 @@ describe('CORS', () => {
     const key = await (await Workspace.create()).addKey()
     const asked = await request('OPTIONS', '/v1/me', preflight(ORIGIN))
     const response = await request('GET', '/v1/me', { key, headers: { Origin: ORIGIN } })
-    expect([asked.status, corsOf(asked.headers), response.status, corsOf(response.headers)]).toEqual([
-      405,
-      [],
-      200,
-      [],
-    ])
+    expect([asked.status, corsOf(asked.headers), response.status, corsOf(response.headers)]).toEqual([405, [], 200, []])
   })
 
   it('allows requests from the configured origins, and reading of response headers', async () => {
@@ -294,11 +286,7 @@ const COUNTED: readonly Counted[] = [
     noun: 'environment variables',
     async prepare(workspace) {
       const [one, two] = [await workspace.addProject(), await workspace.addProject()]
-      return (n) => [
-        'PUT',
-        `/v1/projects/${n % 2 === 0 ? one : two}/environment-variables/V${n}`,
-        { value: 'x' },
-      ]
+      return (n) => ['PUT', `/v1/projects/${n % 2 === 0 ? one : two}/environment-variables/V${n}`, { value: 'x' }]
     },
   },
 ]
@@ -400,8 +388,7 @@ describe('the quota of bytes of skill files', () => {
         headers,
         environment: { SKILL_BYTE_LIMIT: String(most + entries * ENTRY_BYTES) },
       })
-    const usedBeside = async (entries: number) =>
-      (await usedOf(workspace, 'skillBytes')) - entries * ENTRY_BYTES
+    const usedBeside = async (entries: number) => (await usedOf(workspace, 'skillBytes')) - entries * ENTRY_BYTES
     return { workspace, key, send, usedBeside }
   }
 
@@ -507,9 +494,7 @@ describe('the quota of bytes of environment variables', () => {
     expect(await workspace.dump('environmentVariables')).toEqual(stored)
     const response = await set(values(10, 160), 0)
     expect([response.status, response.body.items.length]).toEqual([201, 60])
-    const lengths = (await workspace.dump('environmentVariables')).map(
-      (row) => String(row.sealedValue).length,
-    )
+    const lengths = (await workspace.dump('environmentVariables')).map((row) => String(row.sealedValue).length)
     const one = before / 60
     expect(lengths.filter((length) => length < one)).toHaveLength(30)
     expect(lengths.filter((length) => length > one)).toHaveLength(30)
@@ -557,9 +542,7 @@ describe('the quota of API keys', () => {
     expect(await keys()).toBe(2)
     await request('DELETE', `/v1/users/${userId}`, { key })
     expect(await keys()).toBe(1)
-    expect([(await create()).status, (await create()).status, (await create()).status]).toEqual([
-      201, 201, 409,
-    ])
+    expect([(await create()).status, (await create()).status, (await create()).status]).toEqual([201, 201, 409])
   })
 })
 
@@ -615,11 +598,11 @@ it('a wrong usage is corrected by recounting', async () => {
 it('the limits without settings are those of wrangler.toml', () => {
   const settings = Object.keys(env).filter((name) => name.endsWith('_LIMIT'))
   expect(settings).toContain('ORGANIZATION_VARIABLE_BYTE_LIMIT')
-  expect(limitsOf({})).toEqual(limitsOf(env))
+  expect(readLimits({})).toEqual(readLimits(env))
 })
 
 it.each(['ten', '', '-1', '1.5', '1e3', '1234567890123456'])('the limit %j is not a whole number', (text) => {
-  expect(() => limitsOf({ PIN_LIMIT: text })).toThrow(
+  expect(() => readLimits({ PIN_LIMIT: text })).toThrow(
     `PIN_LIMIT is not a whole number; got ${JSON.stringify(text)}; allowed: 0 to 999999999999999.`,
   )
 })

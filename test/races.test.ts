@@ -110,9 +110,7 @@ describe.each(KINDS)('schedules of $kind', ({ kind, json, addParent }) => {
     const headers = { 'Idempotency-Key': 'once' }
     const answers = await atOnce(50, () => request('POST', path, { key, json, headers }))
     expect(tally(answers)).toEqual({ 201: 50 })
-    const different = new Set(
-      answers.map((answer) => JSON.stringify([answer.body, answer.headers.get('Location')])),
-    )
+    const different = new Set(answers.map((answer) => JSON.stringify([answer.body, answer.headers.get('Location')])))
     expect(different.size).toBe(1)
     const rows = await workspace.dump('schedules')
     expect(rows.map(({ id }) => id)).toEqual([answers[0]?.body.id])
@@ -123,9 +121,7 @@ describe.each(KINDS)('schedules of $kind', ({ kind, json, addParent }) => {
     const path = `/v1/${kind}/${await addParent(workspace)}/schedules`
     const headers = { 'Idempotency-Key': 'once' }
     const bodies = [json, { ...json, cron: '0 7 * * *' }]
-    const answers = await atOnce(50, (index) =>
-      request('POST', path, { key, json: bodies[index % 2], headers }),
-    )
+    const answers = await atOnce(50, (index) => request('POST', path, { key, json: bodies[index % 2], headers }))
     expect(tally(answers)).toEqual({ 201: 25, 409: 25 })
     const made = new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body.id))
     expect((await workspace.dump('schedules')).map(({ id }) => id)).toEqual([...made])

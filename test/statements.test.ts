@@ -1,17 +1,19 @@
-import { is, Placeholder } from 'drizzle-orm'
+import { is, Placeholder, sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { namedStatements } from '../scripts/named-statements.ts'
+import type { Preconditions } from '../src/access/preconditions.ts'
 import type { Statement } from '../src/db/statement.ts'
 
 declare global {
   interface ImportMeta {
     glob(pattern: string[], options: { eager: true }): Record<string, Record<string, unknown>>
+    glob(pattern: string[], options: { eager: true; query: '?raw'; import: 'default' }): Record<string, string>
   }
 }
 
 /** No HTTP operation reaches these: the tick, deliveries, the health check, and a service binding. */
 const OF_THE_SERVICE = [
-  /^src\/(?:delivery|maintenance|objects|resources\/schedules\/firing)\//,
+  /^src\/(?:maintenance|objects|resources\/schedules\/(?:firing|delivery))\//,
   /^src\/(?:health|db\/pass|resources\/environment-variables\/project-environments)\.ts$/,
 ]
 /** They begin from the token of a feed. */
@@ -25,8 +27,14 @@ const found = Object.entries(modules).flatMap(([path, module]) => {
   return namedStatements(module).map(([name, statement]) => ({ name: `${file} ${name}`, file, statement }))
 })
 
-function placeholdersOf({ parameters }: Statement): string[] {
-  return parameters.flatMap((parameter) => (is(parameter, Placeholder) ? [parameter.name] : []))
+const placeholdersIn = (params: readonly unknown[]): string[] =>
+  params.flatMap((param) => (is(param, Placeholder) ? [param.name] : []))
+const placeholdersOf = ({ params }: Statement): string[] => placeholdersIn(params)
+
+/** The values of the guard, of audit events, of quotas and of chunks of rows. */
+function isBoundByTheService(name: string, statement: Statement): boolean {
+  const isGuarded = placeholdersOf(statement).includes('caller.scope')
+  return name.includes('.') || (name === 'now' && isGuarded)
 }
 
 /** `npm run sql` fails if a statement is not exported, so these are all. */
@@ -45,23 +53,70 @@ describe('every statement', () => {
     expect(found.filter(({ statement }) => /limit [?]/i.test(statement.sql))).toEqual([])
   })
 
+  it.each(found)('takes the parameters that its SQL has: $name', ({ name, statement }) => {
+    const used = placeholdersOf(statement).filter((name) => !isBoundByTheService(name, statement))
+    const takes = statement.takes.map(({ name }) => name).filter((name) => !isBoundByTheService(name, statement))
+    expect(used.filter((name) => !takes.includes(name))).toEqual([])
+    // The check of an unchecked precondition takes its parameters and does not have them.
+    if (!name.endsWith('.check')) expect(takes.filter((name) => !used.includes(name))).toEqual([])
+  })
+
   it.each(guarded)('of an operation carries the guard: $name', ({ statement }) => {
-    const { sql } = statement
-    expect(placeholdersOf(statement)).toEqual(
-      expect.arrayContaining(['caller.keyHash', 'caller.scope', 'now']),
-    )
+    expect(placeholdersOf(statement)).toEqual(expect.arrayContaining(['caller.keyHash', 'caller.scope', 'now']))
     for (const column of ['hash', 'revokedAt', 'expiresAt', 'scopes'])
-      expect(sql).toContain(`"apiKeys"."${column}"`)
+      expect(statement.sql).toContain(`"apiKeys"."${column}"`)
   })
 
   it.each(found.filter(({ name }) => OF_FEEDS.test(name)))(
     'of a feed begins from its token, and requires that the feed and its API key are live: $name',
     ({ statement }) => {
-      const { sql } = statement
       expect(placeholdersOf(statement)).toEqual(expect.arrayContaining(['hash', 'now']))
       for (const column of ['skillFeeds"."expiresAt', 'apiKeys"."revokedAt', 'apiKeys"."expiresAt'])
-        expect(sql).toContain(`"${column}"`)
-      expect(sql).toContain('"apiKeys"."id" = "skillFeeds"."apiKeyId"')
+        expect(statement.sql).toContain(`"${column}"`)
+      expect(statement.sql).toContain('"apiKeys"."id" = "skillFeeds"."apiKeyId"')
     },
   )
+})
+
+describe('the preconditions of an operation', () => {
+  const preconditions = Object.entries(modules).flatMap(([path, module]) =>
+    preconditionsIn(module).map(([name, each]) => ({ name: `${path.replace('../', '')} ${name}`, each })),
+  )
+  it('are found', () => {
+    expect(preconditions.length).toBeGreaterThan(40)
+  })
+
+  it.each(preconditions)('take the parameters that their SQL has: $name', ({ each: { takes, check, rows } }) => {
+    const guard = placeholdersIn(rows({ one: sql`1` }).toSQL().params)
+    const used = new Set([...placeholdersOf(check), ...guard])
+    const names = takes.map(({ name }) => name)
+    expect([...used].filter((name) => !names.includes(name) && !name.includes('.') && name !== 'now')).toEqual([])
+    expect(names.filter((name) => !used.has(name))).toEqual([])
+  })
+})
+
+function preconditionsIn(exported: unknown, name = ''): [string, Preconditions][] {
+  if (typeof exported !== 'object' || exported === null || Array.isArray(exported)) return []
+  if ('check' in exported && 'rows' in exported) return [[name, exported as Preconditions]]
+  if (![null, Object.prototype].includes(Object.getPrototypeOf(exported))) return []
+  return Object.entries(exported).flatMap(([key, value]) => preconditionsIn(value, name ? `${name}.${key}` : key))
+}
+
+describe('the status of runs', () => {
+  const HOME = '../src/resources/schedules/run-transitions.ts'
+  const sources = import.meta.glob(['../src/**/*.ts'], { eager: true, query: '?raw', import: 'default' })
+
+  it('is written by one file', () => {
+    const writers = Object.entries(sources).filter(([, text]) =>
+      /\b(?:insert|update)\(\s*runs\b|\b(?:into|update) \$\{runs\}/.test(text),
+    )
+    expect(writers.map(([path]) => path)).toEqual([HOME])
+  })
+
+  it('is written by no statement of a file that does not import from it', () => {
+    const writing = found.filter(({ statement }) => /^(?:insert into|update) "runs"/.test(statement.sql))
+    const elsewhere = writing.filter(({ file }) => !/run-transitions\.ts'/.test(sources[`../${file}`] ?? ''))
+    expect(writing.length).toBeGreaterThan(8)
+    expect(elsewhere).toEqual([])
+  })
 })

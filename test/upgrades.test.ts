@@ -1,18 +1,17 @@
 /**
- * Upgrades keep data: databases of every schema version, with rows as the service of that version wrote them, are migrated and
- * used.
+ * Upgrades keep data: databases of every schema version, with rows as the service of that version wrote them, are
+ * migrated and used.
  */
 import { createExecutionContext, reset } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { insertApiKey, mintApiKey } from '../scripts/provisioning.ts'
+import { insertApiKey, mintApiKey } from '../operate/provisioning.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import { runBatch } from '../src/db/statement.ts'
-import type { Environment } from '../src/environment.ts'
+import type { Environment, RunMessage } from '../src/environment.ts'
 import { ProjectEnvironments } from '../src/index.ts'
-import type { RunMessage } from '../src/queue.ts'
-import { runIdOf } from '../src/resources/schedules/firing/run-id.ts'
+import { computeRunId } from '../src/resources/schedules/run-id.ts'
 import { tick } from '../src/scheduled.ts'
 import { type RequestOptions, request } from './support/api.ts'
 import { deliverBatch } from './support/queue.ts'
@@ -58,13 +57,7 @@ import {
   uuid,
   WEBSITE,
 } from './upgrades/schema-version.ts'
-import {
-  MIGRATIONS,
-  rowsAfter,
-  rowsAt,
-  schemaVersions,
-  schemaVersionsUntil,
-} from './upgrades/schema-versions.ts'
+import { MIGRATIONS, rowsAfter, rowsAt, schemaVersions, schemaVersionsUntil } from './upgrades/schema-versions.ts'
 
 const NEWEST = MIGRATIONS.at(-1) ?? ''
 
@@ -124,7 +117,7 @@ async function addKey(organizationId: string, userId?: string): Promise<string> 
     createdAt: new Date().toISOString(),
     ...(userId !== undefined && { userId }),
   })
-  await runBatch(env.DB, [insertApiKey], row)
+  await runBatch(env.DB, { insertApiKey }, row)
   return token
 }
 
@@ -314,10 +307,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
     expect((await addFile('a', files + 1, bytes + 4)).status).toBe(409)
     expect((await addFile('a', files + 1, bytes + 5)).status).toBe(201)
     expect((await addFile('b', files + 1, bytes + 10)).status).toBe(409)
-    const skillBytes = own('skillContents').reduce(
-      (sum, { content }) => sum + Buffer.byteLength(`${content}`),
-      0,
-    )
+    const skillBytes = own('skillContents').reduce((sum, { content }) => sum + Buffer.byteLength(`${content}`), 0)
     const entry = entryFile('one-more', 'x')
     const { length } = entry.content
     const addSkill = (spare: number) =>
@@ -343,8 +333,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
         [organizationId, scheduleId, scheduledAt, status].join(' '),
       )
     const fired = runsIn(after).filter((run) => !runsIn(before).includes(run))
-    const hours = (...instants: string[]) =>
-      instants.map((at) => `${ACME} ${HOURLY} 2026-03-${at}:00:00.000Z skipped`)
+    const hours = (...instants: string[]) => instants.map((at) => `${ACME} ${HOURLY} 2026-03-${at}:00:00.000Z skipped`)
     const daily = Array.from({ length: 89 }, (_, day) => new Date(Date.UTC(2025, 11, 30 + day, 8, 30)))
     const due = [
       [ACME, HOURLY, '2026-03-29T12:00:00.000Z'],
@@ -364,15 +353,9 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
       ].sort(),
     )
     const toSend = [...due, [ACME, HOURLY, '2026-03-28T04:00:00.000Z'] as const]
-    expect(sent).toEqual(
-      toSend.map(([organizationId, id, at]) => `${organizationId} ${runIdOf(id, at)}`).sort(),
-    )
+    expect(sent).toEqual(toSend.map(([organizationId, id, at]) => `${organizationId} ${computeRunId(id, at)}`).sort())
 
-    const next = (after.schedules ?? []).map(({ organizationId, id, nextRunAt }) => [
-      organizationId,
-      id,
-      nextRunAt,
-    ])
+    const next = (after.schedules ?? []).map(({ organizationId, id, nextRunAt }) => [organizationId, id, nextRunAt])
     expect(next).toEqual(
       expect.arrayContaining([
         [ACME, HOURLY, '2026-03-29T13:00:00.000Z'],
@@ -424,10 +407,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
     expect((after.deletions ?? []).filter(({ purgedAt }) => purgedAt === null)).toEqual([])
     expect(after.objectSearches).toEqual([])
 
-    const swept = [
-      REPLACED_PICTURE,
-      ...(rows.sessionFiles ?? []).filter(isGone).map((file) => file.objectKey),
-    ]
+    const swept = [REPLACED_PICTURE, ...(rows.sessionFiles ?? []).filter(isGone).map((file) => file.objectKey)]
     expect(await objects()).toEqual(stored.filter((key) => !swept.includes(key)))
     expect(after.orphanedObjects?.map(({ objectKey }) => objectKey)).toEqual([UPLOADING_PICTURE])
   })

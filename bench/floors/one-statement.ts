@@ -40,16 +40,7 @@ export default {
         const { placement } = await request.json<PinPlacement>()
         const { target, position } = placement
         const placed = await DB.prepare(PLACE_PIN)
-          .bind(
-            ORGANIZATION_ID,
-            USER_ID,
-            id,
-            child,
-            target.type,
-            target.id,
-            position === 'before' ? -1 : 1,
-            now,
-          )
+          .bind(ORGANIZATION_ID, USER_ID, id, child, target.type, target.id, position === 'before' ? -1 : 1, now)
           .first()
         return Response.json({ updated: placed !== null })
       }

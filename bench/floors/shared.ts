@@ -62,8 +62,7 @@ export const INSERT_SCHEDULE = `
 
 /** What an answer has of a schedule, under the names of the wire. */
 export const SCHEDULE_COLUMNS = {
-  projects:
-    'id, parentId AS projectId, cron, timezone, enabledAt, lastRunAt, nextRunAt, createdAt, updatedAt',
+  projects: 'id, parentId AS projectId, cron, timezone, enabledAt, lastRunAt, nextRunAt, createdAt, updatedAt',
   agents: 'id, parentId AS agentId, cron, enabledAt, lastRunAt, nextRunAt, createdAt, updatedAt',
 } as const
 

@@ -1,4 +1,4 @@
-/** What both Drizzle peers ask of D1, as one writes it with Drizzle: a query, a check, the next query. */
+/** What peer (a) asks of D1, as one writes it with Drizzle: a query, a check, the next query. */
 import { Cron } from 'croner'
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
@@ -84,7 +84,7 @@ export async function placePin(
   const { organizationId } = caller
   const userId = requireUser(caller)
   const projectId = await findProjectOf(db, organizationId, resource)
-  if (projectId === undefined || !isInReach(caller, projectId)) {
+  if (projectId === undefined || !isAccessible(caller, projectId)) {
     throw new HTTPException(404, { message: `resourceId: there is no ${resource.type} with this id` })
   }
 
@@ -94,8 +94,7 @@ export async function placePin(
     .from(pins)
     .where(isCallers)
     .orderBy(asc(pins.position))
-  const indexOf = ({ type, id }: Placement['target']) =>
-    list.findIndex((pin) => pin.type === type && pin.id === id)
+  const indexOf = ({ type, id }: Placement['target']) => list.findIndex((pin) => pin.type === type && pin.id === id)
   const [own, targetIndex] = [indexOf(resource), indexOf(target)]
   if (targetIndex < 0) {
     throw new HTTPException(404, {
@@ -286,7 +285,7 @@ export async function listSessionFiles(
     .where(and(eq(sessions.organizationId, organizationId), eq(sessions.id, sessionId)))
     .get()
   if (!session) throw new HTTPException(404, { message: 'sessionId: there is no session with this id' })
-  if (!isInReach(caller, session.projectId)) throw outOfReach()
+  if (!isAccessible(caller, session.projectId)) throw outOfReach()
 
   if (cursor) {
     const file = await db
@@ -365,11 +364,7 @@ export async function retrieveSkill(db: DrizzleD1Database, { organizationId }: C
 }
 
 /** The object itself is left to the sweep. */
-export async function deleteProfilePicture(
-  db: DrizzleD1Database,
-  caller: Caller,
-  userId: string,
-): Promise<void> {
+export async function deleteProfilePicture(db: DrizzleD1Database, caller: Caller, userId: string): Promise<void> {
   const { organizationId } = caller
   const callerUserId = requireUser(caller)
   const user = await db
@@ -382,10 +377,7 @@ export async function deleteProfilePicture(
     throw new HTTPException(403, { message: 'userId: you can delete your own profile picture only' })
   }
 
-  const isPicture = and(
-    eq(profilePictures.organizationId, organizationId),
-    eq(profilePictures.userId, userId),
-  )
+  const isPicture = and(eq(profilePictures.organizationId, organizationId), eq(profilePictures.userId, userId))
   const picture = await db
     .select({ objectKey: profilePictures.objectKey, leaseExpiresAt: profilePictures.leaseExpiresAt })
     .from(profilePictures)
@@ -397,10 +389,7 @@ export async function deleteProfilePicture(
   }
   if (picture.objectKey) {
     const deleteAfter = new Date(Date.now() + HOUR_MS).toISOString()
-    await db
-      .insert(orphanedObjects)
-      .values({ objectKey: picture.objectKey, deleteAfter })
-      .onConflictDoNothing()
+    await db.insert(orphanedObjects).values({ objectKey: picture.objectKey, deleteAfter }).onConflictDoNothing()
   }
   await db.delete(profilePictures).where(isPicture)
 }
@@ -431,11 +420,7 @@ interface Project {
   readonly archivedAt: string | null
 }
 
-function findProject(
-  db: DrizzleD1Database,
-  organizationId: string,
-  id: string,
-): Promise<Project | undefined> {
+function findProject(db: DrizzleD1Database, organizationId: string, id: string): Promise<Project | undefined> {
   return db
     .select({ id: projects.id, archivedAt: projects.archivedAt })
     .from(projects)
@@ -445,7 +430,7 @@ function findProject(
 
 function requireProject(caller: Caller, project: Project | undefined): void {
   if (!project) throw new HTTPException(404, { message: 'projectId: there is no project with this id' })
-  if (!isInReach(caller, project.id)) throw outOfReach()
+  if (!isAccessible(caller, project.id)) throw outOfReach()
   if (project.archivedAt) {
     throw new HTTPException(409, { message: 'The project is archived: unarchive it first' })
   }
@@ -456,7 +441,7 @@ function requireUser({ userId }: Caller): string {
   return userId
 }
 
-function isInReach({ projectIds }: Caller, projectId: string): boolean {
+function isAccessible({ projectIds }: Caller, projectId: string): boolean {
   return projectIds === null || projectIds.includes(projectId)
 }
 

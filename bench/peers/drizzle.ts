@@ -91,13 +91,7 @@ app.post(
   async (c) => {
     const { projectId } = c.req.valid('param')
     const limit = Number(c.env.SCHEDULE_LIMIT ?? 100)
-    const schedule = await createProjectSchedule(
-      drizzle(c.env.DB),
-      c.var.caller,
-      projectId,
-      c.req.valid('json'),
-      limit,
-    )
+    const schedule = await createProjectSchedule(drizzle(c.env.DB), c.var.caller, projectId, c.req.valid('json'), limit)
     return c.json(schedule, 201, { Location: `${c.req.path}/${schedule.id}` })
   },
 )
@@ -178,10 +172,7 @@ function requireScope(scope: string): MiddlewareHandler<Environment> {
   }
 }
 
-function validate<Target extends keyof ValidationTargets, Schema extends z.ZodType>(
-  target: Target,
-  schema: Schema,
-) {
+function validate<Target extends keyof ValidationTargets, Schema extends z.ZodType>(target: Target, schema: Schema) {
   return zValidator(target, schema, (result) => {
     if (!result.success) throw new HTTPException(400, { message: z.prettifyError(result.error) })
   })

@@ -1,5 +1,5 @@
 /**
- * Peer (c): Fastify with its own JSON Schema validation, on Node's SQLite in the same process.
+ * Peer (b): Fastify with its own JSON Schema validation, on Node's SQLite in the same process.
  *
  *     node bench/peers/fastify.ts --port 3000 --database file.sqlite
  */
@@ -59,15 +59,9 @@ const statements = {
   project: prepare<{ id: string; archivedAt: string | null }>(
     'SELECT id, archivedAt FROM projects WHERE organizationId = ? AND id = ?',
   ),
-  agent: prepare<{ archivedAt: string | null }>(
-    'SELECT archivedAt FROM agents WHERE organizationId = ? AND id = ?',
-  ),
-  session: prepare<{ projectId: string }>(
-    'SELECT projectId FROM sessions WHERE organizationId = ? AND id = ?',
-  ),
-  pullRequest: prepare<{ projectId: string }>(
-    'SELECT projectId FROM pullRequests WHERE organizationId = ? AND id = ?',
-  ),
+  agent: prepare<{ archivedAt: string | null }>('SELECT archivedAt FROM agents WHERE organizationId = ? AND id = ?'),
+  session: prepare<{ projectId: string }>('SELECT projectId FROM sessions WHERE organizationId = ? AND id = ?'),
+  pullRequest: prepare<{ projectId: string }>('SELECT projectId FROM pullRequests WHERE organizationId = ? AND id = ?'),
   user: prepare<{ id: string }>('SELECT id FROM users WHERE organizationId = ? AND id = ?'),
   pins: prepare<Resource & { position: number }>(
     `SELECT resourceType AS type, resourceId AS id, position FROM pins
@@ -82,9 +76,7 @@ const statements = {
   ),
   insertProjectSchedule: insertSchedule('id, parentId AS projectId, cron, timezone'),
   insertAgentSchedule: insertSchedule('id, parentId AS agentId, cron'),
-  file: prepare<{ sessionId: string }>(
-    'SELECT sessionId FROM sessionFiles WHERE organizationId = ? AND id = ?',
-  ),
+  file: prepare<{ sessionId: string }>('SELECT sessionId FROM sessionFiles WHERE organizationId = ? AND id = ?'),
   files: prepare<{ id: string }>(
     `SELECT id, sessionId, path, createdAt, updatedAt FROM sessionFiles
      WHERE organizationId = ? AND sessionId = ? AND id > ? ORDER BY id LIMIT ?`,
@@ -106,13 +98,9 @@ const statements = {
   picture: prepare<{ objectKey: string | null; leaseExpiresAt: string | null }>(
     'SELECT objectKey, leaseExpiresAt FROM profilePictures WHERE organizationId = ? AND userId = ?',
   ),
-  orphanObject: prepare(
-    'INSERT INTO orphanedObjects (objectKey, deleteAfter) VALUES (?, ?) ON CONFLICT DO NOTHING',
-  ),
+  orphanObject: prepare('INSERT INTO orphanedObjects (objectKey, deleteAfter) VALUES (?, ?) ON CONFLICT DO NOTHING'),
   deletePicture: prepare('DELETE FROM profilePictures WHERE organizationId = ? AND userId = ?'),
-  deleteVariable: prepare(
-    'DELETE FROM environmentVariables WHERE organizationId = ? AND projectId = ? AND "key" = ?',
-  ),
+  deleteVariable: prepare('DELETE FROM environmentVariables WHERE organizationId = ? AND projectId = ? AND "key" = ?'),
 }
 
 /** Whom a key acts for. */
@@ -281,16 +269,7 @@ app.post<{ Params: { agentId: string }; Body: { cron: string } }>(
     requireRoomForSchedule(caller, 'agent', agentId)
     const now = new Date().toISOString()
     const parent = [caller.organizationId, 'agent', agentId]
-    const schedule = statements.insertAgentSchedule.get(
-      ...parent,
-      newUuid(),
-      cron,
-      'UTC',
-      now,
-      nextRunAt,
-      now,
-      now,
-    )
+    const schedule = statements.insertAgentSchedule.get(...parent, newUuid(), cron, 'UTC', now, nextRunAt, now, now)
     return reply.code(201).header('Location', `${url}/${schedule?.id}`).send(schedule)
   },
 )
@@ -325,7 +304,7 @@ app.get<{ Params: { sessionId: string }; Querystring: { limit: number; cursor?: 
     const sessionId = params.sessionId.toLowerCase()
     const session = statements.session.get(organizationId, sessionId)
     if (!session) throw new ApiError(404, 'sessionId: there is no session with this id')
-    if (!isInReach(caller, session.projectId)) throw outOfReach()
+    if (!isAccessible(caller, session.projectId)) throw outOfReach()
 
     const cursor = query.cursor?.toLowerCase()
     const file = cursor === undefined ? undefined : statements.file.get(organizationId, cursor)
@@ -425,16 +404,11 @@ const address = await app.listen({ host: '127.0.0.1', port: Number(options.port)
 process.stdout.write(`ready ${new URL(address).port}\n`)
 
 /** @returns true if the order changed. */
-function placePin(
-  caller: Caller,
-  resource: Resource,
-  target: Resource,
-  position: 'before' | 'after',
-): boolean {
+function placePin(caller: Caller, resource: Resource, target: Resource, position: 'before' | 'after'): boolean {
   const { organizationId } = caller
   const userId = requireUser(caller)
   const projectId = findProjectOf(organizationId, resource)
-  if (projectId === undefined || !isInReach(caller, projectId)) {
+  if (projectId === undefined || !isAccessible(caller, projectId)) {
     throw new ApiError(404, `resourceId: there is no ${resource.type} with this id`)
   }
 
@@ -453,8 +427,7 @@ function placePin(
   const here = list[targetIndex]?.position ?? 0
   const beside = list[targetIndex + step]?.position
   const now = new Date().toISOString()
-  const place = (at: number) =>
-    statements.placePin.run(organizationId, userId, resource.type, resource.id, at, now)
+  const place = (at: number) => statements.placePin.run(organizationId, userId, resource.type, resource.id, at, now)
   if (beside === undefined) {
     place(here + step * GAP)
   } else if (Math.abs(beside - here) >= 2) {
@@ -483,7 +456,7 @@ function findProjectOf(organizationId: string, { type, id }: Resource): string |
 function requireProject(caller: Caller, id: string): void {
   const project = statements.project.get(caller.organizationId, id)
   if (!project) throw new ApiError(404, 'projectId: there is no project with this id')
-  if (!isInReach(caller, id)) throw outOfReach()
+  if (!isAccessible(caller, id)) throw outOfReach()
   if (project.archivedAt) throw new ApiError(409, 'The project is archived: unarchive it first')
 }
 
@@ -499,7 +472,7 @@ function requireUser({ userId }: Caller): string {
   return userId
 }
 
-function isInReach({ projectIds }: Caller, projectId: string): boolean {
+function isAccessible({ projectIds }: Caller, projectId: string): boolean {
   return projectIds === null || projectIds.includes(projectId)
 }
 

@@ -5,17 +5,13 @@ import {
   InvalidArgumentError,
   type OptionValues,
 } from '@commander-js/extra-typings'
-import { describeCommand, positiveInteger } from '../../scripts/command-line.ts'
+import { describeCommand, positiveInteger } from '../../command-line/src/index.ts'
 
 /**
  * @param description its first sentence is what lists of commands show.
  * @param examples what follows `workspace`.
  */
-export function describe(
-  name: string,
-  description: string,
-  examples: readonly [string, ...string[]],
-): Command {
+export function describe(name: string, description: string, examples: readonly [string, ...string[]]): Command {
   const lines = examples.map((example) => `workspace ${example}`)
   const [summary = ''] = /^.*?\.(?= |$)/.exec(description) ?? []
   return describeCommand(name, summary, lines).configureHelp({

@@ -18,7 +18,8 @@ Examples:
   source <(workspace completion zsh)                                         # in ~/.zshrc, after compinit
   workspace completion fish > ~/.config/fish/completions/workspace.fish`,
   )
-  // The library suppresses files everywhere, and has no option for that. They are completed where there is nothing else.
+  // The library suppresses files everywhere, and has no option for that. They are completed where there is nothing
+  // else.
   const suggest = Reflect.get(completions, 'complete')
   Reflect.set(completions, 'complete', (word: string) => {
     if (completions.completions.length > 0) suggest.call(completions, word)

@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { UsageError } from '../../scripts/command-line.ts'
-import { serviceUrl, validApiKey } from '../../scripts/service.ts'
+import { problemOfAddress, problemOfApiKey } from '../../client/src/address.ts'
+import { UsageError } from '../../command-line/src/index.ts'
 import { failure, replaceFile } from './local-files.ts'
 
 export interface Login {
@@ -39,8 +39,7 @@ export function readLogin(): Login | undefined {
   } catch (error) {
     if (error instanceof UsageError) throw new Error(`${error.message} Run \`workspace login\`.`)
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    const { message } =
-      error instanceof SyntaxError ? new Error(`${file} is not JSON.`) : failure(file, 'read', error)
+    const { message } = error instanceof SyntaxError ? new Error(`${file} is not JSON.`) : failure(file, 'read', error)
     throw new Error(`${message} Run \`workspace login\`.`)
   }
 }
@@ -79,4 +78,21 @@ function configurationFolder(): string {
   if (process.platform === 'win32') return APPDATA || join(homedir(), 'AppData', 'Roaming')
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support')
   return XDG_CONFIG_HOME || join(homedir(), '.config')
+}
+
+/** @param name of the setting. @returns the address without a slash at its end. @throws if it is not valid. */
+export function serviceUrl(address: string, name: string): string {
+  const problem = problemOfAddress(address)
+  if (problem) throw new UsageError(`${name} ${problem}`)
+  if (/^https?:\/\//i.test(address) && URL.canParse(address)) return new URL(address).href.replace(/\/+$/, '')
+  // Before "@", even an address that is not valid may have a password.
+  const sent = address.includes('@') ? 'text with "@"' : `"${address}"`
+  throw new UsageError(`${name} is not an http or https address; got ${sent}; example: https://api.example.com.`)
+}
+
+/** @param name of the setting. @throws if it is not valid, without repeating it. */
+export function validApiKey(apiKey: string, name: string): string {
+  const problem = problemOfApiKey(apiKey)
+  if (problem) throw new UsageError(`${name} ${problem}`)
+  return apiKey
 }

@@ -1,11 +1,7 @@
 /** The variables of a .env file, and the requests that store them. */
 import { isUtf8 } from 'node:buffer'
 import { parse } from 'dotenv'
-import { describeProblems } from '../../src/http/problems.ts'
-import {
-  MAX_VARIABLES_PER_REQUEST,
-  setEnvironmentVariablesContract,
-} from '../../src/resources/environment-variables/contract.ts'
+import { describeProblems, MAX_VARIABLES_PER_REQUEST, setEnvironmentVariablesContract } from '../../src/contracts.ts'
 import { readFile } from './local-files.ts'
 
 /** dotenv's grammar of an assignment: the name and the value. dotenv does not say on which line they are. */
@@ -100,7 +96,5 @@ function check(variables: readonly Variable[], locate: (key: string) => string):
   const result = schema.safeParse(data)
   if (result.success) return
   const problems = describeProblems(result.error.issues, { schema, data, isSecret: true })
-  throw new Error(
-    problems.replaceAll(/\bvariables\.(\d+)\.\w+/g, (_, index) => locate(variables[index]?.key ?? index)),
-  )
+  throw new Error(problems.replaceAll(/\bvariables\.(\d+)\.\w+/g, (_, index) => locate(variables[index]?.key ?? index)))
 }

@@ -1,7 +1,7 @@
 /** `workspace keys`. */
 import { dataOf, items } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
-import type { SCOPES } from '../../src/access/scopes.ts'
+import type { Scope } from '../../src/contracts.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
 import { connect, pageSize } from './service.ts'
@@ -22,7 +22,7 @@ const create = withJson(
     .option('--expires <time>', 'when it expires; default: as your key'),
 ).action(async (name, { scope, project, user, expires, json }) => {
   // The service says which scopes there are.
-  const scopes = scope as (typeof SCOPES)[number][]
+  const scopes = scope as Scope[]
   const body = { name, scopes, ...given({ projectIds: project, userId: user, expiresAt: expires }) }
   const key = dataOf(await connect().POST('/v1/api-keys', { body }))
   if (!json) console.error(`Created ${printable(key.id)}. Its token is shown only now:`)
@@ -58,9 +58,7 @@ const revoke = withJson(
     .option('--descendants', 'also revoke the keys that were created with it, and so on'),
 ).action(async (apiKeyId, { descendants, json }) => {
   const query = descendants ? ({ descendants: 'true' } as const) : {}
-  const result = dataOf(
-    await connect().DELETE('/v1/api-keys/{apiKeyId}', { params: { path: { apiKeyId }, query } }),
-  )
+  const result = dataOf(await connect().DELETE('/v1/api-keys/{apiKeyId}', { params: { path: { apiKeyId }, query } }))
   print({ json }, result, `Revoked ${apiKeyId}.`)
 })
 

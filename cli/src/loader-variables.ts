@@ -28,7 +28,5 @@ const LOADER_VARIABLES = `
 /** The case never matters: it does not on Windows, and npm ignores it everywhere. */
 export function isLoaderVariable(name: string): boolean {
   const upper = name.toUpperCase()
-  return LOADER_VARIABLES.some((each) =>
-    each.endsWith('*') ? upper.startsWith(each.slice(0, -1)) : upper === each,
-  )
+  return LOADER_VARIABLES.some((each) => (each.endsWith('*') ? upper.startsWith(each.slice(0, -1)) : upper === each))
 }

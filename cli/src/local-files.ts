@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { type Dirent, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { exitOnSignals } from '../../scripts/command-line.ts'
+import { exitOnSignals } from '../../command-line/src/index.ts'
 
 /** @throws a sentence. */
 export function readFile(file: string): Buffer {
@@ -24,8 +24,8 @@ export function readFolder(folder: string): Dirent[] {
 }
 
 /**
- * Writes a file as a whole: beside its place first, and then renamed. After a failure, or Ctrl-C, there is the old file and
- * nothing else. A symbolic link is replaced.
+ * Writes a file as a whole: beside its place first, and then renamed. After a failure, or Ctrl-C, there is the old file
+ * and nothing else. A symbolic link is replaced.
  * @throws a sentence if the file cannot be written; or the error of the content.
  */
 export async function replaceFile(
@@ -59,11 +59,7 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** @returns a sentence for an error of the operating system; another error as it is. */
-export function failure(
-  file: string,
-  done: 'read' | 'removed' | 'started' | 'written',
-  error: unknown,
-): Error {
+export function failure(file: string, done: 'read' | 'removed' | 'started' | 'written', error: unknown): Error {
   const { syscall, code = '' } = error as NodeJS.ErrnoException
   if (syscall === undefined) return error as Error
   const isMissing = code === 'ENOENT' || (code === 'ENOTDIR' && syscall !== 'scandir')

@@ -3,10 +3,17 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { dataOf } from '../../client/src/index.ts'
-import { UsageError } from '../../scripts/command-line.ts'
-import { serviceUrl, validApiKey } from '../../scripts/service.ts'
+import { UsageError } from '../../command-line/src/index.ts'
 import { describe, withJson } from './command.ts'
-import { currentLogin, type Login, readLogin, removeLogin, storeLogin } from './configuration.ts'
+import {
+  currentLogin,
+  type Login,
+  readLogin,
+  removeLogin,
+  serviceUrl,
+  storeLogin,
+  validApiKey,
+} from './configuration.ts'
 import { print, printProperties } from './output.ts'
 import { connect } from './service.ts'
 
@@ -39,11 +46,10 @@ export const login = withJson(
 const ENDED = ['api_key_revoked', 'api_key_expired', 'api_key_invalid']
 
 export const logout = withJson(
-  describe(
+  describe('logout', 'Removes the stored login from this machine. The API key stays valid, unless you revoke it.', [
     'logout',
-    'Removes the stored login from this machine. The API key stays valid, unless you revoke it.',
-    ['logout', 'logout --revoke'],
-  ).option('--revoke', 'also revoke the stored API key and its sessions'),
+    'logout --revoke',
+  ]).option('--revoke', 'also revoke the stored API key and its sessions'),
 ).action(async ({ revoke = false, json }) => {
   const login = revoke ? readLogin() : undefined
   const isRevoked = login !== undefined && (await revokeKey(login))

@@ -11,8 +11,8 @@ let onlyReads = false
 let isClosed = false
 
 /**
- * For when the reader of a pipe, such as `head`, stops early. A command that only reads ends. Every other one finishes its
- * work, and then fails, because what it printed is lost.
+ * For when the reader of a pipe, such as `head`, stops early. A command that only reads ends. Every other one finishes
+ * its work, and then fails, because what it printed is lost.
  */
 export function surviveClosedOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -41,9 +41,7 @@ export function outcomeLine(
   detail = '',
   properties: object = detail ? { message: detail.replace(/^[,:] /, '') } : {},
 ): string {
-  return json
-    ? printableJson({ outcome, name, ...properties })
-    : printable(`${outcome.padEnd(9)} ${name}${detail}`)
+  return json ? printableJson({ outcome, name, ...properties }) : printable(`${outcome.padEnd(9)} ${name}${detail}`)
 }
 
 export function countOf(count: number, noun: string): string {

@@ -1,7 +1,7 @@
 /** `workspace runs`. */
 import { Argument, Option } from '@commander-js/extra-typings'
 import { dataOf, items } from '../../client/src/index.ts'
-import { OUTCOMES, STATUSES } from '../../src/resources/runs/contract.ts'
+import { OUTCOMES, STATUSES } from '../../src/contracts.ts'
 import { describe, given, group, integerFrom, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
 import { connect, pageSize } from './service.ts'

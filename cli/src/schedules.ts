@@ -5,10 +5,14 @@ import { Option } from '@commander-js/extra-typings'
 import { load, YAMLException } from 'js-yaml'
 import { v5 as derivedUuid } from 'uuid'
 import { dataOf, items, type Result, type WorkspaceClient } from '../../client/src/index.ts'
-import { startProgress } from '../../scripts/command-line.ts'
-import { describeProblems, describeSize } from '../../src/http/problems.ts'
-import { agentScheduleContracts, projectScheduleContracts } from '../../src/resources/schedules/contract.ts'
-import { YAML_LIMITS } from '../../src/resources/skills/front-matter.ts'
+import { startProgress } from '../../command-line/src/index.ts'
+import {
+  agentScheduleContracts,
+  describeProblems,
+  describeSize,
+  projectScheduleContracts,
+  YAML_LIMITS,
+} from '../../src/contracts.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { readFile, readFolder } from './local-files.ts'
 import { dryRunNote, outcomeLine, printList } from './output.ts'
@@ -95,11 +99,9 @@ function readSchedule(folder: string, file: string): Declared {
   if ((project === undefined) === (agent === undefined)) {
     throw new Error('has to have either project or agent: the ID of the one that the schedule belongs to')
   }
-  const [type, parentId] =
-    project === undefined ? (['agent', agent] as const) : (['project', project] as const)
+  const [type, parentId] = project === undefined ? (['agent', agent] as const) : (['project', project] as const)
   const derivedId = () => derivedUuid(`${type} ${parentId}/${parse(file).name}`, NAMESPACE)
-  const { path, params, body } =
-    type === 'project' ? projectScheduleContracts.put : agentScheduleContracts.put
+  const { path, params, body } = type === 'project' ? projectScheduleContracts.put : agentScheduleContracts.put
   const ids = { [`${type}Id`]: parentId, scheduleId: id ?? derivedId() }
   for (const [schema, data] of [
     [params, ids],
@@ -185,9 +187,7 @@ function isAsDeclared(state: State, declared: Readonly<Record<string, unknown>>)
   const hasSameTimezone = timezone === undefined || timezone === state.timezone
   const isSameEnabled = enabled === (state.enabledAt !== null || state.pausedReason !== null)
   const wanted = Object.entries({ ...defaults, ...settings })
-  return (
-    hasSameTimezone && isSameEnabled && wanted.every(([name, value]) => isDeepStrictEqual(state[name], value))
-  )
+  return hasSameTimezone && isSameEnabled && wanted.every(([name, value]) => isDeepStrictEqual(state[name], value))
 }
 
 const list = withLimit(

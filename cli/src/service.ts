@@ -20,19 +20,12 @@ interface ConnectionOptions {
   readonly isPersistent?: boolean
 }
 
-export function connect(
-  { url, apiKey }: Login = currentLogin(),
-  options: ConnectionOptions = {},
-): WorkspaceClient {
+export function connect({ url, apiKey }: Login = currentLogin(), options: ConnectionOptions = {}): WorkspaceClient {
   return createWorkspaceClient(url, apiKey, { fetch: (request) => send(request, url, options) })
 }
 
 /** Repeats failed requests that are safe to repeat. @throws if there is no response, a sentence. */
-async function send(
-  request: Request,
-  url: string,
-  { isPersistent = false }: ConnectionOptions,
-): Promise<Response> {
+async function send(request: Request, url: string, { isPersistent = false }: ConnectionOptions): Promise<Response> {
   let failure: Error | undefined
   const repeating = retrying({
     ...(isPersistent && { attempts: Number.POSITIVE_INFINITY }),

@@ -1,7 +1,7 @@
 /** `workspace skills`. */
 import { dataOf, items, type WorkspaceClient } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
-import { UsageError } from '../../scripts/command-line.ts'
+import { UsageError } from '../../command-line/src/index.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
 import { connect, pageSize } from './service.ts'
@@ -10,10 +10,7 @@ import { push } from './skills/push.ts'
 import { listSkills, listVersions } from './skills/versions.ts'
 
 const list = withLimit(
-  describe('list', 'Lists the skills with their latest versions.', [
-    'skills list',
-    'skills list --limit 10 --json',
-  ]),
+  describe('list', 'Lists the skills with their latest versions.', ['skills list', 'skills list --limit 10 --json']),
 ).action(async (options) => {
   await printList(options, withLatestVersion(connect(), options.limit), {
     NAME: ({ name }) => name,

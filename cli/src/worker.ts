@@ -13,7 +13,7 @@ const TOO_MANY_REQUESTS = 429
 /** How long a command may take to end after SIGTERM; then it is killed. */
 const GRACE_MS = 10_000
 /** A run that is given back is pending again after this time. */
-const SHORTEST_LEASE_SECONDS = 60
+const MIN_LEASE_SECONDS = 60
 /** A claim is renewed several times in its duration, so that one failed request does not lose it. */
 const RENEWALS = 4
 /** How long an outcome is sent after the end of the claim, in case that nobody else has the run yet. */
@@ -51,14 +51,12 @@ export async function workOnRuns(command: readonly string[], options: WorkOption
   let failure: Error | undefined
   while (!finish.signal.aborted) {
     const free = options.concurrency - active.size
-    const runs = await claim(client, free, options, giveBack.signal).catch(
-      (error: Error & { status?: number }) => {
-        const { status = 0 } = error
-        if (options.once || (status >= 300 && status < 500 && status !== TOO_MANY_REQUESTS)) failure = error
-        else if (!giveBack.signal.aborted) console.error(error.message)
-        return []
-      },
-    )
+    const runs = await claim(client, free, options, giveBack.signal).catch((error: Error & { status?: number }) => {
+      const { status = 0 } = error
+      if (options.once || (status >= 300 && status < 500 && status !== TOO_MANY_REQUESTS)) failure = error
+      else if (!giveBack.signal.aborted) console.error(error.message)
+      return []
+    })
     for (const run of runs) {
       const job = new Job(persistentClient, run, command, options)
         .work(giveBack.signal)
@@ -107,8 +105,8 @@ async function claim(
 }
 
 /**
- * A time of the service by the clock of this machine, which may differ: what is left of it is counted from the time of the
- * response. `npm run dev` runs on this machine and sends no `Date`.
+ * A time of the service by the clock of this machine, which may differ: what is left of it is counted from the time of
+ * the response. `npm run dev` runs on this machine and sends no `Date`.
  */
 function localTime(time: string, { headers }: Response): number {
   const date = headers.get('Date')
@@ -185,7 +183,7 @@ class Job {
   }
 
   async #giveBack(): Promise<void> {
-    await this.#renew(SHORTEST_LEASE_SECONDS, AbortSignal.timeout(GRACE_MS))
+    await this.#renew(MIN_LEASE_SECONDS, AbortSignal.timeout(GRACE_MS))
   }
 
   /** @returns undefined if there was no response before the signal. */
@@ -197,8 +195,8 @@ class Job {
   }
 
   /**
-   * Tries until the service responds, for a while also after the end of the claim: the outcome counts if nobody else has
-   * the run.
+   * Tries until the service responds, for a while also after the end of the claim: the outcome counts if nobody else
+   * has the run.
    */
   async #complete(how: Ended, giveBack: AbortSignal) {
     const { id: runId, claimId } = this.#run
@@ -213,9 +211,7 @@ class Job {
     const result = await this.#client.POST('/v1/runs/{runId}/complete', completion).catch(() => undefined)
     if (!result && giveBack.aborted) return 'released'
     if (result?.data) return body.outcome
-    console.error(
-      result ? new WorkspaceApiError(result).message : `The outcome "${body.outcome}" was not sent.`,
-    )
+    console.error(result ? new WorkspaceApiError(result).message : `The outcome "${body.outcome}" was not sent.`)
     return 'lost'
   }
 }

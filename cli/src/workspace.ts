@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The command `workspace`. */
-import { parsed } from '../../scripts/command-line.ts'
+import { parsed } from '../../command-line/src/index.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { audit } from './audit.ts'
 import { group } from './command.ts'

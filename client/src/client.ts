@@ -9,7 +9,8 @@ export type WorkspaceClient = Client<paths>
 const REDIRECTS = [301, 302, 303, 307, 308]
 
 /**
- * Redirects are errors: a followed one would send the body of a request, such as environment variables, to another origin.
+ * Redirects are errors: a followed one would send the body of a request, such as environment variables, to another
+ * origin.
  * @param baseUrl the origin of a deployment, with `/api/public-api` if it is reached under the prefix.
  * @param options `fetch`, where requests go another way: through the service binding of a Worker, or `retrying()`.
  * @throws TypeError if the address has credentials, or if the API key has a character that no key has.

@@ -37,8 +37,7 @@ export async function leaseVariables(
     body: { publicKey: key.publicKey, ...(keys && { keys: [...keys] }) },
   })
   const lease = dataOf(sealed)
-  const isAsked = (names: readonly string[]) =>
-    `${[...new Set(names)].sort()}` === `${[...lease.keys].sort()}`
+  const isAsked = (names: readonly string[]) => `${[...new Set(names)].sort()}` === `${[...lease.keys].sort()}`
   if (lease.projectId.toLowerCase() !== projectId.toLowerCase() || (keys && !isAsked(keys))) {
     throw new Error('The lease is for another project or for other variables than requested.')
   }

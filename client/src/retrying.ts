@@ -1,8 +1,8 @@
 /** Repeats what may be repeated, and nothing else (docs/clients.md, Which requests to repeat). */
 
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 30_000]
+const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [1000, 30_000]
 /** A timer that is set to a longer time fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 const SAFE_METHODS = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']
 /** The last segment of each POST that is safe without an `Idempotency-Key`. `claim` is not: it claims further runs. */
 const SAFE_POST = /\/(acknowledge|complete|renew|lease)$/
@@ -28,12 +28,12 @@ export function retrying({
     for (let attempt = 1; ; attempt++) {
       const isLast = attempt >= attempts
       const backoffMs = FIRST_PAUSE_MS * 2 ** (attempt - 1) * (1 + Math.random() / 2)
-      let pauseMs = Math.min(backoffMs, LONGEST_PAUSE_MS)
+      let pauseMs = Math.min(backoffMs, MAX_PAUSE_MS)
       try {
         const response = await fetch(request.clone())
         if (isLast || !isWorthRepeating(request, response)) return response
         await response.body?.cancel()
-        pauseMs = Math.min(Math.max(retryAfterMs(response), pauseMs), LONGEST_TIMER_MS)
+        pauseMs = Math.min(Math.max(retryAfterMs(response), pauseMs), MAX_TIMER_MS)
       } catch (error) {
         // No answer: it may have been done, or not.
         if (isLast || request.signal.aborted || !isSafe(request)) throw error

@@ -19,7 +19,8 @@ export class WebhookVerificationError extends Error {
 /**
  * Verifies the signature, and that it was made less than five minutes ago. A run is delivered at least once: `data.id`
  * is the same for each delivery.
- * @param secret of the run endpoint, `whsec_…`. During a rotation, messages are signed with the old one and the new one.
+ * @param secret of the run endpoint, `whsec_…`. During a rotation, messages are signed with the old one and the new
+ *   one.
  * @param body as it was received, before JSON is parsed.
  * @throws WebhookVerificationError if one of them does not hold.
  */

@@ -1,6 +1,6 @@
 /**
- * The MCP Worker: an interface to the API for agents (docs/mcp.md). It is stateless, holds no data, and sends the API key of
- * each request to the API, which decides.
+ * The MCP Worker: an interface to the API for agents (docs/mcp.md). It is stateless, holds no data, and sends the API
+ * key of each request to the API, which decides.
  */
 import {
   createMcpHandler,
@@ -12,10 +12,8 @@ import {
   ProtocolErrorCode,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import packageJson from '../../package.json' with { type: 'json' }
-import { parseBody } from '../../src/http/body.ts'
-import { measureJson } from '../../src/http/json-bounds.ts'
-import { describeProblem, describeSent, describeSize } from '../../src/http/problems.ts'
+import { describeProblem, describeSent, describeSize, measureJson, parseBody } from '../../src/contracts.ts'
+import manifest from '../package.json' with { type: 'json' }
 import { Api } from './api.ts'
 import { answered, skillsExtension } from './skills.ts'
 import type { Caller, Wrong } from './tool.ts'
@@ -35,14 +33,14 @@ const INSTRUCTIONS =
   'Lists have pages: pass nextCursor as cursor. Times in results are in UTC.'
 
 /**
- * Of the revision 2025-03-26, which has batches. Each message makes up to six requests to the API, and Cloudflare allows 32
- * invocations of Workers for a request.
+ * Of the revision 2025-03-26, which has batches. Each message makes up to six requests to the API, and Cloudflare
+ * allows 32 invocations of Workers for a request.
  */
 const MAX_BATCH = 5
 
 /**
- * Of a message without the arguments of a tool, which the tool checks: the SDK repeats the rest in its errors, and writes 250
- * bytes about each wrong value.
+ * Of a message without the arguments of a tool, which the tool checks: the SDK repeats the rest in its errors, and
+ * writes 250 bytes about each wrong value.
  */
 const MESSAGE_LIMIT_BYTES = 16 * 1024
 const MESSAGE_LIMIT_VALUES = 500
@@ -148,9 +146,8 @@ function unknownTool(name: string): Wrong {
 }
 
 function serverOf(api: Api): McpServer {
-  const { name, version } = packageJson
   const mcp = new McpServer(
-    { name, title: 'Workspace API', version },
+    { name: 'workspace-api', title: 'Workspace API', version: manifest.version },
     // Nothing changes while a request is served, so a subscription ends at once.
     {
       capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },

@@ -61,10 +61,7 @@ export function success(data: Data): CallToolResult {
 }
 
 /** A tool error: a sentence for the model, and what a program needs. @param sentence instead of that of the API. */
-export function failure(
-  { message, code, status, retryAfter }: ApiFailure,
-  sentence = message,
-): CallToolResult {
+export function failure({ message, code, status, retryAfter }: ApiFailure, sentence = message): CallToolResult {
   return errorResult({
     // The body of a request is a part of the input.
     error: sentence.replace(/^body /, 'The input '),

@@ -1,11 +1,13 @@
 /** Session files as tools see them: text, or base64 for what is not text, in parts. */
 import * as z from 'zod/mini'
-import { boundedString, docs, text } from '../../src/http/fields.ts'
-import { describeSent } from '../../src/http/problems.ts'
 import {
+  boundedString,
+  describeSent,
+  docs,
   putSessionFileContract,
   retrieveSessionFileContentContract,
-} from '../../src/resources/session-files/contract.ts'
+  text,
+} from '../../src/contracts.ts'
 import { type Api, ApiFailure } from './api.ts'
 import { type Data, withinLimit } from './output.ts'
 import type { Input, Wrong } from './tool.ts'
@@ -57,9 +59,7 @@ export async function withFileId(input: Input, api: Api): Promise<Input | Wrong>
     cursor = page.nextCursor
   }
   const searched =
-    cursor === null
-      ? 'The session has no file'
-      : `The first ${MAX_PAGES * PAGE_FILES} files of the session have none`
+    cursor === null ? 'The session has no file' : `The first ${MAX_PAGES * PAGE_FILES} files of the session have none`
   throw ApiFailure.notFound(`${searched} at the path ${describeSent(path)}.`, 'session_file_not_found')
 }
 
@@ -95,10 +95,7 @@ function readOn(end: number, totalBytes: number): Data {
 }
 
 /** @returns the text, without a character that the end of the part splits; base64 of bytes that are not UTF-8. */
-function decoded(
-  bytes: Buffer,
-  isLast: boolean,
-): { content: string; encoding: 'utf-8' | 'base64'; used: number } {
+function decoded(bytes: Buffer, isLast: boolean): { content: string; encoding: 'utf-8' | 'base64'; used: number } {
   try {
     const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
     const content = utf8.decode(bytes, { stream: !isLast })

@@ -1,8 +1,6 @@
 /** The files of a skill, as `GET /v1/skills/{skillId}` returns them. */
 import * as z from 'zod/mini'
-import { boundedString, docs } from '../../src/http/fields.ts'
-import { describeProblem, describeSent } from '../../src/http/problems.ts'
-import { ENTRY_FILE } from '../../src/resources/skills/contract.ts'
+import { boundedString, describeProblem, describeSent, docs, ENTRY_FILE } from '../../src/contracts.ts'
 import { type Data, withinLimit } from './output.ts'
 import type { Input, Wrong } from './tool.ts'
 
@@ -18,7 +16,7 @@ export interface Skill {
 const BINARY = 'data:application/octet-stream;base64,'
 
 /** @returns the text of a file, or its bytes if it is not text. */
-export function contentOf({ content }: Skill['files'][number]): string | Uint8Array {
+export function toContent({ content }: Skill['files'][number]): string | Uint8Array {
   return content.startsWith(BINARY) ? Buffer.from(content.slice(BINARY.length), 'base64') : content
 }
 

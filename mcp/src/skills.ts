@@ -9,10 +9,9 @@ import {
   SkillsExtension,
   skillEntry,
 } from '@modelcontextprotocol/server/ext/skills'
-import { isUuid } from '../../src/http/fields.ts'
-import { ENTRY_FILE } from '../../src/resources/skills/contract.ts'
+import { ENTRY_FILE, isUuid } from '../../src/contracts.ts'
 import { type Api, ApiFailure } from './api.ts'
-import { contentOf, type Skill } from './skill-files.ts'
+import { type Skill, toContent } from './skill-files.ts'
 
 interface SkillPage {
   readonly items: readonly Omit<Skill, 'files'>[]
@@ -51,7 +50,7 @@ function sourceOf(api: Api): SkillSource {
       const [skill, filename] = await found(api, uri)
       const file = skill?.files.find((each) => each.filename === filename)
       if (!file) return undefined
-      const content = contentOf(file)
+      const content = toContent(file)
       const mimeType = filename?.endsWith('.md') ? { mimeType: 'text/markdown' } : {}
       return typeof content === 'string' ? { text: content, ...mimeType } : { bytes: content }
     },
@@ -102,7 +101,7 @@ async function retrieved(api: Api, id: string): Promise<Skill | undefined> {
 /** @returns undefined if the front matter is beyond the YAML that the extension reads. Tools load such a skill. */
 async function entryOf(skill: Skill | undefined): Promise<Entry | undefined> {
   if (!skill) return undefined
-  const files = Object.fromEntries(skill.files.map((file) => [file.filename, contentOf(file)]))
+  const files = Object.fromEntries(skill.files.map((file) => [file.filename, toContent(file)]))
   return skillEntry(`${skill.id}/${skill.name}`, files).catch(() => undefined)
 }
 

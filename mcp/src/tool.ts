@@ -1,8 +1,9 @@
-/** Makes a tool from the contract of an operation: its input schema, its annotations, and the request that a call sends. */
+/**
+ * Makes a tool from the contract of an operation: its input schema, its annotations, and the request that a call sends.
+ */
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import * as z from 'zod/mini'
-import type { Contract } from '../../src/http/contract.ts'
-import { describeProblems } from '../../src/http/problems.ts'
+import { type Contract, describeProblems } from '../../src/contracts.ts'
 import { type Api, ApiFailure } from './api.ts'
 import { type Data, failure, invalidInput, success } from './output.ts'
 
@@ -45,8 +46,8 @@ export interface Caller {
 }
 
 /**
- * @param contracts the operations. A call is the first one of which the input has a property that the others do not have, in
- *   the path or else anywhere; otherwise the first one.
+ * @param contracts the operations. A call is the first one of which the input has a property that the others do not
+ *   have, in the path or else anywhere; otherwise the first one.
  */
 export function tool(name: string, contracts: readonly Contract[], options: ToolOptions = {}): Tool {
   const variants = contracts.map((contract) => ({ contract, schema: inputSchema(contract, options) }))
@@ -112,9 +113,7 @@ function jsonSchemaOf(schemas: readonly z.ZodMiniObject[]): ListedTool['inputSch
     compacted(z.toJSONSchema(property as z.ZodMiniType, { io: 'input', unrepresentable: 'any' }), name),
   )
   const isRequired = (name: string) =>
-    schemas.every(
-      ({ shape }) => name in shape && !z.safeParse(shape[name] as z.ZodMiniType, undefined).success,
-    )
+    schemas.every(({ shape }) => name in shape && !z.safeParse(shape[name] as z.ZodMiniType, undefined).success)
   const required = Object.keys(properties).filter(isRequired)
   return {
     type: 'object',
@@ -130,18 +129,11 @@ type Properties = NonNullable<ListedTool['inputSchema']['properties']>
 const DIGITS = '^\\d+$'
 
 /** Left out, because the API says it of a wrong value, and a model reads the list before each task. */
-const LEFT_OUT = [
-  '$schema',
-  'id',
-  'pattern',
-  'minLength',
-  'maxLength',
-  'maxItems',
-  'example',
-  'additionalProperties',
-]
+const LEFT_OUT = ['$schema', 'id', 'pattern', 'minLength', 'maxLength', 'maxItems', 'example', 'additionalProperties']
 
-/** Properties that need no description: the name says it, or for `limit` and `cursor` the instructions of the server. */
+/**
+ * Properties that need no description: the name says it, or for `limit` and `cursor` the instructions of the server.
+ */
 const UNDESCRIBED = [
   'cursor',
   'id',
@@ -201,8 +193,7 @@ async function call(
     name in queryShape && (typeof value === 'number' || typeof value === 'boolean') ? String(value) : value,
   )
   const parsed = schema.safeParse(data)
-  if (!parsed.success)
-    return invalidInput(describeProblems(parsed.error.issues, { schema, data, isSecret: false }))
+  if (!parsed.success) return invalidInput(describeProblems(parsed.error.issues, { schema, data, isSecret: false }))
   try {
     const values = (await options.complete?.(parsed.data, api)) ?? parsed.data
     if (typeof values === 'string') return invalidInput(values)
@@ -216,18 +207,11 @@ async function call(
 }
 
 /** @throws {ApiFailure} if the response is not a success. */
-async function send(
-  api: Api,
-  contract: Contract,
-  values: Input,
-  options: ToolOptions,
-): Promise<CallToolResult> {
+async function send(api: Api, contract: Contract, values: Input, options: ToolOptions): Promise<CallToolResult> {
   const named = (shape: object) =>
     Object.entries(values).filter(([name, value]) => name in shape && value !== undefined)
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(values[name])))
-  const search = new URLSearchParams(
-    named(contract.query?.shape ?? {}).map(([name, value]) => [name, String(value)]),
-  )
+  const search = new URLSearchParams(named(contract.query?.shape ?? {}).map(([name, value]) => [name, String(value)]))
   const own = options.request?.(values) ?? jsonRequest(contract.body && named(contract.body.shape))
   if (typeof own === 'string') return invalidInput(own)
   const headers = new Headers(own.headers)

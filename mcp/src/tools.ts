@@ -1,27 +1,25 @@
 /**
- * THE LIST: every tool. Each is made from the contract of an operation, and one call is one request to the API, unless
+ * Every tool. Each is made from the contract of an operation, and one call is one request to the API, unless
  * `complete` makes others.
  */
-import { retrieveMeContract } from '../../src/resources/me/contract.ts'
-import {
-  deletePinContract,
-  listPinsContract,
-  putPinContract,
-  updatePinContract,
-} from '../../src/resources/pins/contract.ts'
-import { completeRunContract, listRunsContract } from '../../src/resources/runs/contract.ts'
 import {
   agentScheduleContracts,
+  completeRunContract,
+  deletePinContract,
+  listPinsContract,
+  listRunsContract,
   listSchedulesContract,
+  listSessionFilesContract,
+  listSkillsContract,
   previewScheduleContract,
   projectScheduleContracts,
-} from '../../src/resources/schedules/contract.ts'
-import {
-  listSessionFilesContract,
+  putPinContract,
   putSessionFileContract,
+  retrieveMeContract,
   retrieveSessionFileContentContract,
-} from '../../src/resources/session-files/contract.ts'
-import { listSkillsContract, retrieveSkillContract } from '../../src/resources/skills/contract.ts'
+  retrieveSkillContract,
+  updatePinContract,
+} from '../../src/contracts.ts'
 import {
   emptyFile,
   fileRange,
@@ -41,8 +39,7 @@ export const TOOLS: readonly Tool[] = [
     description: 'Lists the skills of the organization, without their files. With `name`, finds one.',
   }),
   tool('load_skill', [retrieveSkillContract], {
-    description:
-      'Returns a file of a skill, and the names of all of its files. Read SKILL.md first and follow it.',
+    description: 'Returns a file of a skill, and the names of all of its files. Read SKILL.md first and follow it.',
     extra: loadProperties,
     result: loadSkill,
   }),
@@ -62,14 +59,10 @@ export const TOOLS: readonly Tool[] = [
     request: sentFile,
   }),
 
-  tool(
-    'list_schedules',
-    [listSchedulesContract, projectScheduleContracts.list, agentScheduleContracts.list],
-    {
-      description:
-        'Lists the schedules of all projects and agents. With `projectId` or `agentId`, and without filters: those of one, with all of their settings and payloads.',
-    },
-  ),
+  tool('list_schedules', [listSchedulesContract, projectScheduleContracts.list, agentScheduleContracts.list], {
+    description:
+      'Lists the schedules of all projects and agents. With `projectId` or `agentId`, and without filters: those of one, with all of their settings and payloads.',
+  }),
   tool('create_schedule', [projectScheduleContracts.put, agentScheduleContracts.put], {
     description:
       'Creates a schedule of a project or an agent, under a new UUID as `scheduleId`. Give `projectId` with `timezone`, or `agentId`, whose time zone is UTC; and `cron` or `runAt`.',

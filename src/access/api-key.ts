@@ -1,7 +1,7 @@
 /**
- * The form of an API key: `wsk_`, 32 random bytes in base62 (43 characters), and the CRC-32 of all that in base62
- * (6 characters). The checksum detects typing errors without a query. Only the SHA-256 of a token is stored. The token of a feed
- * of skills has the same form and begins with `wsf_`.
+ * The form of an API key: `wsk_`, 32 random bytes in base62 (43 characters), and the CRC-32 of all that in base62 (6
+ * characters). The checksum detects typing errors without a query. Only the SHA-256 of a token is stored. The token of
+ * a feed of skills has the same form and begins with `wsf_`.
  */
 import { crc32 } from 'node:zlib'
 import { sha256 } from '../crypto/digest.ts'

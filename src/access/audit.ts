@@ -3,11 +3,12 @@
 import { and, eq, gte, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
+import { now, type Parameter, text, type Values } from '../db/parameters.ts'
 import { insertRow } from '../db/rows.ts'
 import { apiKeys, auditEvents } from '../db/schema.ts'
-import { guarded, query, type Step, type Values } from '../db/statement.ts'
-import { isCallersKey, isInScope, now } from './guard.ts'
-import type { Preconditions } from './preconditions.ts'
+import { guarded, query } from '../db/statement.ts'
+import { isCallersKey, isInScope } from './guard.ts'
+import { authorized, type Preconditions } from './preconditions.ts'
 
 /** How a change by a request is recorded. */
 export interface AuditSubject {
@@ -42,35 +43,38 @@ const mightAct = and(
 /** The event of a change by the caller's key. */
 const recorded = {
   organizationId: apiKeys.organizationId,
-  id: sql.placeholder('audit.id'),
-  operation: sql.placeholder('audit.operation'),
-  target: sql.placeholder('audit.target'),
+  id: text('audit.id'),
+  operation: text('audit.operation'),
+  target: text('audit.target'),
   apiKeyId: apiKeys.id,
   apiKeyName: apiKeys.name,
   userId: apiKeys.userId,
-  requestId: sql.placeholder('audit.requestId'),
+  requestId: text('audit.requestId'),
 }
 
 /** Records a change if the statement before it, which carries the guard of its operation, changed a row. */
-export const recordChange = guarded(() =>
+export const recordChange = guarded(authorized, [], () =>
   query
     .insert(auditEvents)
-    .select(
-      query.select(insertRow(auditEvents, recorded)).from(apiKeys).where(and(mightAct, sql`changes() > 0`)),
-    )
+    .select(query.select(insertRow(auditEvents, recorded)).from(apiKeys).where(and(mightAct, sql`changes() > 0`)))
     .onConflictDoNothing(),
 )
 
 /**
  * Records an operation that gives secrets away and changes no row.
+ * @param parameters of the suffix.
  * @param suffix what the target has after the path, over the rows of the preconditions; NULL if nothing.
  */
-export function recordRead({ rows }: Pick<Preconditions, 'rows'>, suffix: SQL) {
-  return guarded(() =>
+export function recordRead<P extends Parameter, const Own extends readonly Parameter[]>(
+  preconditions: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>,
+  parameters: Own,
+  suffix: SQL,
+) {
+  return guarded(preconditions, parameters, () =>
     query
       .insert(auditEvents)
       .select(
-        rows(
+        preconditions.rows(
           insertRow(auditEvents, { ...recorded, target: sql`${recorded.target} || coalesce(${suffix}, '')` }),
         ),
       )
@@ -79,18 +83,21 @@ export function recordRead({ rows }: Pick<Preconditions, 'rows'>, suffix: SQL) {
 }
 
 /**
- * Records each key that a change of another resource, or of another key, revokes. It runs before the revocation, because
- * the revoked keys can't be told apart afterwards.
+ * Records each key that a change of another resource, or of another key, revokes. It runs before the revocation,
+ * because the revoked keys cannot be told apart afterwards.
+ * @param parameters of the conditions.
  * @param revoked the keys, joined to the caller's key in `apiKeys` by the condition.
  * @param mayRevoke the guard of the revocation.
  */
-export function recordRevocations(
+export function recordRevocations<P extends Parameter, const Own extends readonly Parameter[]>(
+  preconditions: Pick<Preconditions<unknown, P>, 'takes'>,
+  parameters: Own,
   revoked: SQLiteTable | SQL,
   revokedId: SQLWrapper,
   isRevoked: SQL | undefined,
   mayRevoke: SQL | undefined,
 ) {
-  return guarded(() =>
+  return guarded(preconditions, parameters, () =>
     query.insert(auditEvents).select(
       query
         .select(
@@ -106,18 +113,4 @@ export function recordRevocations(
         .where(mayRevoke),
     ),
   )
-}
-
-const isChange = (step: Step) => [step].flat().some((statement) => statement.isChange)
-
-/** True if one of the steps is a change. */
-export function isChanging(steps: readonly Step[]): boolean {
-  return steps.some(isChange)
-}
-
-/** The steps, each change followed by its record. A record returns no row, so the rows of the steps stay the same. */
-export function recordingChanges<const Steps extends readonly Step[]>(steps: Steps): Steps {
-  const recorded = steps.map((step) => (isChange(step) ? [...[step].flat(), recordChange] : step))
-  // A step and its record have the rows of the step, which the type checker can't follow.
-  return recorded as unknown as Steps
 }

@@ -2,15 +2,16 @@
 
 import { type Database, type DatabaseUse, instrumented, noUse } from '../db/database.ts'
 import { describeFailure, isTransient } from '../db/failures.ts'
-import { type Rows, runBatch, type Statement, type Step, type Values } from '../db/statement.ts'
+import type { Values } from '../db/parameters.ts'
+import { type Rows, runBatch, type Statement, type Steps } from '../db/statement.ts'
 import type { Environment } from '../environment.ts'
 import { ApiError, type ErrorCode, unauthorized } from '../errors.ts'
 import { hashToken, isToken } from './api-key.ts'
-import { type CallerFacts, recordUse } from './guard.ts'
+import { type CallerResult, recordUse } from './guard.ts'
 import { authorized } from './preconditions.ts'
-import { addressOf, count, countAgainst, countRefusedKey, isLimiting, refuseBlocked } from './rate-limit.ts'
+import { count, countAgainst, countRefusedKey, getAddress, isLimiting, refuseBlocked } from './rate-limit.ts'
 import { RecentMap } from './recent-map.ts'
-import { sessionOf } from './replica.ts'
+import { openSession } from './replica.ts'
 import type { Scope } from './scopes.ts'
 
 const BEARER = /^Bearer(?: +(.*))?$/i
@@ -37,7 +38,7 @@ export class Caller {
   #now = new Date().toISOString()
   /** What the request has asked of the database so far. */
   readonly databaseUse: DatabaseUse = noUse()
-  /** The organization of the key, once a trip to the database found the key live. */
+  /** The organization of the key, once a round trip to the database found the key live. */
   organizationId: string | undefined
   readonly #environment: Environment
   readonly #session: D1DatabaseSession | undefined
@@ -64,13 +65,14 @@ export class Caller {
     this.#keyHash = keyHash
     this.#isCounted = isCounted
     this.#address = address
-    this.#session = sessionOf(request, environment)
+    this.#session = openSession(request, environment)
     this.#database = instrumented(this.#session ?? environment.DB, this.databaseUse)
   }
 
   /**
    * Reads the API key (RFC 6750, section 2.1), without a query.
-   * @throws {ApiError} 401 if there is none or it can't be one, 429 if the address, the key or its organization is over its rate limit.
+   * @throws {ApiError} 401 if there is none or it cannot be one, 429 if the address, the key or its organization is
+   *   over its rate limit.
    */
   static async open(
     request: Request,
@@ -84,7 +86,7 @@ export class Caller {
     if (!isToken(token)) throw unauthorized.invalid()
     const keyHash = hashToken(token)
     const accepted = acceptedKeys.get(keyHash)
-    const address = addressOf(request)
+    const address = getAddress(request)
     refuseBlocked(address, accepted?.acceptedAt, environment)
     const { isCountedByItsCalls = false } = callerScope
     if (!isCountedByItsCalls) {
@@ -113,21 +115,21 @@ export class Caller {
   }
 
   /**
-   * The one trip: runs a checking statement, whose row says what the key is, and other statements in one transaction.
-   * @param isRepeatable true if the statements may run twice; then a transient failure is retried.
-   * @returns the rows of each step.
-   * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope; then nothing has acted, because each statement
-   *   carries the guard.
+   * The one round trip: runs a checking statement, whose row says what the key is, and other steps in one transaction.
+   * @param isRepeatable true if the steps may run twice; then a transient failure is retried.
+   * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope; then nothing has acted, because each
+   *   statement carries the guard.
    */
-  async run<const Steps extends readonly [Statement<CallerFacts>, ...Step[]]>(
+  async runChecked<Result extends CallerResult>(
+    check: Statement<Result>,
     steps: Steps,
     values: Values,
     isRepeatable: boolean,
-  ): Promise<Rows<Steps>> {
-    const rows = await this.#batch(steps, values, isRepeatable)
-    const [[facts]] = rows as unknown as [[CallerFacts | undefined]]
-    this.#requireScope(await this.#requireLive(facts))
-    return rows
+  ): Promise<{ readonly result: Result; readonly rows: Rows<Steps> }> {
+    const { check: [row] = [], ...rows } = await this.#runBatch({ check, ...steps }, values, isRepeatable)
+    const result = await this.#requireLive(row as Result | undefined)
+    this.#requireScope(result)
+    return { result, rows }
   }
 
   /** The error for invalid input. A key that is not live is told that first, which costs a look-up of the key. */
@@ -137,30 +139,28 @@ export class Caller {
   }
 
   /**
-   * Asks in a trip of its own whether the key may act now, before work that only such a key may cause.
+   * Asks in a round trip of its own whether the key may act now, before work that only such a key may cause.
    * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope.
    */
   async requireAuthorized(): Promise<void> {
     this.#requireScope(await this.#lookUp())
   }
 
-  /** Runs work that the response doesn't wait for. A failure is logged; something else has to make up for it. */
+  /** Runs work that the response does not wait for. A failure is logged; something else has to make up for it. */
   waitUntil(work: Promise<unknown>): void {
-    this.#context.waitUntil(
-      work.catch((error) => console.error(JSON.stringify({ failure: describeFailure(error) }))),
-    )
+    this.#context.waitUntil(work.catch((error) => console.error(JSON.stringify({ failure: describeFailure(error) }))))
   }
 
   /**
-   * The organization that the key belongs to, for what has to be known before the one trip. It never changes, so it
-   * is remembered from the key's last request; whether the key may act is asked each time.
-   * @throws {ApiError} 401 if the key is not live, where it isn't remembered.
+   * The organization that the key belongs to, for what has to be known before the one round trip. It never changes, so
+   * it is remembered from the key's last request; whether the key may act is asked each time.
+   * @throws {ApiError} 401 if the key is not live, where it is not remembered.
    */
   async expectedOrganizationId(): Promise<string> {
     return acceptedKeys.get(this.#keyHash)?.organizationId ?? (await this.#lookUp()).callerOrganizationId
   }
 
-  #requireScope({ isInScope, callerUserId }: CallerFacts): void {
+  #requireScope({ isInScope, callerUserId }: CallerResult): void {
     const { scope, actsAsUser } = this.#callerScope
     if (!isInScope)
       throw new ApiError(
@@ -168,26 +168,20 @@ export class Caller {
         `This API key lacks the scope "${scope}". Use a key that has it; GET /v1/me shows the scopes of a key.`,
       )
     if (actsAsUser && callerUserId === null) {
-      throw new ApiError(
-        'user_required',
-        'This API key does not act as a user. Use a key that belongs to a user.',
-      )
+      throw new ApiError('user_required', 'This API key does not act as a user. Use a key that belongs to a user.')
     }
   }
 
-  async #lookUp(): Promise<CallerFacts> {
-    const [[facts]] = await this.#batch([authorized.check], {}, true)
-    return this.#requireLive(facts)
+  async #lookUp(): Promise<CallerResult> {
+    const { check: [row] = [] } = await this.#runBatch({ check: authorized.check }, {}, true)
+    return this.#requireLive(row as CallerResult | undefined)
   }
 
-  async #batch<const Steps extends readonly Step[]>(
-    steps: Steps,
-    values: Values,
-    isRepeatable: boolean,
-  ): Promise<Rows<Steps>> {
+  async #runBatch(steps: Steps, values: Values, isRepeatable: boolean): Promise<Rows<Steps>> {
+    const bound = { ...values, ...this.#guardValues() }
     for (let attempt = 1; ; attempt++) {
       try {
-        return await runBatch(this.#database, steps, { ...values, ...this.#guardValues() })
+        return await runBatch(this.#database, steps, bound)
       } catch (error) {
         if (!isRepeatable || attempt === MAX_ATTEMPTS || !isTransient(error)) throw error
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * attempt * (1 + Math.random())))
@@ -195,7 +189,7 @@ export class Caller {
     }
   }
 
-  #guardValues(): Values {
+  #guardValues() {
     return {
       'caller.keyHash': this.#keyHash,
       'caller.scope': this.#callerScope.scope,
@@ -204,13 +198,13 @@ export class Caller {
     }
   }
 
-  async #requireLive(facts: CallerFacts | undefined): Promise<CallerFacts> {
-    if (!facts || facts.keyEnd) {
+  async #requireLive<Result extends CallerResult>(result: Result | undefined): Promise<Result> {
+    if (!result || result.keyEnd) {
       acceptedKeys.delete(this.#keyHash)
       await countRefusedKey(this.#address, this.#environment)
-      throw unauthorized[facts?.keyEnd ?? 'invalid']()
+      throw unauthorized[result?.keyEnd ?? 'invalid']()
     }
-    const { callerOrganizationId: organizationId } = facts
+    const { callerOrganizationId: organizationId } = result
     this.organizationId = organizationId
     acceptedKeys.set(this.#keyHash, { organizationId, acceptedAt: Date.now() })
     // The request may have done its work by now, so it is counted and not refused.
@@ -218,9 +212,9 @@ export class Caller {
       this.waitUntil(count('ORGANIZATION_RATE_LIMIT', organizationId, this.#environment))
     }
     this.#isCounted = true
-    if (facts.isLastUsedStale) {
-      this.waitUntil(runBatch(this.#environment.DB, [recordUse], this.#guardValues()))
+    if (result.isLastUsedStale) {
+      this.waitUntil(runBatch(this.#environment.DB, { recordUse }, this.#guardValues()))
     }
-    return facts
+    return result
   }
 }

@@ -1,18 +1,20 @@
 /**
- * The guard: the condition that lets a caller act. An operation is one batch. Its first statement checks, the others act,
- * and each of those carries the guard in its own WHERE. The database enforces the guard; the Worker explains a refusal.
+ * The guard: the condition that lets a caller act. An operation is one batch. Its first statement checks, the others
+ * act, and each of those carries the guard in its own WHERE. The database enforces the guard; the Worker explains a
+ * refusal.
  */
 import { and, eq, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { now, text, textOrNull } from '../db/parameters.ts'
 import { apiKeys } from '../db/schema.ts'
 import { query, unguarded } from '../db/statement.ts'
 
 /**
- * Bound for every statement (caller.ts): the hash of the key, the scope of the operation, the time of the request. No field of a
- * contract can have these names (http/endpoint.ts).
+ * Bound for every statement (caller.ts): the hash of the key, the scope of the operation, and an hour before the
+ * request. No field of a contract can have these names (http/endpoint.ts).
  */
-const keyHash = sql.placeholder('caller.keyHash')
-const scope = sql.placeholder('caller.scope')
-export const now = sql.placeholder('now')
+const keyHash = text('caller.keyHash')
+const scope = textOrNull('caller.scope')
+const hourAgo = text('caller.hourAgo')
 
 export const isCallersKey = eq(apiKeys.hash, keyHash)
 /** NULL if the key is live. */
@@ -22,7 +24,9 @@ const isLive = isNull(keyEnd)
 /** Scopes have no character that JSON escapes, so a list has a scope if its text has the quoted scope. */
 export const isInScope = sql`(${scope} is null or instr(${apiKeys.scopes}, json_quote(${scope})) > 0)`
 
-/** The guard. A statement that acts begins from `apiKeys` where this holds: one row if the caller may act, else none. */
+/**
+ * The guard. A statement that acts begins from `apiKeys` where this holds: one row if the caller may act, else none.
+ */
 export const mayAct = and(isCallersKey, isLive, isInScope)
 
 /** The guard for what belongs to a user: the user that the caller acts as, or NULL. */
@@ -32,19 +36,21 @@ export const callerUser = sql<string>`(select ${apiKeys.userId} from ${apiKeys} 
  * Of the caller's key in `apiKeys`: 1 if it may use the project.
  * @param projectIds the projects that the key is restricted to, if not those of the joined key.
  */
-export function isInReach(projectId: SQLWrapper, projectIds: SQLWrapper = apiKeys.projectIds): SQL<0 | 1> {
+export function isAccessible(projectId: SQLWrapper, projectIds: SQLWrapper = apiKeys.projectIds): SQL<0 | 1> {
   const isListed = sql`${projectId} in (select value from json_each(${projectIds}))`
   return sql<0 | 1>`(${apiKeys.projectIds} is null or ${isListed})`
 }
 
-/** For `isInReach` of many rows: as it depends on none of them, SQLite reads the list once and not for each row. */
+/** For `isAccessible` of many rows: as it depends on none of them, SQLite reads the list once and not for each row. */
 export const callersProjectIds = sql`(select ${apiKeys.projectIds} from ${apiKeys} where ${isCallersKey})`
 
-/** Of the caller's key in `apiKeys`: true if it is not restricted to projects. Required by organization-wide resources. */
+/**
+ * Of the caller's key in `apiKeys`: true if it is not restricted to projects. Required by organization-wide resources.
+ */
 export const isUnrestricted = isNull(apiKeys.projectIds)
 
-/** The facts about the caller that every checking statement returns. */
-export interface CallerFacts {
+/** What every checking statement returns about the caller. */
+export interface CallerResult {
   /** Null if the key is live. */
   readonly keyEnd: 'revoked' | 'expired' | null
   readonly isInScope: 0 | 1
@@ -54,7 +60,7 @@ export interface CallerFacts {
   readonly isLastUsedStale: 0 | 1
 }
 
-/** The columns of `CallerFacts`. */
+/** The columns of `CallerResult`. */
 export const callerFields = {
   keyEnd: sql`${keyEnd}`.as('keyEnd'),
   isInScope: sql<0 | 1>`${isInScope}`.as('isInScope'),
@@ -64,7 +70,7 @@ export const callerFields = {
 }
 
 /** Updates `lastUsedAt`, at most once an hour. It runs after the response. */
-export const recordUse = unguarded(() =>
+export const recordUse = unguarded([keyHash, hourAgo, now], () =>
   query
     .update(apiKeys)
     .set({ lastUsedAt: sql`${now}` })
@@ -72,6 +78,5 @@ export const recordUse = unguarded(() =>
 )
 
 function isStale(): SQL {
-  const hourAgo = sql.placeholder('caller.hourAgo')
   return sql`(${apiKeys.lastUsedAt} is null or ${apiKeys.lastUsedAt} <= ${hourAgo})`
 }

@@ -10,8 +10,7 @@ export const isSubset = (list: SQLWrapper, of: SQLWrapper): SQL =>
   sql`not exists (select 1 from json_each(${list}) where value not in (select value from json_each(${of})))`
 
 /** True if the caller's key acts as that user, or as none. */
-export const actsAs = (userId: SQLWrapper): SQL =>
-  sql`(${apiKeys.userId} is null or ${apiKeys.userId} is ${userId})`
+export const actsAs = (userId: SQLWrapper): SQL => sql`(${apiKeys.userId} is null or ${apiKeys.userId} is ${userId})`
 
 /** True if the caller's key may use every project of the list (JSON; null: every project of the organization). */
 export const includesProjects = (projectIds: SQLWrapper): SQL =>
@@ -23,9 +22,9 @@ export const isUnrotated = isNull(apiKeys.rotatedAt)
 /** A key that is joined to the caller's in `apiKeys`. */
 type Key = Readonly<Record<'id' | 'userId' | 'projectIds', SQLWrapper>>
 
-export const isKeyInReach = ({ userId, projectIds }: Omit<Key, 'id'>): SQL | undefined =>
+export const isKeyAccessible = ({ userId, projectIds }: Omit<Key, 'id'>): SQL | undefined =>
   and(actsAs(userId), includesProjects(projectIds))
 
 /** True if the caller may manage the key. */
 export const isManageable = (key: Key): SQL | undefined =>
-  and(isKeyInReach(key), sql`(${isUnrotated} or ${key.id} = ${apiKeys.id})`)
+  and(isKeyAccessible(key), sql`(${isUnrotated} or ${key.id} = ${apiKeys.id})`)

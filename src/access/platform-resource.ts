@@ -1,10 +1,14 @@
-/** The platform resource that a request names (a project, agent, user, session or pull request), and what operations require of it. */
+/**
+ * The platform resource that a request names (a project, agent, user, session or pull request), and what operations
+ * require of it.
+ */
 import { and, eq, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { AnySQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { text } from '../db/parameters.ts'
 import { apiKeys, deletions, projects } from '../db/schema.ts'
 import { ApiError } from '../errors.ts'
-import { type Join, precondition } from './preconditions.ts'
-import { withinReach } from './project.ts'
+import { precondition } from './preconditions.ts'
+import { withAccessTo } from './project.ts'
 
 type TextColumn = AnySQLiteColumn<{ data: string; notNull: true }>
 /** The columns that the tables of all kinds have. */
@@ -13,30 +17,35 @@ export type ResourceTable = SQLiteTable &
 /** The table of sessions, or of pull requests: they belong to a project. */
 export type ProjectResourceTable = ResourceTable & Record<'projectId', TextColumn>
 
-export interface ResourceKind<Table extends ResourceTable = ResourceTable> {
+export interface ResourceKind<Table extends ResourceTable = ResourceTable, IdName extends string = string> {
   readonly type: 'project' | 'agent' | 'user' | 'session' | 'pull_request'
   /** In sentences. */
   readonly noun: string
-  /** The path parameter, which statements are bound to. */
-  readonly idName: string
+  /** The path parameter. Statements have a parameter of this name. */
+  readonly idName: IdName
   readonly table: Table
 }
 
 /** @param isThere true if there is a row, and nothing that it depends on was deleted. */
-export function namedResource(kind: ResourceKind, isThere: SQL = isNotNull(kind.table.id)) {
+export function namedResource<const IdName extends string>(
+  kind: ResourceKind<ResourceTable, IdName>,
+  isThere: SQL = isNotNull(kind.table.id),
+) {
   const { type, noun, idName, table } = kind
-  const id = sql.placeholder(idName)
-  const row: Join = {
+  const id = text(idName)
+  const row = {
     table,
     on: and(eq(table.organizationId, apiKeys.organizationId), eq(table.id, id)),
+    takes: [id],
   }
-  const deletion: Join = {
+  const deletion = {
     table: deletions,
     on: and(
       eq(deletions.organizationId, apiKeys.organizationId),
       eq(deletions.resourceType, type),
       eq(deletions.resourceId, id),
     ),
+    takes: [id],
   }
   return {
     joins: [row, deletion],
@@ -45,7 +54,7 @@ export function namedResource(kind: ResourceKind, isThere: SQL = isNotNull(kind.
       or(isNotNull(table.id), isNotNull(deletions.resourceId)),
       () => new ApiError(`${type}_not_found`, `There is no ${noun} with this ${idName}.`),
     ),
-    /** Holds for an id that was never used, too. */
+    /** Holds for an ID that was never used, too. */
     isNotDeleted: precondition(
       or(isThere, and(isNull(table.id), isNull(deletions.resourceId))),
       () => new ApiError(`${type}_deleted`, `The ${noun} was deleted. Its id is never used again.`),
@@ -54,29 +63,28 @@ export function namedResource(kind: ResourceKind, isThere: SQL = isNotNull(kind.
 }
 
 /**
- * True if the project of the row exists, else false. If it does not, the row counts as deleted, although the purge may not have
- * removed it yet. With IN, SQLite looks the ID up in the primary key, which D1 does not count as a row read; with EXISTS it does.
+ * True if the project of the row exists, else false. If it does not, the row counts as deleted, although the purge may
+ * not have removed it yet. With IN, SQLite looks the ID up in the primary key, which D1 does not count as a row read;
+ * with EXISTS it does.
  * `is true` keeps SQLite from starting at all projects.
  */
-export function hasProject({
-  organizationId,
-  projectId,
-}: Record<'organizationId' | 'projectId', SQLWrapper>): SQL {
+export function hasProject({ organizationId, projectId }: Record<'organizationId' | 'projectId', SQLWrapper>): SQL {
   const ids = sql`(select ${projects.organizationId}, ${projects.id} from ${projects})`
   return sql`(${organizationId}, ${projectId}) in ${ids} is true`
 }
 
 /** A session or a pull request, which is deleted with its project. */
-export function namedProjectResource(kind: ResourceKind<ProjectResourceTable>) {
+export function namedProjectResource<const IdName extends string>(kind: ResourceKind<ProjectResourceTable, IdName>) {
   const { table } = kind
-  const itsProject: Join = {
+  const itsProject = {
     table: projects,
     on: and(eq(projects.organizationId, table.organizationId), eq(projects.id, table.projectId)),
+    takes: [],
   }
   return {
     ...namedResource(kind, hasProject(table)),
     /** For `projectIsActive`. */
     itsProject,
-    isInReach: withinReach(sql`coalesce(${table.projectId}, ${deletions.projectId})`),
+    isAccessible: withAccessTo(sql`coalesce(${table.projectId}, ${deletions.projectId})`),
   }
 }

@@ -3,89 +3,107 @@
  * the statements that act, the rows that those begin from, and the error of the first precondition that does not hold.
  */
 import { and, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import type {
-  SelectedFields,
-  SQLiteSelectBase,
-  SQLiteSelectDynamic,
-  SQLiteTable,
-} from 'drizzle-orm/sqlite-core'
+import type { SelectedFields, SQLiteSelectBase, SQLiteSelectDynamic, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { Parameter } from '../db/parameters.ts'
 import { apiKeys } from '../db/schema.ts'
 import { guarded, query, type Statement } from '../db/statement.ts'
 import type { Limits } from '../environment.ts'
 import type { ApiError } from '../errors.ts'
-import { type CallerFacts, callerFields, isCallersKey, mayAct } from './guard.ts'
+import { type CallerResult, callerFields, isCallersKey, mayAct } from './guard.ts'
 
-/** What an error is made from, beside the fact. */
+/** What an error is made from, beside the result of the check. */
 interface ErrorContext {
   readonly limits: Limits
 }
 
 /** What must hold for a request. Its SQL is over the caller's key in `apiKeys` and the joined tables. */
-export interface Precondition<Fact = unknown> {
+export interface Precondition<Result = unknown, P extends Parameter = Parameter> {
   readonly holds: SQL
-  /** The value that the check returns; undefined if it is unchecked: then it failed if no other precondition did. */
-  readonly fact: SQL<Fact> | undefined
-  isMet(fact: Fact): boolean
-  otherwise(context: ErrorContext, fact: Fact): ApiError
+  /** What the check returns for it; undefined if it is unchecked: then it failed if no other precondition did. */
+  readonly result: SQL<Result> | undefined
+  readonly takes: readonly P[]
+  isMet(result: Result): boolean
+  error(context: ErrorContext, result: Result): ApiError
 }
 
 /** A condition. */
-export function precondition(
-  holds: SQL | undefined,
-  otherwise: (context: ErrorContext) => ApiError,
-): Precondition<0 | 1 | null> {
-  return { holds: sql`(${holds})`, fact: sql`${holds}`, isMet: (fact) => fact === 1, otherwise }
+export function precondition<const P extends readonly Parameter[] = []>(
+  condition: SQL | undefined,
+  error: (context: ErrorContext) => ApiError,
+  takes?: P,
+): Precondition<0 | 1 | null, P[number]> {
+  return {
+    holds: sql`(${condition})`,
+    result: sql`${condition}`,
+    takes: takes ?? [],
+    isMet: (result) => result === 1,
+    error,
+  }
 }
 
 /** A condition that costs too much to be checked as well: it failed if no other did. */
-export function uncheckedPrecondition(
-  holds: SQL | undefined,
-  otherwise: (context: ErrorContext) => ApiError,
-): Precondition {
-  return { holds: sql`(${holds})`, fact: undefined, isMet: () => true, otherwise }
+export function uncheckedPrecondition<const P extends readonly Parameter[] = []>(
+  condition: SQL | undefined,
+  error: (context: ErrorContext) => ApiError,
+  takes?: P,
+): Precondition<unknown, P[number]> {
+  return { holds: sql`(${condition})`, result: undefined, takes: takes ?? [], isMet: () => true, error }
 }
 
 /**
  * A condition whose error is made from what stands in its way: NULL if nothing does. Name it after what is found.
  * @param holds the condition, if what is found does not always stand in the way of the statements that act.
  */
-export function preconditionUnless<Found>(
+export function preconditionUnless<Found, const P extends readonly Parameter[] = []>(
   found: SQL<Found | null>,
-  otherwise: (context: ErrorContext, found: Found) => ApiError,
+  error: (context: ErrorContext, found: Found) => ApiError,
+  takes?: P,
   holds: SQL | undefined = isNull(found),
-): Precondition<Found | null> {
+): Precondition<Found | null, P[number]> {
   return {
     holds: sql`${holds}`,
-    fact: found,
-    isMet: (fact) => fact === null,
-    otherwise: (context, fact) => otherwise(context, fact as Found),
+    result: found,
+    takes: takes ?? [],
+    isMet: (result) => result === null,
+    error: (context, result) => error(context, result as Found),
   }
 }
 
 /** A table that is joined to the caller's key in `apiKeys`: at most one row. */
-export interface Join {
+export interface Join<P extends Parameter = Parameter> {
   readonly table: SQLiteTable
   readonly on: SQL | undefined
+  readonly takes: readonly P[]
 }
 
-/** A further fact of a PUT: 1 if it creates. The check runs before the change, in the same transaction. @param id of the named row. */
+/**
+ * A further result of the check of a PUT: 1 if it creates. The check runs before the change, in the same transaction.
+ * @param id of the named row.
+ */
 export function isNew(id: SQLWrapper): SQL<0 | 1> {
   return sql<0 | 1>`${isNull(id)}`
 }
 
 export type NamedPreconditions = Readonly<Record<string, Precondition>>
-type NamedFacts = Readonly<Record<string, SQL>>
+type NamedResults = Readonly<Record<string, SQL>>
 
-/** The row of the check: the caller, and a value for each precondition and each further fact. */
-export type Facts<Values> = CallerFacts & Readonly<Values>
+/** The row of the check: the caller, and a value for each precondition and each further column. */
+export type CheckResult<Values> = CallerResult & Readonly<Values>
 
-type FactsOf<Named, Further> = {
-  [Name in keyof Named]: Named[Name] extends Precondition<infer Fact> ? Fact : never
-} & { [Name in keyof Further]: Further[Name] extends SQL<infer Fact> ? Fact : never }
+type ResultsOf<Named, Further> = {
+  [Name in keyof Named]: Named[Name] extends Precondition<infer Result> ? Result : never
+} & { [Name in keyof Further]: Further[Name] extends SQL<infer Result> ? Result : never }
 
-export interface Preconditions<Values = unknown> {
+type TakenBy<Joins extends readonly Join[], Named extends NamedPreconditions, Own extends readonly Parameter[]> =
+  | Joins[number]['takes'][number]
+  | Named[keyof Named]['takes'][number]
+  | Own[number]
+
+export interface Preconditions<Values = unknown, P extends Parameter = Parameter> {
+  /** The parameters of the joins, of the preconditions and of the further results. */
+  readonly takes: readonly P[]
   /** The checking statement. No row: nobody has this key. */
-  readonly check: Statement<Facts<Values>>
+  readonly check: Statement<CheckResult<Values>, P>
   /** True if the caller may act and every precondition holds. */
   readonly guard: SQL
   /** The caller's organization where the guard holds; else NULL, which matches no row. For updates and deletions. */
@@ -96,9 +114,9 @@ export interface Preconditions<Values = unknown> {
    * Where nothing was done: the error of the precondition that does not hold. Of several, the first in the order of the
    * statuses (docs/contract.md, "The order of the checks"), then as listed.
    */
-  refusal(facts: Facts<Values>, context: ErrorContext): ApiError
-  /** @throws {ApiError} that error, if a checked precondition does not hold: for lists, which may be empty otherwise. */
-  requireMet(facts: Facts<Values>, context: ErrorContext): void
+  refusal(result: CheckResult<Values>, context: ErrorContext): ApiError
+  /** @throws {ApiError} that error, if a checked precondition does not hold. */
+  requireMet(result: CheckResult<Values>, context: ErrorContext): void
 }
 
 /** docs/contract.md, "The order of the checks". */
@@ -106,53 +124,63 @@ const STATUS_ORDER = [400, 404, 403, 410, 409, 412]
 
 /**
  * The preconditions of an operation.
- * @param joins left-joined in order, so that the check also returns a row if one is missing. A precondition requires that it exists.
+ * @param joins left-joined in order, so that the check also returns a row if one is missing. A precondition requires
+ *   that it exists.
  * @param preconditions by the name that the check gives them, in the order of the errors of one status.
- * @param further facts that the check also returns, such as a revision.
+ * @param further what the check also returns, such as a revision.
+ * @param parameters of the further results.
  */
 export function requiring<
+  const Joins extends readonly Join[],
   const Named extends NamedPreconditions,
-  const Further extends NamedFacts = Record<never, SQL>,
+  const Further extends NamedResults = Record<never, SQL>,
+  const Own extends readonly Parameter[] = [],
 >(
-  joins: readonly Join[],
+  joins: Joins,
   preconditions: Named,
   further: Further = {} as Further,
-): Preconditions<FactsOf<Named, Further>> {
+  parameters?: Own,
+): Preconditions<ResultsOf<Named, Further>, TakenBy<Joins, Named, Own>> {
   const listed = Object.entries(preconditions) as [string, Precondition][]
   const guard = sql`${and(mayAct, ...listed.map(([, { holds }]) => holds))}`
-  const checked = listed.flatMap(([name, { fact }]) => (fact ? [[name, fact] as const] : []))
+  const checked = listed.flatMap(([name, { result }]) => (result ? [[name, result] as const] : []))
   const columns = Object.fromEntries(
-    [...checked, ...Object.entries(further)].map(([name, fact]) => [name, sql`${fact}`.as(name)]),
+    [...checked, ...Object.entries(further)].map(([name, result]) => [name, sql`${result}`.as(name)]),
   )
+  const takes = [...joins, ...Object.values(preconditions), { takes: parameters ?? [] }].flatMap((each) => each.takes)
   const rows = <Fields extends SelectedFields>(fields: Fields, condition?: SQL) =>
     selectRows(fields, joins, and(guard, condition))
 
-  function errorOf(facts: object, context: ErrorContext, candidates: typeof listed) {
-    const values = facts as Readonly<Record<string, unknown>>
+  function errorOf(results: object, context: ErrorContext, candidates: typeof listed) {
+    const values = results as Readonly<Record<string, unknown>>
     return candidates
-      .map(([name, { otherwise }]) => otherwise(context, values[name]))
+      .map(([name, { error }]) => error(context, values[name]))
       .toSorted((a, b) => STATUS_ORDER.indexOf(a.status) - STATUS_ORDER.indexOf(b.status))[0]
   }
-  const unmet = (facts: object) =>
-    listed.filter(([name, { fact, isMet }]) => fact && !isMet((facts as Record<string, unknown>)[name]))
+  const unmet = (results: object) =>
+    listed.filter(([name, { result, isMet }]) => result && !isMet((results as Record<string, unknown>)[name]))
 
   return {
-    // The check has the columns of its facts, which the type checker can't follow through `Object.fromEntries`.
-    check: guarded(() => selectRows({ ...callerFields, ...columns }, joins, isCallersKey)) as never,
+    takes,
+    // The check has the columns of its results, which the type checker cannot follow through `Object.fromEntries`.
+    check: guarded({ takes }, [], () => selectRows({ ...callerFields, ...columns }, joins, isCallersKey)) as Statement<
+      CheckResult<ResultsOf<Named, Further>>,
+      TakenBy<Joins, Named, Own>
+    >,
     guard,
     get organizationId() {
       return sql<string>`${rows({ organizationId: apiKeys.organizationId })}`
     },
     rows,
-    refusal(facts, context) {
-      const failed = unmet(facts)
-      const unchecked = listed.filter(([, { fact }]) => fact === undefined)
-      const error = errorOf(facts, context, failed.length > 0 ? failed : unchecked)
+    refusal(results, context) {
+      const failed = unmet(results)
+      const unchecked = listed.filter(([, { result }]) => result === undefined)
+      const error = errorOf(results, context, failed.length > 0 ? failed : unchecked)
       if (!error) throw new Error('Every precondition holds, and nothing was done')
       return error
     },
-    requireMet(facts, context) {
-      const error = errorOf(facts, context, unmet(facts))
+    requireMet(results, context) {
+      const error = errorOf(results, context, unmet(results))
       if (error) throw error
     },
   }
@@ -162,15 +190,10 @@ type Selected<Fields extends SelectedFields> = SQLiteSelectDynamic<
   SQLiteSelectBase<string, 'async', D1Result, Fields, 'partial', Record<string, 'not-null'>>
 >
 
-function selectRows<Fields extends SelectedFields>(
-  fields: Fields,
-  joins: readonly Join[],
-  condition: SQL | undefined,
-) {
+function selectRows<Fields extends SelectedFields>(fields: Fields, joins: readonly Join[], condition: SQL | undefined) {
   const select = query.select(fields).from(apiKeys).$dynamic()
-  for (const { table, on } of joins)
-    (select as { leftJoin(table: SQLiteTable, on?: SQL): unknown }).leftJoin(table, on)
-  // The type checker can't follow joins that it doesn't know, so each field has the type of its column.
+  for (const { table, on } of joins) (select as { leftJoin(table: SQLiteTable, on?: SQL): unknown }).leftJoin(table, on)
+  // The type checker cannot follow joins that it does not know, so each field has the type of its column.
   return select.where(condition) as unknown as Selected<Fields>
 }
 

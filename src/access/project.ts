@@ -1,23 +1,29 @@
-/** The project that a request names, what operations require of it, and what organization-wide resources require of the API key. */
-import { and, eq, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+/**
+ * The project that a request names, what operations require of it, and what organization-wide resources require of the
+ * API key.
+ */
+import { and, eq, isNotNull, isNull, type SQL, type SQLWrapper } from 'drizzle-orm'
+import { text } from '../db/parameters.ts'
 import { apiKeys, projects } from '../db/schema.ts'
 import { ApiError } from '../errors.ts'
-import { isInReach, isUnrestricted } from './guard.ts'
-import { type Join, precondition } from './preconditions.ts'
+import { isAccessible, isUnrestricted } from './guard.ts'
+import { precondition } from './preconditions.ts'
 
-/** Bound as `projectId`. */
-export const namedProject: Join = {
+const projectId = text('projectId')
+export const namedProject = {
   table: projects,
-  on: and(eq(projects.organizationId, apiKeys.organizationId), eq(projects.id, sql.placeholder('projectId'))),
+  on: and(eq(projects.organizationId, apiKeys.organizationId), eq(projects.id, projectId)),
+  takes: [projectId],
 }
 
-export const projectExists = precondition(
-  isNotNull(projects.id),
-  () => new ApiError('project_not_found', 'There is no project with this projectId.'),
-)
+/** @param condition true if the request names no unknown project. */
+export const projectFound = (condition: SQL) =>
+  precondition(condition, () => new ApiError('project_not_found', 'There is no project with this projectId.'))
+
+export const projectExists = projectFound(isNotNull(projects.id))
 
 /** @param holds true if the caller's API key is not restricted to other projects. */
-export const reached = (holds: SQL | undefined) =>
+export const accessibleIf = (holds: SQL | undefined) =>
   precondition(
     holds,
     () =>
@@ -27,9 +33,9 @@ export const reached = (holds: SQL | undefined) =>
       ),
   )
 
-export const withinReach = (projectId: SQLWrapper) => reached(isInReach(projectId))
+export const withAccessTo = (projectId: SQLWrapper) => accessibleIf(isAccessible(projectId))
 
-export const projectIsInReach = withinReach(projects.id)
+export const projectIsAccessible = withAccessTo(projects.id)
 
 export const projectIsActive = precondition(
   isNull(projects.archivedAt),

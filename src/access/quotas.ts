@@ -1,19 +1,19 @@
 /** The quotas of the caller's organization, as a precondition of operations that add rows. */
 import { and, eq, gt, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { now, number, type Parameter, type Values } from '../db/parameters.ts'
 import { apiKeys, organizationUsage } from '../db/schema.ts'
-import { query, type Values } from '../db/statement.ts'
+import { query } from '../db/statement.ts'
 import type { StoredQuota } from '../db/usage.ts'
 import type { Limits, Quota, Quotas } from '../environment.ts'
 import { ApiError } from '../errors.ts'
-import { now } from './guard.ts'
 import { preconditionUnless, uncheckedPrecondition } from './preconditions.ts'
 
-const placeholderOf = (quota: string) => `quota.${quota}`
+const parameterOf = (quota: string) => `quota.${quota}`
 
 /**
- * The first quota that a change would exceed; NULL if none. A change that adds nothing to a quota never exceeds it, even
- * if the organization is over the quota.
+ * The first quota that a change would exceed; NULL if none. A change that adds nothing to a quota never exceeds it,
+ * even if the organization is over the quota.
  * @param added what the change adds to each quota; it may be negative.
  */
 export function exceededQuota(
@@ -22,25 +22,27 @@ export function exceededQuota(
 ): SQL<StoredQuota | null> {
   const cases = (Object.keys(added) as StoredQuota[]).map((quota) => {
     const used = organizationUsage[quota]
-    const most = sql`max(${used}, ${sql.placeholder(placeholderOf(quota))})`
+    const most = sql`max(${used}, ${number(parameterOf(quota))})`
     return sql`when ${used} + (${added[quota]}) > ${most} then ${sql.raw(`'${quota}'`)}`
   })
   return sql<StoredQuota | null>`(select case ${sql.join(cases, sql` `)} end from ${organizationUsage}
     where ${eq(organizationUsage.organizationId, organizationId)})`
 }
 
-/** The change fits into the quotas of the organization. @param added what it adds to each quota; it may be negative. */
-export function withinQuotas(
+/**
+ * The change fits into the quotas of the organization.
+ * @param added what it adds to each quota; it may be negative.
+ * @param takes the parameters of what it adds.
+ */
+export function withinQuotas<const P extends readonly Parameter[] = []>(
   added: Partial<Readonly<Record<StoredQuota, SQL>>>,
-  organizationId?: SQLWrapper,
+  takes?: P,
 ) {
-  return preconditionUnless(exceededQuota(added, organizationId), ({ limits }, quota) =>
-    quotaExceeded(quota, limits),
-  )
+  return preconditionUnless(exceededQuota(added), ({ limits }, quota) => quotaExceeded(quota, limits), takes)
 }
 
 const counted = alias(apiKeys, 'counted')
-const apiKeyQuota = sql.placeholder(placeholderOf('apiKeys'))
+const apiKeyQuota = number(parameterOf('apiKeys'))
 /** The keys of the index `apiKeysCounted`. */
 const countedKeys = (isUnexpired: SQL) =>
   query
@@ -57,8 +59,8 @@ const countedKeys = (isUnexpired: SQL) =>
     )
 
 /**
- * One more API key fits. The keys are counted, because no trigger sees a key expire, and only by the statement that adds one,
- * because that reads up to as many rows as the quota.
+ * One more API key fits. The keys are counted, because no trigger sees a key expire, and only by the statement that
+ * adds one, because that reads up to as many rows as the quota.
  */
 export const withinApiKeyQuota = uncheckedPrecondition(
   sql`(select count(*) from (${countedKeys(isNull(counted.expiresAt))
@@ -67,9 +69,9 @@ export const withinApiKeyQuota = uncheckedPrecondition(
   ({ limits }) => quotaExceeded('apiKeys', limits),
 )
 
-/** The values of statements with `exceededQuota`. */
+/** The values of statements with `exceededQuota`, bound for every operation. */
 export function quotaValues(quotas: Quotas): Values {
-  return Object.fromEntries(Object.entries(quotas).map(([quota, most]) => [placeholderOf(quota), most]))
+  return Object.fromEntries(Object.entries(quotas).map(([quota, most]) => [parameterOf(quota), most]))
 }
 
 const NOUNS: Readonly<Record<Quota, string>> = {

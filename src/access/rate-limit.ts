@@ -1,15 +1,15 @@
 /**
- * The rate limits (docs/contract.md, Rate limits). Cloudflare's binding counts requests in each of its locations. The isolate
- * stores the addresses that sent too many refused keys, because the binding counts every look-up as a request.
+ * The rate limits (docs/contract.md, Rate limits). Cloudflare's binding counts requests in each of its locations. The
+ * isolate stores the addresses that sent too many refused keys, because the binding counts every look-up as a request.
  */
 import type { Environment } from '../environment.ts'
 import { ApiError } from '../errors.ts'
 import { RecentMap } from './recent-map.ts'
 
 /**
- * The requests of a key or of an organization, and the refused keys or health checks of an address, each minute: the name and
- * the quota in the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11). wrangler.toml sets the
- * limits; test/authentication.test.ts holds these numbers to it.
+ * The requests of a key or of an organization, and the refused keys or health checks of an address, each minute: the
+ * name and the quota in the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11).
+ * wrangler.toml sets the limits; test/access/authentication.test.ts holds these numbers to it.
  */
 export const POLICIES = {
   KEY_RATE_LIMIT: { name: 'key', quota: 600 },
@@ -73,11 +73,7 @@ export async function countRefusedKey(address: string, environment: Environment)
  * @param acceptedAt when this isolate last found the key live, in milliseconds.
  * @throws {ApiError} 429
  */
-export function refuseBlocked(
-  address: string,
-  acceptedAt: number | undefined,
-  environment: Environment,
-): void {
+export function refuseBlocked(address: string, acceptedAt: number | undefined, environment: Environment): void {
   const now = Date.now()
   if (!isLimiting(environment) || now >= (blockedUntil.get(address) ?? 0)) return
   if (acceptedAt === undefined || now >= acceptedAt + MINUTE_MS) throw tooManyRequests('REFUSAL_RATE_LIMIT')
@@ -87,7 +83,7 @@ export function refuseBlocked(
  * The address that a request is counted under: the first 64 bits of IPv6, because one client has all addresses of a
  * /64 network. Empty if Cloudflare does not send the address; these requests are counted together.
  */
-export function addressOf(request: Request): string {
+export function getAddress(request: Request): string {
   const address = request.headers.get('CF-Connecting-IP') ?? ''
   // An IPv4 address has no colon; an IPv6 address that maps it ends with it.
   if (!address.includes(':') || address.includes('.')) return address

@@ -8,10 +8,10 @@ export const BOOKMARK = 'X-Bookmark'
 const PATTERN = /^[0-9a-f]{1,64}(?:-[0-9a-f]{1,64}){3}$/i
 
 /**
- * The session of a request. A read uses any replica that is not older than its bookmark. Every other request, and a read
- * with `latest` or another value that is no bookmark, begins at the primary. Undefined if read replication is off.
+ * The session of a request. A read uses any replica that is not older than its bookmark. Every other request, and a
+ * read with `latest` or another value that is no bookmark, begins at the primary. Undefined if read replication is off.
  */
-export function sessionOf(request: Request, environment: Environment): D1DatabaseSession | undefined {
+export function openSession(request: Request, environment: Environment): D1DatabaseSession | undefined {
   if (!isOn(environment.READ_REPLICATION)) return undefined
   return environment.DB.withSession(constraintOf(request))
 }

@@ -1,24 +1,46 @@
 /** A request whose input is valid: what its handler works with. */
 
-import type { Rows, Statement, Step, Values } from '../db/statement.ts'
-import { type Environment, type Limits, limitsOf } from '../environment.ts'
-import { type AuditSubject, auditValues, isChanging, recordingChanges } from './audit.ts'
+import type { Parameter, Values, ValuesOf } from '../db/parameters.ts'
+import type { ParameterOf, RowOf, Statement, Step } from '../db/statement.ts'
+import { type Environment, type Limits, readLimits } from '../environment.ts'
+import { type AuditSubject, auditValues, recordChange } from './audit.ts'
 import type { Caller } from './caller.ts'
-import type { Facts, Preconditions } from './preconditions.ts'
+import type { CheckResult, Preconditions } from './preconditions.ts'
 import { quotaValues } from './quotas.ts'
 
-interface RequestFacts extends AuditSubject {
+interface RequestDetails extends AuditSubject {
+  /** The part of the path before `/v1/`: the prefix, if the client used it. */
+  readonly basePath: string
   /** True if the request may run twice with the same effect. */
   readonly isRepeatable: boolean
 }
 
-/** The limits and their values in statements. The environment of an isolate stays the same, so they are computed once. */
+/** A step that returns a row if its operation was done. */
+interface One<S extends Step = Step> {
+  readonly one: S
+}
+
+/** A step whose result is its only row. Without a row, the operation is refused. */
+export const one = <S extends Step>(step: S): One<S> => ({ one: step })
+
+/** `check` is the name of the checking statement. */
+type NamedSteps = Readonly<Record<string, Step | One>> & { readonly check?: never }
+type Unwrapped<Named extends Step | One> = Named extends One<infer S> ? S : Named extends Step ? Named : never
+
+/** The row of the check, and for each step its rows, or its only row. */
+type Results<Check, S extends NamedSteps> = { readonly check: CheckResult<Check> } & {
+  readonly [Name in keyof S]: S[Name] extends One<infer Single> ? RowOf<Single> : RowOf<Unwrapped<S[Name]>>[]
+}
+
+/**
+ * The limits and their values in statements. The environment of an isolate stays the same, so they are computed once.
+ */
 const computedLimits = new WeakMap<Environment, { readonly limits: Limits; readonly quotas: Values }>()
 
 function limitsIn(environment: Environment) {
   const known = computedLimits.get(environment)
   if (known) return known
-  const limits = limitsOf(environment)
+  const limits = readLimits(environment)
   const computed = { limits, quotas: quotaValues(limits.quotas) }
   computedLimits.set(environment, computed)
   return computed
@@ -29,9 +51,9 @@ export class RequestContext {
   readonly environment: Environment
   readonly limits: Limits
   readonly #quotas: Values
-  readonly #request: RequestFacts
+  readonly #request: RequestDetails
 
-  constructor(caller: Caller, environment: Environment, request: RequestFacts) {
+  constructor(caller: Caller, environment: Environment, request: RequestDetails) {
     this.caller = caller
     this.environment = environment
     const { limits, quotas } = limitsIn(environment)
@@ -45,51 +67,66 @@ export class RequestContext {
     return this.caller.now
   }
 
+  /** The path of the request, with the prefix if the client used it, and with IDs in the form that responses have. */
+  get path(): string {
+    return this.#request.basePath + this.#request.path
+  }
+
   /** The values of `recordRead`, for an operation that changes no row. */
-  get auditValues(): Values {
+  get auditValues() {
     return auditValues(this.#request, {})
   }
 
   /**
-   * The one trip: runs the check of the preconditions and the acting statements in one transaction. Each change is recorded
+   * The one round trip: runs the check of the preconditions and the steps in one transaction. Each change is recorded
    * in the audit trail.
-   * @returns the facts of the check, then the rows of each acting step.
-   * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope; then nothing has acted.
+   * @returns the row of the check as `check`, and what each step returns.
+   * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope, or the error of the precondition that
+   *   does not hold; then nothing has acted.
    */
-  async run<Named, const Acting extends readonly Step[]>(
-    { check }: Pick<Preconditions<Named>, 'check'>,
-    acting: Acting,
-    values: Values,
-  ): Promise<[Facts<Named>, ...Rows<Acting>]> {
-    const { isRepeatable } = this.#request
-    const changes = isChanging(acting)
-    const steps = changes ? recordingChanges(acting) : acting
-    const recorded = changes && auditValues(this.#request, values)
-    const bound = { ...values, ...this.#quotas, ...recorded }
-    const [[facts], ...rows] = await this.caller.run([check, ...steps], bound, isRepeatable)
-    // The rows are in the order of the statements, which the type checker can't follow through the spread.
-    return [facts as Facts<Named>, ...(rows as unknown as Rows<Acting>)]
+  async run<Check, P extends Parameter, const S extends NamedSteps>(
+    preconditions: Preconditions<Check, P>,
+    steps: S,
+    values: ValuesOf<P | ParameterOf<Unwrapped<S[keyof S]>>>,
+  ): Promise<Results<Check, S>> {
+    const results = await this.attempt(preconditions, steps, values)
+    preconditions.requireMet(results.check, this)
+    return results
   }
 
   /**
-   * The one trip of an operation that is done if its last statement returns a row.
-   * @returns that row.
-   * @throws {ApiError} also the error of the precondition that does not hold, if there is no row.
+   * Like `run`, for a request that may repeat an earlier one (`Idempotency-Key`): then the preconditions need not hold
+   * any more, and the rows tell.
+   * @throws {ApiError} that error only if a step in `one` returned no row.
    */
-  async runForRow<Named, const Acting extends readonly Step[]>(
-    preconditions: Preconditions<Named>,
-    acting: Acting,
-    values: Values,
-  ): Promise<LastRow<Acting>> {
-    const [facts, ...rows] = await this.run(preconditions, acting, values)
-    const [row] = rows.at(-1) as LastRow<Acting>[]
-    if (!row) throw preconditions.refusal(facts, this)
-    return row
+  async attempt<Check, P extends Parameter, const S extends NamedSteps>(
+    preconditions: Preconditions<Check, P>,
+    steps: S,
+    values: ValuesOf<P | ParameterOf<Unwrapped<S[keyof S]>>>,
+  ): Promise<Results<Check, S>> {
+    const named = Object.entries(steps).map(([name, step]) => [name, statementsOf(step)] as const)
+    const isChanging = named.some(([, statements]) => statements.some(({ isChange }) => isChange))
+    const given: Values = values
+    const { result, rows } = await this.caller.runChecked(
+      preconditions.check,
+      Object.fromEntries(named.map(([name, statements]) => [name, recordingChanges(statements)])),
+      { ...given, ...this.#quotas, ...(isChanging && auditValues(this.#request, given)) },
+      this.#request.isRepeatable,
+    )
+    const results = Object.entries(steps).map(([name, step]) => {
+      if (!('one' in step)) return [name, rows[name]]
+      const [row] = rows[name] ?? []
+      if (row === undefined) throw preconditions.refusal(result, this)
+      return [name, row]
+    })
+    // Each step has the rows of its name, which the type checker cannot follow through `Object.fromEntries`.
+    return { check: result, ...Object.fromEntries(results) } as Results<Check, S>
   }
 }
 
-type LastRow<Steps extends readonly Step[]> = Steps extends readonly [...Step[], infer Last]
-  ? Last extends Statement<infer Row> | readonly Statement<infer Row>[]
-    ? Row
-    : never
-  : never
+const statementsOf = (step: Step | One): Statement[] => ['one' in step ? step.one : step].flat()
+
+/** A change is followed by its record. A record returns no row, so the rows of the step stay the same. */
+function recordingChanges(statements: readonly Statement[]): readonly Statement[] {
+  return statements.some(({ isChange }) => isChange) ? [...statements, recordChange] : statements
+}

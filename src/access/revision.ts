@@ -1,12 +1,13 @@
 /** `If-Match` and `If-None-Match` on what has a revision (docs/contract.md, "Edits by several clients"). */
 import { isNull, type SQLWrapper, sql } from 'drizzle-orm'
+import { textOrNull } from '../db/parameters.ts'
 import { ApiError } from '../errors.ts'
 import { precondition } from './preconditions.ts'
 
 /** The entity tags in `If-Match`, with their quotes; `*`; or null without the header. */
-const ifMatch = sql.placeholder('ifMatch')
+const ifMatch = textOrNull('ifMatch')
 /** `*`, or null without the header. */
-const ifNoneMatch = sql.placeholder('ifNoneMatch')
+const ifNoneMatch = textOrNull('ifNoneMatch')
 
 /** The revision of an edit: a value that the resource has not had. */
 export const newRevision = sql<string>`lower(hex(randomblob(8)))`
@@ -20,6 +21,7 @@ export function matchesRevision(noun: string, revision: SQLWrapper) {
         'etag_mismatch',
         `If-Match does not have the current ETag of the ${noun}. Retrieve the ${noun} and repeat the change with its ETag.`,
       ),
+    [ifMatch],
   )
 }
 
@@ -32,5 +34,6 @@ export function isNewIfRequired(noun: string, revision: SQLWrapper) {
         'already_exists',
         `The ${noun} exists already, and If-None-Match is "*". Leave the header out to change the ${noun}.`,
       ),
+    [ifNoneMatch],
   )
 }

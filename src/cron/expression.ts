@@ -18,7 +18,9 @@ export interface Cron {
   readonly isAnyDayOfWeek: boolean
   /** 1 is January. */
   readonly months: ReadonlySet<number>
-  /** True if neither the minute nor the hour has a `*` or a step: such times follow the wall clock across clock changes. */
+  /**
+   * True if neither the minute nor the hour has a `*` or a step: such times follow the wall clock across clock changes.
+   */
   readonly hasFixedTimes: boolean
 }
 
@@ -126,10 +128,7 @@ function parseItem(field: Field, part: string): number[] {
   const match = ITEM.exec(part)
   if (!match) {
     const values = field.names ? 'numbers, names' : 'numbers'
-    throw new CronError(
-      `has an invalid ${field.name}`,
-      `${values}, lists, ranges and steps, such as ${example(field)}`,
-    )
+    throw new CronError(`has an invalid ${field.name}`, `${values}, lists, ranges and steps, such as ${example(field)}`)
   }
   const [, wild, first, last, stepText] = match
   const step = stepText === undefined ? 1 : parseStep(field, stepText)
@@ -137,10 +136,7 @@ function parseItem(field: Field, part: string): number[] {
   const from = parseValue(field, first ?? '')
   const to = last === undefined ? endOf(field, from, stepText) : parseRangeEnd(field, last, from)
   if (to < from)
-    throw new CronError(
-      `has a reversed range of the ${field.name}`,
-      'ranges from the lower to the higher value',
-    )
+    throw new CronError(`has a reversed range of the ${field.name}`, 'ranges from the lower to the higher value')
   return steps(from, to, step)
 }
 

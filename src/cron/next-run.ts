@@ -1,15 +1,16 @@
 /** Computes when a schedule fires next. Pure: the instant to start from is an argument. */
+import { DAY_MS } from '../durations.ts'
 import { type Cron, parseCron } from './expression.ts'
-import { type Clock, instantOf, nextChange, offsetAt, type WallTimeMs, wallClock } from './timezone.ts'
+import { type Clock, nextChange, offsetAt, toInstant, type WallTimeMs, wallClock } from './timezone.ts'
 
 const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
 
 /**
  * The instants at which the expression fires in the time zone, from the first one strictly after `after` on.
  *
- * Fixed times follow the wall clock (docs/contract.md, Schedules): times in a skipped hour fire once, at the first instant
- * after the gap; times in a repeated hour fire the first time. Intervals fire at every real minute that matches.
+ * Fixed times follow the wall clock (docs/contract.md, Schedules): times in a skipped hour fire once, at the first
+ * instant after the gap; times in a repeated hour fire the first time. Intervals fire at every real minute that
+ * matches.
  *
  * @param expression a valid cron expression (expression.ts).
  * @param timezone a time zone that the runtime knows.
@@ -30,8 +31,8 @@ export function nextRun(expression: string, timezone: string, after: Date): Date
 }
 
 /**
- * The last instant at which the expression fires, from `due`, at which it fires, up to `until`. A binary search, because the
- * span may be long.
+ * The last instant at which the expression fires, from `due`, at which it fires, up to `until`. A binary search,
+ * because the span may be long.
  */
 export function latestRun(expression: string, timezone: string, due: Date, until: Date): Date {
   let [latest, end] = [due.getTime(), until.getTime()]
@@ -49,7 +50,7 @@ function nextFixedTime(cron: Cron, clock: Clock, after: number): number {
   let reading = clock(after)
   for (;;) {
     reading = nextReading(cron, reading)
-    const instant = instantOf(reading, clock)
+    const instant = toInstant(reading, clock)
     if (instant > after) return instant
     // The clock repeats these readings, and they fired the first time.
     const change = nextChange(instant, after, clock)
@@ -58,19 +59,21 @@ function nextFixedTime(cron: Cron, clock: Clock, after: number): number {
 }
 
 /** The largest difference of two offsets of a time zone: summer time and a move across the date line together. */
-const LONGEST_REPETITION_MS = 2 * DAY_MS
+const MAX_REPETITION_MS = 2 * DAY_MS
 
-/** Walks through real time from one change of the offset to the next. In between, readings and real time advance alike. */
+/**
+ * Walks through real time from one change of the offset to the next. In between, readings and real time advance alike.
+ */
 function nextRealMinute(cron: Cron, clock: Clock, after: number): number {
   let from = after + 1
   for (;;) {
     const offset = offsetAt(from, clock)
     const instant = nextReading(cron, from + offset - 1) - offset
-    const change = nextChange(from, Math.min(instant, from + LONGEST_REPETITION_MS), clock)
+    const change = nextChange(from, Math.min(instant, from + MAX_REPETITION_MS), clock)
     if (change !== undefined) from = change
-    else if (instant <= from + LONGEST_REPETITION_MS) return instant
+    else if (instant <= from + MAX_REPETITION_MS) return instant
     // No reading matches before, so only a change of the offset close to this instant matters.
-    else from = instant - LONGEST_REPETITION_MS
+    else from = instant - MAX_REPETITION_MS
   }
 }
 

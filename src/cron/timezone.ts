@@ -1,4 +1,5 @@
 /** Time zones by name, and the wall clocks in them. */
+import { DAY_MS } from '../durations.ts'
 
 const SECOND_MS = 1000
 
@@ -9,8 +10,8 @@ const NOT_IANA =
   /^(?:A[CEGR]T|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|P[LNRS]T|SST|VST|SystemV\/.*)$/i
 
 /**
- * Creating an `Intl.DateTimeFormat` is slow, so they are cached. Names are case-insensitive, so there can be more formats than
- * time zones.
+ * Creating an `Intl.DateTimeFormat` is slow, so they are cached. Names are case-insensitive, so there can be more
+ * formats than time zones.
  */
 const formats = new Map<string, Intl.DateTimeFormat>()
 const MAX_FORMATS = 1000
@@ -26,7 +27,7 @@ export function isTimezone(name: string): boolean {
   }
 }
 
-/** @throws {RangeError} if the runtime doesn't know the time zone. */
+/** @throws {RangeError} if the runtime does not know the time zone. */
 function formatOf(timezone: string): Intl.DateTimeFormat {
   let format = formats.get(timezone)
   if (!format) {
@@ -55,7 +56,7 @@ export type WallTimeMs = number
 /** Tells what the wall clock of a time zone shows at an instant (epoch milliseconds). */
 export type Clock = (instantMs: number) => WallTimeMs
 
-/** @throws {RangeError} if the runtime doesn't know the time zone. */
+/** @throws {RangeError} if the runtime does not know the time zone. */
 export function wallClock(timezone: string): Clock {
   // The first `Intl.DateTimeFormat` of a process takes about 15 ms.
   if (timezone === 'UTC') return (instantMs) => instantMs
@@ -68,7 +69,10 @@ export function wallClock(timezone: string): Clock {
   }
 }
 
-/** What the wall clock of a time zone shows at an instant (epoch milliseconds), with its offset: `2026-03-29T03:00:00+02:00`. */
+/**
+ * What the wall clock of a time zone shows at an instant (epoch milliseconds), with its offset:
+ * `2026-03-29T03:00:00+02:00`.
+ */
 export function localTime(timezone: string, instantMs: number): string {
   const reading = wallClock(timezone)(instantMs)
   const offsetSeconds = (reading - instantMs) / SECOND_MS
@@ -80,7 +84,6 @@ export function localTime(timezone: string, instantMs: number): string {
   return new Date(reading).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length) + offset
 }
 
-const DAY_MS = 86_400_000
 /**
  * The first instant after `from`, up to `to`, from which the clock is at another offset; to the second. The two are at
  * most some days apart, within which no clock changes twice.
@@ -95,7 +98,7 @@ export function nextChange(from: number, to: number, clock: Clock): number | und
  * The instant at which the wall clock shows `wallTime`: the first, if it shows it twice; the first instant after
  * the gap, if it never does.
  */
-export function instantOf(wallTime: WallTimeMs, clock: Clock): number {
+export function toInstant(wallTime: WallTimeMs, clock: Clock): number {
   // Offsets are under a day, so the zone's offsets a day earlier and later are those on both sides of any change.
   const before = wallTime - offsetAt(wallTime - DAY_MS, clock)
   const after = wallTime - offsetAt(wallTime + DAY_MS, clock)

@@ -55,23 +55,16 @@ async function deriveKey(ring: KeyRing, keyId: string, context: SealedContext): 
   const material = await crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveKey'])
   const info = lengthPrefixed([context.purpose, context.organizationId, context.projectId])
   const derivation = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info }
-  return crypto.subtle.deriveKey(derivation, material, { name: 'AES-GCM', length: 256 }, false, [
-    'encrypt',
-    'decrypt',
-  ])
+  return crypto.subtle.deriveKey(derivation, material, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
 }
 
-function algorithm(
-  iv: Uint8Array<ArrayBuffer>,
-  keyId: string,
-  { organizationId, projectId, name }: SealedContext,
-) {
+function algorithm(iv: Uint8Array<ArrayBuffer>, keyId: string, { organizationId, projectId, name }: SealedContext) {
   return { name: 'AES-GCM', iv, additionalData: lengthPrefixed([organizationId, projectId, name, keyId]) }
 }
 
 /**
- * Each part after its length in bytes (32 bits, big-endian), so that no two lists have the same encoding. Null is encoded
- * as empty text, which no id is.
+ * Each part after its length in bytes (32 bits, big-endian), so that no two lists have the same encoding. Null is
+ * encoded as empty text, which no ID is.
  */
 function lengthPrefixed(parts: readonly (string | null)[]): Uint8Array<ArrayBuffer> {
   const chunks = parts.map((part) => encode(part ?? ''))
@@ -97,7 +90,6 @@ function toBase64Url(bytes: Uint8Array): string {
 /** @throws if the text is not exactly what `toBase64Url` writes, so that no two texts open to the same value. */
 function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Buffer.from(text, 'base64url'))
-  if (toBase64Url(bytes) !== text)
-    throw new Error('The sealed value does not have the form v1.keyId.iv.ciphertext.')
+  if (toBase64Url(bytes) !== text) throw new Error('The sealed value does not have the form v1.keyId.iv.ciphertext.')
   return bytes
 }

@@ -19,7 +19,7 @@ const TRANSIENT = [
   'Failed to get session commit token',
 ]
 
-/** The database's message for a change during a backup or restore (scripts/backups/write-pause.ts). */
+/** The database's message for a change during a backup or restore (operate/backups/write-pause.ts). */
 export const PAUSE_MESSAGE = 'A backup or restore is under way'
 
 /** D1's messages for overload, which an immediate retry would make worse. */
@@ -36,12 +36,17 @@ export function isTransient(error: unknown): boolean {
   return hasMessage(error, TRANSIENT) && !hasMessage(error, OVERLOADED)
 }
 
+/** True before the first migration. */
+export function isMissingTable(error: unknown): boolean {
+  return hasMessage(error, ['no such table'])
+}
+
 function hasMessage(error: unknown, messages: readonly string[]): boolean {
   return error instanceof Error && messages.some((message) => error.message.includes(message))
 }
 
 /** The most nested causes of an error that are described. */
-const DEEPEST_CAUSE = 3
+const MAX_CAUSE_DEPTH = 3
 
 interface Failure {
   readonly name: string
@@ -51,8 +56,8 @@ interface Failure {
 }
 
 /**
- * The part of an error that may be logged: its name, its stack and, if it is a store's, its message without quoted text.
- * Any other message is left out, because it could repeat a caller's input.
+ * The part of an error that may be logged: its name, its stack and, if it is a store's, its message without quoted
+ * text. Any other message is left out, because it could repeat a caller's input.
  */
 export function describeFailure(error: unknown, depth = 0): Failure {
   if (!(error instanceof Error)) return { name: typeof error, stack: [] }
@@ -62,7 +67,7 @@ export function describeFailure(error: unknown, depth = 0): Failure {
     name,
     ...(isOfStore && { message: message.replace(/['"].*['"]/s, '…') }),
     stack: framesOf(error),
-    ...(cause !== undefined && depth < DEEPEST_CAUSE && { cause: describeFailure(cause, depth + 1) }),
+    ...(cause !== undefined && depth < MAX_CAUSE_DEPTH && { cause: describeFailure(cause, depth + 1) }),
   }
 }
 

@@ -1,7 +1,8 @@
 /** Rows within statements: those that an insert selects, and those that a request brings. */
 import { and, getTableColumns, is, Placeholder, SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { query, type Statement, type Value, type Values } from './statement.ts'
+import { type Parameter, text, type Value } from './parameters.ts'
+import { query, type Statement } from './statement.ts'
 
 /** The row that an insert selects: the value of each column, and NULL for those without one. */
 export function insertRow<Table extends SQLiteTable>(
@@ -9,9 +10,24 @@ export function insertRow<Table extends SQLiteTable>(
   values: { readonly [Column in keyof Table['$inferSelect']]?: SQLWrapper | string | null },
 ) {
   const columns = Object.keys(getTableColumns(table)) as (keyof Table['$inferSelect'] & string)[]
-  return Object.fromEntries(
-    columns.map((column) => [column, sql`${values[column] ?? sql`null`}`.as(column)]),
-  ) as { [Column in keyof Table['$inferSelect']]: SQL.Aliased<Table['$inferSelect'][Column]> }
+  return Object.fromEntries(columns.map((column) => [column, sql`${values[column] ?? sql`null`}`.as(column)])) as {
+    [Column in keyof Table['$inferSelect']]: SQL.Aliased<Table['$inferSelect'][Column]>
+  }
+}
+
+/**
+ * The columns of a table that a response has: those that are properties of its schema, in its order. So a new column
+ * appears in no response by itself.
+ * @param others the properties that are not columns of the table.
+ */
+export function columnsIn<
+  Table extends SQLiteTable,
+  Shape extends object,
+  Others extends Readonly<Record<string, SQL.Aliased>> = Record<never, never>,
+>(table: Table, { shape }: { readonly shape: Shape }, others = {} as Others) {
+  const columns = { ...getTableColumns(table), ...others }
+  const selected = Object.keys(shape).flatMap((name) => (columns[name] ? [[name, columns[name]]] : []))
+  return Object.fromEntries(selected) as Others & Pick<Table['_']['columns'], keyof Table['_']['columns'] & keyof Shape>
 }
 
 /** The columns of the primary key, separated by commas. */
@@ -21,8 +37,8 @@ export function keyOf(table: SQLiteTable): SQL {
 }
 
 /**
- * Selects from the table by this index. SQLite prefers the primary key of a table without rowid to an index that fits better, and
- * would read all rows of the organization.
+ * Selects from the table by this index. SQLite prefers the primary key of a table without rowid to an index that fits
+ * better, and would read all rows of the organization.
  */
 export function selectByIndex<Fields extends Readonly<Record<string, SQLiteColumn>>>(
   table: SQLiteTable,
@@ -41,9 +57,7 @@ export function indexedBy(table: SQLiteTable, index: string): SQL {
 export function asSql<Fields extends Readonly<Record<string, SQLiteColumn | SQL.Aliased>>>(fields: Fields) {
   const selected = Object.entries(fields).map(([name, field]) => [name, sql`${columnOf(field)}`.as(name)])
   return Object.fromEntries(selected) as {
-    [Name in keyof Fields]: Fields[Name] extends SQLiteColumn
-      ? SQL.Aliased<Fields[Name]['_']['data']>
-      : Fields[Name]
+    [Name in keyof Fields]: Fields[Name] extends SQLiteColumn ? SQL.Aliased<Fields[Name]['_']['data']> : Fields[Name]
   }
 }
 
@@ -51,9 +65,9 @@ function columnOf(field: SQLiteColumn | SQL.Aliased): SQLWrapper {
   return is(field, SQL.Aliased) ? field.sql : field
 }
 
-/** The filter of a list: true for every row if the placeholder is null. */
-export function equalsIfGiven(column: SQLWrapper, placeholder: string): SQL {
-  return sql`(${sql.placeholder(placeholder)} is null or ${column} = ${sql.placeholder(placeholder)})`
+/** The filter of a list: true for every row if the parameter is null. */
+export function equalsIfGiven(column: SQLWrapper, filter: Parameter): SQL {
+  return sql`(${filter} is null or ${column} = ${filter})`
 }
 
 /** The value that an insert would have written to a conflicting row. */
@@ -77,11 +91,13 @@ export function chunkOf<Column extends string>(...columns: readonly Column[]) {
     /** To be joined. The last chunk is filled up with rows of NULLs. */
     table: sql`(values ${sql.join(indexes.map(row), sql`, `)}) as "chunk"`,
 
-    column: (name: Column): SQL<string> =>
-      sql`"chunk".${sql.identifier(`column${columns.indexOf(name) + 1}`)}`,
+    column: (name: Column): SQL<string> => sql`"chunk".${sql.identifier(`column${columns.indexOf(name) + 1}`)}`,
 
     /** The statement, once for each chunk of rows. */
-    fill<Row>(statement: Statement<Row>, rows: readonly Readonly<Record<Column, Value>>[]): Statement<Row>[] {
+    fill<Row, P extends Parameter>(
+      statement: Statement<Row, P>,
+      rows: readonly Readonly<Record<Column, Value>>[],
+    ): Statement<Row, P>[] {
       const chunks = Array.from({ length: Math.ceil(rows.length / CHUNK_ROWS) }, (_, index) =>
         rows.slice(index * CHUNK_ROWS, (index + 1) * CHUNK_ROWS),
       )
@@ -90,28 +106,35 @@ export function chunkOf<Column extends string>(...columns: readonly Column[]) {
         for (const index of indexes) {
           for (const column of columns) bound.set(placeholder(column, index), chunk[index]?.[column] ?? null)
         }
-        const parameters = statement.parameters.map((parameter) =>
-          is(parameter, Placeholder) && bound.has(parameter.name) ? bound.get(parameter.name) : parameter,
+        const params = statement.params.map((param) =>
+          is(param, Placeholder) && bound.has(param.name) ? bound.get(param.name) : param,
         )
-        return { ...statement, parameters }
+        return { ...statement, params }
       })
     },
   }
 }
 
 /** The rows of `jsonRows` that have at least these columns. */
-export type JsonRows<Column extends string> = Pick<ReturnType<typeof jsonRows<Column>>, 'matches' | 'column'>
+export type JsonRows<Column extends string> = Pick<ReturnType<typeof jsonRows<string, Column>>, 'matches' | 'column'>
 
 /**
  * A table within a statement, whose rows are bound as one JSON array of objects: as many as fit into the 2 MB of a
  * parameter.
  */
-export function jsonRows<Column extends string>(name: string, ...columns: readonly Column[]) {
+export function jsonRows<const Name extends string, const Column extends string>(
+  name: Name,
+  ...columns: readonly Column[]
+) {
   const table = sql.identifier(name)
+  const parameter = text(name)
   const columnOf = (column: Column) => sql<string>`(${table}.value ->> ${sql.raw(`'${column}'`)})`
   return {
     /** To be joined, or to select from. */
-    table: sql`json_each(${sql.placeholder(name)}) as ${table}`,
+    table: sql`json_each(${parameter}) as ${table}`,
+
+    /** Its rows, as a parameter of the statement. */
+    parameter,
 
     column: columnOf,
 
@@ -119,9 +142,7 @@ export function jsonRows<Column extends string>(name: string, ...columns: readon
     matches: <Name extends Column>(stored: Readonly<Record<Name, SQLWrapper>>, ...names: readonly Name[]) =>
       and(...names.map((each) => sql`${stored[each]} = ${columnOf(each)}`)),
 
-    /** The value of the statement: the columns of each row. */
-    values: (rows: readonly Readonly<Record<Column, Value>>[]): Values => ({
-      [name]: JSON.stringify(rows, [...columns]),
-    }),
+    /** The value of the parameter: the columns of each row. */
+    value: (rows: readonly Readonly<Record<Column, Value>>[]): string => JSON.stringify(rows, [...columns]),
   }
 }

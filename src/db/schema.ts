@@ -1,12 +1,13 @@
 /**
- * The tables. Columns have the names of the API, and times are ISO 8601 text in UTC with milliseconds, so rows leave the
- * database as the API returns them.
+ * The tables. Columns have the names of the API, and times are ISO 8601 text in UTC with milliseconds, so rows leave
+ * the database as the API returns them.
  *
- * Every row of an organization has `organizationId` first in its primary key; API keys, which identify the organization, have
- * their hash. There are no foreign keys: a child is inserted by a statement that selects its parent, which checks in one
- * look-up that the parent exists in the organization.
+ * Every row of an organization has `organizationId` first in its primary key; API keys, which identify the
+ * organization, have their hash. There are no foreign keys: a child is inserted by a statement that selects its parent,
+ * which checks in one look-up that the parent exists in the organization.
  *
- * Drizzle cannot declare tables WITHOUT ROWID, nor triggers: the migrations do (`npm run verify:migrations` compares both).
+ * Drizzle cannot declare tables WITHOUT ROWID, nor triggers: the migrations do (`npm run verify:migrations` compares
+ * both).
  */
 import { type SQLWrapper, sql } from 'drizzle-orm'
 import {
@@ -20,7 +21,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
 
-/** The id of the key that sealed a value (crypto/sealed-value.ts): the text between its first two dots. */
+/** The ID of the key that sealed a value (crypto/sealed-value.ts): the text between its first two dots. */
 export function keyIdOf(sealed: SQLiteColumn) {
   const rest = sql`substr(${sealed}, 4)`
   return sql<string>`substr(${rest}, 1, instr(${rest}, '.') - 1)`
@@ -34,10 +35,13 @@ export function endOf({ revokedAt, expiresAt }: Record<'revokedAt' | 'expiresAt'
 const byId = (table: { organizationId: SQLiteColumn; id: SQLiteColumn }) =>
   primaryKey({ columns: [table.organizationId, table.id] })
 
-/** The entity tag of what can be edited. Every edit by a request gives it another value. The demo's rows have the default. */
+/**
+ * The entity tag of what can be edited. Every edit by a request gives it another value. The demo's rows have the
+ * default.
+ */
 const revision = () => text().notNull().default('0')
 
-/** A resource of the host platform, under the id that it has there. */
+/** A resource of the platform that uses the service, under the ID that it has there. */
 const platformResource = <Own extends Record<string, SQLiteColumnBuilderBase>>(own: Own) => ({
   organizationId: text().notNull(),
   id: text().notNull(),
@@ -55,8 +59,8 @@ export const organizations = sqliteTable('organizations', {
 })
 
 /**
- * The usage of each quota of an organization, except that of API keys, because no trigger sees a key expire. Triggers keep it
- * up to date (migrations/0000_initial.sql), so no statement writes it; usage.ts counts the same from the rows.
+ * The usage of each quota of an organization, except that of API keys, because no trigger sees a key expire. Triggers
+ * keep it up to date (migrations/0000_initial.sql), so no statement writes it; usage.ts counts the same from the rows.
  */
 export const organizationUsage = sqliteTable('organizationUsage', {
   organizationId: text().primaryKey(),
@@ -105,26 +109,22 @@ export const apiKeys = sqliteTable(
     /** The `Idempotency-Key` that it was created under. */
     idempotencyKey: text(),
     /**
-     * The API key of the request that created it, also as the successor of another; null: `npm run bootstrap` did. When that
-     * key is removed, it becomes the key that created that one (maintenance/ended-keys.ts).
+     * The API key of the request that created it, also as the successor of another; null: `npm run bootstrap` did. When
+     * that key is removed, it becomes the key that created that one (maintenance/ended-keys.ts).
      */
     createdByKeyId: text(),
   },
   (table) => [
     uniqueIndex('apiKeysById').on(table.organizationId, table.id),
     index('apiKeysUnrevoked').on(table.organizationId, table.kind, table.id).where(sql`"revokedAt" is null`),
-    index('apiKeysByUser')
-      .on(table.organizationId, table.userId, table.kind, table.id)
-      .where(sql`"revokedAt" is null`),
+    index('apiKeysByUser').on(table.organizationId, table.userId, table.kind, table.id).where(sql`"revokedAt" is null`),
     index('apiKeysCounted')
       .on(table.organizationId, table.expiresAt)
       .where(sql`"kind" = 'key' and "revokedAt" is null and "rotatedAt" is null`),
     index('apiKeysSessions')
       .on(table.organizationId, table.createdByKeyId, table.expiresAt)
       .where(sql`"kind" = 'session' and "revokedAt" is null`),
-    index('apiKeysByEnd')
-      .on(table.kind, endOf(table))
-      .where(sql`coalesce("revokedAt", "expiresAt") is not null`),
+    index('apiKeysByEnd').on(table.kind, endOf(table)).where(sql`coalesce("revokedAt", "expiresAt") is not null`),
     uniqueIndex('apiKeysByIdempotencyKey')
       .on(table.organizationId, table.idempotencyKey)
       .where(sql`"idempotencyKey" is not null`),
@@ -137,31 +137,22 @@ export const apiKeys = sqliteTable(
 
 export const users = sqliteTable('users', platformResource({}), (table) => [byId(table)])
 
-export const projects = sqliteTable('projects', platformResource({ archivedAt: text() }), (table) => [
+export const projects = sqliteTable('projects', platformResource({ archivedAt: text() }), (table) => [byId(table)])
+
+export const agents = sqliteTable('agents', platformResource({ archivedAt: text() }), (table) => [byId(table)])
+
+export const sessions = sqliteTable('sessions', platformResource({ projectId: text().notNull() }), (table) => [
   byId(table),
+  index('sessionsByProject').on(table.organizationId, table.projectId, table.id),
 ])
 
-export const agents = sqliteTable('agents', platformResource({ archivedAt: text() }), (table) => [
+export const pullRequests = sqliteTable('pullRequests', platformResource({ projectId: text().notNull() }), (table) => [
   byId(table),
+  index('pullRequestsByProject').on(table.organizationId, table.projectId, table.id),
 ])
-
-export const sessions = sqliteTable(
-  'sessions',
-  platformResource({ projectId: text().notNull() }),
-  (table) => [byId(table), index('sessionsByProject').on(table.organizationId, table.projectId, table.id)],
-)
-
-export const pullRequests = sqliteTable(
-  'pullRequests',
-  platformResource({ projectId: text().notNull() }),
-  (table) => [
-    byId(table),
-    index('pullRequestsByProject').on(table.organizationId, table.projectId, table.id),
-  ],
-)
 
 /**
- * Deleted resources. Their ids are never used again. From the deletion on, no operation finds their dependents, which
+ * Deleted resources. Their IDs are never used again. From the deletion on, no operation finds their dependents, which
  * the purge removes in pages.
  */
 export const deletions = sqliteTable(
@@ -259,7 +250,7 @@ export const runs = sqliteTable(
     scheduleId: text().notNull(),
     /** When the run was due; for a run on request, the time of the request. */
     scheduledAt: text().notNull(),
-    /** Derived from the schedule and `scheduledAt`, in order of time (resources/schedules/firing/run-id.ts). */
+    /** Derived from the schedule and `scheduledAt`, in order of time (resources/schedules/run-id.ts). */
     id: text().notNull(),
     parentType: text({ enum: ['project', 'agent'] }).notNull(),
     parentId: text().notNull(),
@@ -272,8 +263,8 @@ export const runs = sqliteTable(
     /** The claim that it was taken with; null if it was delivered or acknowledged. */
     claimId: text(),
     /**
-     * When the tick checks the run next (delivery/check-runs.ts); null: never. Of a pending run, when it is queued (again). Of an
-     * active run, when its lease or its time ends.
+     * When the tick checks the run next (delivery/check-runs.ts); null: never. Of a pending run, when it is queued
+     * (again). Of an active run, when its lease or its time ends.
      */
     checkAt: text(),
     /** When it was taken; when its outcome came. */
@@ -322,7 +313,10 @@ export const missedSpans = sqliteTable(
   ],
 )
 
-/** Passes: daily work on every row of a table, page by page over several ticks (pass.ts). Without its row, a pass is due. */
+/**
+ * Passes: daily work on every row of a table, page by page over several ticks (pass.ts). Without its row, a pass is
+ * due.
+ */
 export const passes = sqliteTable('passes', {
   name: text().primaryKey(),
   /** When the next pass is due; during a pass, when that pass was due. */
@@ -518,7 +512,10 @@ export const profilePictures = sqliteTable(
   ],
 )
 
-/** Objects in R2 without a row that refers to them. A completed upload removes its object from here; the sweep deletes the others. */
+/**
+ * Objects in R2 without a row that refers to them. A completed upload removes its object from here; the sweep deletes
+ * the others.
+ */
 export const orphanedObjects = sqliteTable(
   'orphanedObjects',
   {

@@ -11,15 +11,15 @@ import {
   SQLiteUpdateBuilder,
 } from 'drizzle-orm/sqlite-core'
 import type { Database } from './database.ts'
-
-/** The value of a placeholder. */
-export type Value = string | number | null
-export type Values = Readonly<Record<string, Value>>
+import type { Parameter, Value, Values, ValuesOf } from './parameters.ts'
 
 /** SQL with its parameters: a statement whose rows have the shape `Row`. */
-export interface Statement<Row = unknown> {
+export interface Statement<Row = unknown, P extends Parameter = Parameter> {
   readonly sql: string
-  readonly parameters: readonly unknown[]
+  /** For each `?` of the SQL, its value or its parameter. */
+  readonly params: readonly unknown[]
+  /** The parameters that need a value, without those that the service binds to every statement. */
+  readonly takes: readonly P[]
   /** True if it is the change of its operation, which the audit trail records (access/audit.ts). */
   readonly isChange: boolean
   /** Only for the type checker; it never has a value. */
@@ -28,12 +28,19 @@ export interface Statement<Row = unknown> {
 
 /** One statement of a batch, or several whose rows are returned together. */
 export type Step = Statement | readonly Statement[]
+export type Steps = Readonly<Record<string, Step>>
 
-/** The rows that a list of steps returns, in the same order. */
-export type Rows<Steps extends readonly Step[]> = {
-  [Index in keyof Steps]: Steps[Index] extends Statement<infer Row> | readonly Statement<infer Row>[]
-    ? Row[]
-    : never
+export type RowOf<S extends Step> = S extends Statement<infer Row> | readonly Statement<infer Row>[] ? Row : never
+export type ParameterOf<S extends Step> = S extends Statement<unknown, infer P> | readonly Statement<unknown, infer P>[]
+  ? P
+  : never
+
+/** The rows of each step, by its name. */
+export type Rows<S extends Steps> = { readonly [Name in keyof S]: RowOf<S[Name]>[] }
+
+/** What has parameters: the preconditions of an operation (access/preconditions.ts). */
+interface Takes<P extends Parameter> {
+  readonly takes: readonly P[]
 }
 
 interface Compiled {
@@ -46,7 +53,7 @@ interface Compilable<Result> extends PromiseLike<Result> {
   toSQL(): Compiled
 }
 
-type RowOf<Result> = Result extends readonly (infer Row)[] ? Row : never
+type ResultRow<Result> = Result extends readonly (infer Row)[] ? Row : never
 
 /** The placeholders of the guard. */
 const GUARD = ['caller.keyHash', 'caller.scope', 'now']
@@ -64,24 +71,39 @@ export const query: Pick<BaseSQLiteDatabase<'async', D1Result>, 'select' | 'inse
 } as never
 
 /**
- * A statement that carries the guard (access/guard.ts).
- * Its first use throws if the guard isn't in it, so a statement without authorization never reaches the database.
+ * A statement of an operation. It carries the guard (access/guard.ts): its first use throws if the guard is not in it,
+ * so a statement without authorization never reaches the database.
+ * @param preconditions whose parameters it takes: those that it begins from.
+ * @param parameters of its own.
  */
-export function guarded<Result>(build: () => Compilable<Result>): Statement<RowOf<Result>> {
-  return compiledOnFirstUse(() => requireGuard(build().toSQL()))
+export function guarded<Result, P extends Parameter, const Own extends readonly Parameter[]>(
+  preconditions: Takes<P>,
+  parameters: Own,
+  build: () => Compilable<Result>,
+): Statement<ResultRow<Result>, P | Own[number]> {
+  const takes = [...preconditions.takes, ...parameters]
+  return compiledOnFirstUse(takes, () => requireGuard(build().toSQL()))
 }
 
 /** A guarded statement that is the change of its operation. */
-export function guardedChange<Result>(build: () => Compilable<Result>): Statement<RowOf<Result>> {
-  return compiledOnFirstUse(() => requireGuard(build().toSQL()), true)
+export function guardedChange<Result, P extends Parameter, const Own extends readonly Parameter[]>(
+  preconditions: Takes<P>,
+  parameters: Own,
+  build: () => Compilable<Result>,
+): Statement<ResultRow<Result>, P | Own[number]> {
+  const takes = [...preconditions.takes, ...parameters]
+  return compiledOnFirstUse(takes, () => requireGuard(build().toSQL()), true)
 }
 
 /**
- * A statement that no operation runs: those of the tick, deliveries, the health check, feeds of skills, and provisioning
- * (scripts/provisioning.ts).
+ * A statement that no operation runs: those of the tick, deliveries, the health check, feeds of skills, and
+ * provisioning (operate/provisioning.ts).
  */
-export function unguarded<Result>(build: () => Compilable<Result>): Statement<RowOf<Result>> {
-  return compiledOnFirstUse(() => build().toSQL())
+export function unguarded<Result, const Own extends readonly Parameter[]>(
+  parameters: Own,
+  build: () => Compilable<Result>,
+): Statement<ResultRow<Result>, Own[number]> {
+  return compiledOnFirstUse(parameters, () => build().toSQL())
 }
 
 function requireGuard(compiled: Compiled): Compiled {
@@ -91,8 +113,8 @@ function requireGuard(compiled: Compiled): Compiled {
 }
 
 /**
- * SQLite plans a statement for the value of a parameter that is its limit, and compiles it again when the parameter is bound. It
- * does not look into an expression.
+ * SQLite plans a statement for the value of a parameter that is its limit, and compiles it again when the parameter is
+ * bound. It does not look into an expression.
  */
 function withLimitAsExpression({ sql, params }: Compiled): Compiled {
   return { sql: sql.replaceAll(' limit ?', ' limit +?'), params }
@@ -101,45 +123,51 @@ function withLimitAsExpression({ sql, params }: Compiled): Compiled {
 /** Every statement of the loaded modules: `npm run sql` writes them, and tests prove that they carry the guard. */
 export const statements: Statement[] = []
 
-function compiledOnFirstUse<Row>(compile: () => Compiled, isChange = false): Statement<Row> {
+function compiledOnFirstUse<Row, P extends Parameter>(
+  takes: readonly P[],
+  compile: () => Compiled,
+  isChange = false,
+): Statement<Row, P> {
   let compiled: Compiled | undefined
   const once = () => {
     compiled ??= withLimitAsExpression(compile())
     return compiled
   }
-  const statement: Statement<Row> = {
+  const statement: Statement<Row, P> = {
     get sql() {
       return once().sql
     },
-    get parameters() {
+    get params() {
       return once().params
     },
+    takes,
     isChange,
   }
   statements.push(statement)
   return statement
 }
 
-/** @throws if a placeholder of the statement has no value. */
+/** @throws if a parameter of the statement has no value. */
 export function bind(database: Database, statement: Statement, values: Values): D1PreparedStatement {
-  return database.prepare(statement.sql).bind(...parametersOf(statement, values))
+  return database.prepare(statement.sql).bind(...boundValues(statement, values))
 }
 
 /** The values for the `?` of the statement, in order. */
-export function parametersOf(statement: Statement, values: Values): Value[] {
-  return fillPlaceholders([...statement.parameters], values) as Value[]
+export function boundValues(statement: Statement, values: Values): Value[] {
+  return fillPlaceholders([...statement.params], values) as Value[]
 }
 
-/** One trip: runs the steps in one transaction and returns the rows of each. */
-export async function runBatch<const Steps extends readonly Step[]>(
+/** One round trip: runs the steps in their order, in one transaction. */
+export async function runBatch<const S extends Steps>(
   database: Database,
-  steps: Steps,
-  values: Values,
-): Promise<Rows<Steps>> {
-  const results = await database.batch(steps.flat().map((statement) => bind(database, statement, values)))
+  steps: S,
+  values: ValuesOf<ParameterOf<S[keyof S]>>,
+): Promise<Rows<S>> {
+  const named = Object.entries(steps).map(([name, step]) => [name, [step].flat()] as const)
+  const results = await database.batch(
+    named.flatMap(([, statements]) => statements.map((statement) => bind(database, statement, values))),
+  )
   const rows = results.map((result) => result.results)
-  // Each step takes its rows in order, which the type checker can't follow.
-  return steps.map((step) =>
-    Array.isArray(step) ? rows.splice(0, step.length).flat() : rows.shift(),
-  ) as unknown as Rows<Steps>
+  // Each step takes its rows in order, which the type checker cannot follow.
+  return Object.fromEntries(named.map(([name, { length }]) => [name, rows.splice(0, length).flat()])) as Rows<S>
 }

@@ -1,4 +1,7 @@
-/** The usage of an organization, counted from its rows. The triggers of migrations/0000_initial.sql keep the same counts. */
+/**
+ * The usage of an organization, counted from its rows. The triggers of migrations/0000_initial.sql keep the same
+ * counts.
+ */
 import type { Quota } from '../environment.ts'
 
 /** A quota whose usage is stored. API keys are counted when one is created (access/quotas.ts). */

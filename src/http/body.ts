@@ -3,10 +3,10 @@ import type { MiddlewareHandler } from 'hono'
 import type * as z from 'zod/mini'
 import type { Caller } from '../access/caller.ts'
 import { ApiError, type Problem } from '../errors.ts'
-import type { HonoEnvironment } from './context.ts'
+import type { OperationEnvironment } from './context.ts'
 import { problemOfJson } from './json-bounds.ts'
 import { parseJson } from './parse-json.ts'
-import { describeProblem, describeSent, describeSize } from './problems.ts'
+import { describeProblem, describeProblems, describeSent, describeSize } from './problems.ts'
 
 /** The size limit of a body if the contract has none. A larger body is read only after its key was looked up. */
 export const BODY_LIMIT_BYTES = 64 * 1024
@@ -30,9 +30,7 @@ export function requireDeclaredLength({ headers }: Request): void {
 const TOKEN = String.raw`[\w!#$%&'*+.^\`|~-]+`
 const QUOTED = String.raw`"(?:[\t !#-\[\]-~]|\\[\t -~])*"`
 /** RFC 9110, section 8.3.1. */
-const MEDIA_TYPE = new RegExp(
-  String.raw`^${TOKEN}/${TOKEN}(?:[ \t]*;(?:[ \t]*${TOKEN}=(?:${TOKEN}|${QUOTED}))?)*$`,
-)
+const MEDIA_TYPE = new RegExp(String.raw`^${TOKEN}/${TOKEN}(?:[ \t]*;(?:[ \t]*${TOKEN}=(?:${TOKEN}|${QUOTED}))?)*$`)
 const PARAMETER = new RegExp(String.raw`;[ \t]*(${TOKEN})=(?:(${TOKEN})|(${QUOTED}))`, 'g')
 const MAX_MEDIA_TYPE_LENGTH = 255
 
@@ -43,7 +41,7 @@ const CURL_DEFAULT_TYPE = 'application/x-www-form-urlencoded'
  * The `Content-Type` of an upload, as it was sent; null without one.
  * @throws {ApiError} 400 if it is not a media type, or names an unknown charset.
  */
-export async function mediaTypeOf({ headers }: Request, caller: Caller): Promise<string | null> {
+export async function parseMediaType({ headers }: Request, caller: Caller): Promise<string | null> {
   const type = headers.get('Content-Type')
   if (type === CURL_DEFAULT_TYPE) return null
   if (type === null) return null
@@ -78,21 +76,29 @@ function isCharset(label: string): boolean {
 /** True if all properties of the body are optional. A request may then have no body, which means `{}`. */
 export const isBodyOptional = (body: z.ZodMiniObject): boolean => body.safeParse({}).success
 
-/** Parses the body once, for the validator that follows. */
-export function readJson(limitBytes: number, isOptional: boolean): MiddlewareHandler<HonoEnvironment> {
+/** Reads and validates a body in JSON, for `c.req.valid('json')`. */
+export function jsonBody(
+  schema: z.ZodMiniObject,
+  limitBytes: number,
+  isSecret = false,
+): MiddlewareHandler<OperationEnvironment> {
+  const isOptional = isBodyOptional(schema)
   return async (c, next) => {
-    if (isOptional && hasNoBody(c.req.raw)) {
-      c.req.json = async () => ({}) as never
-      return next()
-    }
     const caller = c.get('caller')
-    const typeProblem = problemOfType(c.req.header('Content-Type'))
-    if (typeProblem) throw await caller.inputError(describeProblem('Content-Type', typeProblem))
-    const { value, problem } = parseBody(await readBytes(c.req.raw, limitBytes, caller))
-    if (problem) throw await caller.inputError(describeProblem('body', problem))
-    c.req.json = async () => value as never
+    const sent = isOptional && hasNoBody(c.req.raw) ? {} : await readJson(c.req.raw, limitBytes, caller)
+    const { data, error } = schema.safeParse(sent)
+    if (error) throw await caller.inputError(describeProblems(error.issues, { schema, data: sent, isSecret }))
+    c.req.addValidatedData('json', data)
     await next()
   }
+}
+
+async function readJson(request: Request, limitBytes: number, caller: Caller): Promise<unknown> {
+  const typeProblem = problemOfType(request.headers.get('Content-Type'))
+  if (typeProblem) throw await caller.inputError(describeProblem('Content-Type', typeProblem))
+  const { value, problem } = parseBody(await readBytes(request, limitBytes, caller))
+  if (problem) throw await caller.inputError(describeProblem('body', problem))
+  return value
 }
 
 function hasNoBody({ body, headers }: Request): boolean {
@@ -100,7 +106,7 @@ function hasNoBody({ body, headers }: Request): boolean {
 }
 
 /** Refuses a form, whose envelope would be stored with the file. The body of an upload is the bytes themselves. */
-export const requireBytes: MiddlewareHandler<HonoEnvironment> = async (c, next) => {
+export const requireBytes: MiddlewareHandler<OperationEnvironment> = async (c, next) => {
   const [type = ''] = c.req.header('Content-Type')?.split(';') ?? []
   if (/^multipart\//i.test(type.trim())) {
     const problem = {
@@ -114,10 +120,10 @@ export const requireBytes: MiddlewareHandler<HonoEnvironment> = async (c, next) 
   await next()
 }
 
-function problemOfType(contentType: string | undefined): Problem | undefined {
+function problemOfType(contentType: string | null): Problem | undefined {
   const allowed = '"application/json" in UTF-8'
   const advice = 'Send the header "Content-Type: application/json".'
-  if (contentType === undefined) return { wrong: 'is missing', allowed, advice }
+  if (contentType === null) return { wrong: 'is missing', allowed, advice }
   if (JSON_TYPE.test(contentType)) return undefined
   return { wrong: 'is not supported', sent: describeSent(contentType), allowed, advice }
 }

@@ -1,22 +1,22 @@
 /** Finds what a person meant who misspelt a name: "Did you mean timezone?" */
 
-const MOST_ERRORS = 2
+const MAX_ERRORS = 2
 /** No name or path that is known is as long, and comparing one of 15 MiB takes seconds. */
-const MOST_CHARACTERS = 500
+const MAX_CHARACTERS = 500
 
 /** The candidate that a misspelt name means, if one is close to it. */
 export function closest(name: string, candidates: readonly string[]): string | undefined {
-  if (name.length > MOST_CHARACTERS) return undefined
+  if (name.length > MAX_CHARACTERS) return undefined
   const [best] = candidates
-    .map((candidate) => ({ candidate, distance: distanceOf(name, candidate) }))
-    .filter(({ distance }) => distance <= MOST_ERRORS)
+    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+    .filter(({ distance }) => distance <= MAX_ERRORS)
     .toSorted((a, b) => a.distance - b.distance)
   return best?.candidate
 }
 
 /** Like `closest`, or else the candidate that is the beginning of the name, or that the name is the beginning of. */
 export function closestName(name: string, candidates: readonly string[]): string | undefined {
-  if (name.length > MOST_CHARACTERS) return undefined
+  if (name.length > MAX_CHARACTERS) return undefined
   const sent = fold(name)
   const isPart = (part: string, whole: string) => part.length > 2 && whole.startsWith(part)
   return (
@@ -29,11 +29,11 @@ export function closestName(name: string, candidates: readonly string[]): string
 const BEFORE_RESOURCE = /^(?:\/+(?:api|public-api|v\d+))*(?=\/)/i
 
 /**
- * The template of the path that a wrong path means, apart from a missing `/v1`, other prefixes, slashes too many, case and
- * typing errors. @param templates such as `/v1/projects/{projectId}`.
+ * The template of the path that a wrong path means, apart from a missing `/v1`, other prefixes, slashes too many, case
+ * and typing errors. @param templates such as `/v1/projects/{projectId}`.
  */
 export function closestPath(path: string, templates: readonly string[]): string | undefined {
-  if (path.length > MOST_CHARACTERS) return undefined
+  if (path.length > MAX_CHARACTERS) return undefined
   const sent = path.replace(BEFORE_RESOURCE, '').replace(/\/+$/, '').split('/').slice(1)
   // An empty segment is a parameter without a value, or a slash too many.
   for (const segments of [sent, sent.filter(Boolean)]) {
@@ -50,18 +50,18 @@ function distanceOfPath(sent: readonly string[], template: string): number {
   const segments = template.replace(BEFORE_RESOURCE, '').split('/').slice(1)
   if (segments.length !== sent.length) return Number.POSITIVE_INFINITY
   return segments.reduce(
-    (sum, segment, index) => sum + (segment.startsWith('{') ? 0 : distanceOf(sent[index] ?? '', segment)),
+    (sum, segment, index) => sum + (segment.startsWith('{') ? 0 : editDistance(sent[index] ?? '', segment)),
     0,
   )
 }
 
 /**
- * The number of typing errors between two names, apart from case and punctuation; infinite if there are more than a word of
- * its length has by mistake.
+ * The number of typing errors between two names, apart from case and punctuation; infinite if there are more than a
+ * word of its length has by mistake.
  */
-export function distanceOf(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   const [x, y] = [fold(a), fold(b)]
-  const most = Math.min(MOST_ERRORS, Math.floor(x.length / 3))
+  const most = Math.min(MAX_ERRORS, Math.floor(x.length / 3))
   if (Math.abs(x.length - y.length) > most) return Number.POSITIVE_INFINITY
   const errors = Array.from({ length: most + 1 }, (_, count) => count).find((count) => isWithin(x, y, count))
   return errors ?? Number.POSITIVE_INFINITY
@@ -71,7 +71,9 @@ function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 
-/** True if the texts are up to `errors` typing errors apart: a character too many, too few or wrong, or two exchanged. */
+/**
+ * True if the texts are up to `errors` typing errors apart: a character too many, too few or wrong, or two exchanged.
+ */
 function isWithin(a: string, b: string, errors: number): boolean {
   let same = 0
   while (same < a.length && a[same] === b[same]) same++

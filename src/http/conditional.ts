@@ -31,10 +31,11 @@ export interface ConditionalHeaders {
 }
 
 /**
- * The values of the preconditions in access/revision.ts; null without the header. No tag of the service is weak, so `W/` comes
- * from a proxy that compressed the response, as Cloudflare does, and is ignored. RFC 9110 would compare it strongly.
+ * The values of the preconditions in access/revision.ts; null without the header. No tag of the service is weak, so
+ * `W/` comes from a proxy that compressed the response, as Cloudflare does, and is ignored. RFC 9110 would compare it
+ * strongly.
  */
-export function conditionsOf({ 'If-Match': ifMatch, 'If-None-Match': ifNoneMatch }: ConditionalHeaders) {
+export function parseConditions({ 'If-Match': ifMatch, 'If-None-Match': ifNoneMatch }: ConditionalHeaders) {
   return {
     ifMatch: ifMatch === undefined ? null : isAny(ifMatch) ? '*' : tagsIn(ifMatch).join(),
     ifNoneMatch: ifNoneMatch === undefined ? null : '*',

@@ -3,14 +3,23 @@ import type { Caller } from '../access/caller.ts'
 import type { Environment } from '../environment.ts'
 import type { Contract } from './contract.ts'
 
+interface Variables {
+  requestId: string
+  /** Unset if the request reached no operation. */
+  contract?: Contract
+  /** Unset if the request has no API key, or needs none. */
+  caller?: Caller
+  /** Headers of pages and their files, instead of those of data. */
+  contentPolicy?: string
+  cacheControl?: string
+}
+
 export interface HonoEnvironment {
   Bindings: Environment
-  Variables: {
-    requestId: string
-    contract?: Contract
-    caller: Caller
-    /** Headers of pages and their files, instead of those of data. */
-    contentPolicy?: string
-    cacheControl?: string
-  }
+  Variables: Variables
+}
+
+/** Of a request for an operation. */
+export interface OperationEnvironment extends HonoEnvironment {
+  Variables: Variables & { contract: Contract; caller: Caller }
 }

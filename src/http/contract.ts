@@ -17,7 +17,9 @@ export type Tag =
   | 'API keys'
   | 'Audit events'
 
-/** The single source of an operation: its route, validation, types, OpenAPI document and access tests derive from it. */
+/**
+ * The single source of an operation: its route, validation, types, OpenAPI document and access tests derive from it.
+ */
 export interface Contract extends CallerScope {
   readonly operationId: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

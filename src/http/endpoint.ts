@@ -1,20 +1,25 @@
 /** An operation as code: its contract and its handler. */
-import * as z from 'zod/mini'
+import type { Context } from 'hono'
+import type * as z from 'zod/mini'
 import type { RequestContext } from '../access/request-context.ts'
+import type { OperationEnvironment } from './context.ts'
 import type { Contract, JsonSuccess, Success } from './contract.ts'
 
 type Parsed<Schema> = Schema extends z.ZodMiniType ? z.output<Schema> : Record<never, never>
 
-export interface Input<C extends Contract> {
-  readonly params: Parsed<C['params']>
-  readonly query: Parsed<C['query']>
-  readonly headers: Parsed<C['headers']>
-  readonly body: Parsed<C['body']>
-  /** The request, whose body an upload reads. */
-  readonly request: Request
-  /** The path of the request, with the prefix if the client used it, and with ids in the form that responses have. */
-  readonly path: string
-}
+/** Hono's context of an operation: `c.req.valid('query')` is what the contract says. */
+export type OperationContext<C extends Contract> = Context<
+  OperationEnvironment,
+  string,
+  {
+    out: {
+      param: Parsed<C['params']>
+      query: Parsed<C['query']>
+      header: Parsed<C['headers']>
+      json: Parsed<C['body']>
+    }
+  }
+>
 
 type AnswerHeaders = Readonly<Record<string, string>>
 
@@ -31,25 +36,37 @@ type AnswerWith<S extends Success> = S extends JsonSuccess
     }
   : { readonly content: ReadableStream; readonly isPartial?: boolean; readonly headers: AnswerHeaders }
 
+/** The properties of each type of a union. */
+type KeyOf<Union> = Union extends unknown ? keyof Union : never
+type PropertyOf<Union, Key> = Union extends unknown ? (Key extends keyof Union ? Union[Key] : never) : never
+type ItemOf<Union> = Union extends readonly (infer Item)[] ? Item : never
+
+/** `Actual`, where a property that the contract lacks, such as a further column of a statement, is an error. */
+type Exact<Documented, Actual> = unknown extends Documented
+  ? Actual
+  : Actual extends readonly (infer Item)[]
+    ? readonly Exact<ItemOf<Documented>, Item>[]
+    : Actual extends object
+      ? {
+          readonly [Key in keyof Actual]: Key extends KeyOf<Documented>
+            ? Exact<PropertyOf<Documented, Key>, Actual[Key]>
+            : never
+        }
+      : Actual
+
 export interface Endpoint<C extends Contract = Contract> {
   readonly contract: C
-  /** The query parameters of the contract, and no other. */
-  readonly query: z.ZodMiniObject
-  handle(input: Input<C>, context: RequestContext): Promise<Answer<C>>
+  handle(c: OperationContext<C>, context: RequestContext): Promise<Answer<C>>
 }
 
-const NO_QUERY: z.ZodMiniObject = z.object({})
-
 /**
- * Statements are bound to fields of the request by name, so no field may have the name of a value that the service binds: `now`,
- * or a name with a dot, such as `caller.scope`.
+ * Statements are bound to fields of the request by name, so no field may have the name of a value that the service
+ * binds: `now`, or a name with a dot, such as `caller.scope`.
  * @throws if a field of the contract has one.
  */
 function requireFreeNames({ operationId, ...contract }: Contract): void {
   for (const part of ['params', 'query', 'headers', 'body'] as const) {
-    const taken = Object.keys(contract[part]?.shape ?? {}).find(
-      (name) => name === 'now' || name.includes('.'),
-    )
+    const taken = Object.keys(contract[part]?.shape ?? {}).find((name) => name === 'now' || name.includes('.'))
     if (taken !== undefined) throw new Error(`${operationId} has a field with a reserved name: ${taken}`)
   }
 }
@@ -58,7 +75,10 @@ function requireFreeNames({ operationId, ...contract }: Contract): void {
  * Checks a handler against its contract.
  * @throws if a field of the contract has a name that is reserved for the service.
  */
-export function endpoint<const C extends Contract>(contract: C, handle: Endpoint<C>['handle']): Endpoint<C> {
+export function endpoint<const C extends Contract, const A extends Answer<C>>(
+  contract: C,
+  handle: (c: OperationContext<C>, context: RequestContext) => Promise<A & Exact<Answer<C>, A>>,
+): Endpoint<C> {
   requireFreeNames(contract)
-  return { contract, query: z.catchall(contract.query ?? NO_QUERY, z.never()), handle }
+  return { contract, handle }
 }

@@ -1,4 +1,7 @@
-/** The IDs in the examples of the OpenAPI document. The demo workspace of `npm run dev` has all of them, so the examples work there. */
+/**
+ * The IDs in the examples of the OpenAPI document. The demo workspace of `npm run dev` has all of them, so the examples
+ * work there.
+ */
 export const EXAMPLE_IDS = {
   organizationId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900',
   userId: 'ada',

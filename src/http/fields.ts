@@ -32,8 +32,8 @@ export function rule<Value>(holds: (value: Value) => boolean, wrong: string, all
 }
 
 /**
- * A string of up to `maxUnits` UTF-16 units. Every string of an input starts from it, because other checks may take time that
- * grows with the square of the length.
+ * A string of up to `maxUnits` UTF-16 units. Every string of an input starts from it, because other checks may take
+ * time that grows with the square of the length.
  */
 export function boundedString(maxUnits: number, tooLong: Problem) {
   return z.string(tooLong.allowed).check(check(({ length }) => (length > maxUnits ? tooLong : undefined)))
@@ -123,7 +123,7 @@ export function isUuid(value: string): boolean {
   return UUID.test(value)
 }
 
-/** An id of the host platform: any text. A UUID is stored in lower case. */
+/** An ID that your platform chose: any text. A UUID is stored in lower case. */
 export function externalId(documentation: Documentation) {
   return text(1, 255, documentation)
     .check(
@@ -143,11 +143,13 @@ export function instant() {
 
 const MAX_TIME_LENGTH = 255
 /** A space is the `+` of an offset that a query was sent with as it is. */
-const TIME =
-  /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(?:\.\d+)?(Z|[ +-](?:[01]\d|2[0-3]):[0-5]\d)?$/i
+const TIME = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(?:\.\d+)?(Z|[ +-](?:[01]\d|2[0-3]):[0-5]\d)?$/i
 const EXAMPLE_TIMES = '"2026-03-29T01:00:00Z" or "2026-03-29T03:00:00+02:00"'
 
-/** An instant of a request: any form of RFC 3339, which becomes the form of `instant`, without what is below a millisecond. */
+/**
+ * An instant of a request: any form of RFC 3339, which becomes the form of `instant`, without what is below a
+ * millisecond.
+ */
 export function time() {
   const allowed = `an RFC 3339 time such as ${EXAMPLE_TIMES}`
   return boundedString(MAX_TIME_LENGTH, {
@@ -211,11 +213,7 @@ const DRIVE = /^[A-Za-z]:/
 
 function isRelativePath(path: string): boolean {
   const segments = path.split('/')
-  return (
-    !NOT_IN_PATHS.test(path) &&
-    !DRIVE.test(path) &&
-    !segments.some((segment) => ['', '.', '..'].includes(segment))
-  )
+  return !NOT_IN_PATHS.test(path) && !DRIVE.test(path) && !segments.some((segment) => ['', '.', '..'].includes(segment))
 }
 
 /** The header `If-None-Match`. */
@@ -245,8 +243,7 @@ export function onlyToCreate() {
   return z
     .optional(parameter().check(rule(isAny, 'is not "*"', '"*", so that the request only creates')))
     .register(docs, {
-      description:
-        '`*`: only create. If the resource exists already, the response is 412 and nothing changes.',
+      description: '`*`: only create. If the resource exists already, the response is 412 and nothing changes.',
     })
 }
 

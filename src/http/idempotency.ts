@@ -3,9 +3,10 @@ import { sha256 } from '../crypto/digest.ts'
 
 /**
  * The columns that recognize a repeated request; null without an `Idempotency-Key`.
- * @param body the validated body, whose properties are in the order of the contract, so that equal bodies have equal fingerprints.
+ * @param body the validated body, whose properties are in the order of the contract, so that equal bodies have equal
+ *   fingerprints.
  */
-export function idempotencyOf(key: string | undefined, body: object) {
+export function toIdempotency(key: string | undefined, body: object) {
   if (key === undefined) return { idempotencyKey: null, idempotencyFingerprint: null }
   return { idempotencyKey: key, idempotencyFingerprint: sha256(JSON.stringify(body)) }
 }

@@ -19,8 +19,8 @@ export interface JsonSize {
 }
 
 /**
- * Measures JSON in one pass over its bytes: in UTF-8, a byte below 128 is always a character of its own. The result has no
- * meaning for text that is not JSON.
+ * Measures JSON in one pass over its bytes: in UTF-8, a byte below 128 is always a character of its own. The result has
+ * no meaning for text that is not JSON.
  */
 export function measureJson(bytes: Uint8Array): JsonSize {
   let open = 0

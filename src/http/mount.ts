@@ -1,21 +1,18 @@
-/** Adds operations to the app: validates a request, calls the handler and writes its response. */
+/**
+ * Adds operations to the app: each is a route of Hono, whose middleware validates a request, calls the handler and
+ * writes its response.
+ */
 import { zValidator } from '@hono/zod-validator'
 import type { Context, MiddlewareHandler } from 'hono'
+import { every } from 'hono/combine'
 import type { HonoBase as Hono } from 'hono/hono-base'
-import type * as z from 'zod/mini'
+import * as z from 'zod/mini'
 import { Caller } from '../access/caller.ts'
 import { RequestContext } from '../access/request-context.ts'
-import {
-  BODY_LIMIT_BYTES,
-  isBodyOptional,
-  readJson,
-  requireBytes,
-  requireDeclaredLength,
-  requireLengthWithin,
-} from './body.ts'
-import type { HonoEnvironment } from './context.ts'
+import { BODY_LIMIT_BYTES, jsonBody, requireBytes, requireDeclaredLength, requireLengthWithin } from './body.ts'
+import type { HonoEnvironment, OperationEnvironment } from './context.ts'
 import type { Contract } from './contract.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint, OperationContext } from './endpoint.ts'
 import { describeProblem, describeProblems, describeSent } from './problems.ts'
 
 /** The route of an operation, and its code, which is loaded on the first request to keep the start-up short. */
@@ -25,62 +22,69 @@ export interface Operation {
   load(): Promise<Endpoint>
 }
 
-/** An operation with what does not depend on the request. */
-interface LoadedOperation extends Endpoint {
-  readonly validators: readonly MiddlewareHandler[]
-}
-
-function prepare(endpoint: Endpoint): LoadedOperation {
-  return { ...endpoint, validators: validatorsOf(endpoint) }
-}
-
-type Target = 'param' | 'query' | 'header' | 'json'
-
-/** Adds an operation to the app. The checks run in the order of docs/contract.md, "The order of the checks". */
+/** Adds an operation to the app. */
 export function mount(app: Hono<HonoEnvironment>, { method, path, load }: Operation): void {
-  let loaded: Promise<LoadedOperation> | undefined
-  app.on(method, [honoPath(path)], async (c) => {
-    loaded ??= load().then(prepare)
-    const { contract, handle, validators } = await loaded
-    requireLengthWithin(contract.bodyLimitBytes ?? BODY_LIMIT_BYTES, c.req.raw)
-    if (contract.upload?.needsLength) requireDeclaredLength(c.req.raw)
-    c.set('contract', contract)
-    const caller = await Caller.open(c.req.raw, c.env, c.executionCtx, contract)
-    c.set('caller', caller)
-    await requireDecodable(c, contract.takesSecret)
-    for (const validator of validators) await validator(c, async () => {})
+  let middleware: Promise<MiddlewareHandler> | undefined
+  app.on(method, [honoPath(path)], async (c, next) => {
+    middleware ??= load().then(middlewareOf)
+    return (await middleware)(c, next)
+  })
+}
 
-    const valid = (target: Target) => c.req.valid(target as never)
-    const params: Record<string, string> = valid('param')
-    const input = {
-      params,
-      query: valid('query'),
-      headers: valid('header'),
-      body: valid('json'),
-      request: c.req.raw,
-      // Few operations need it.
-      get path() {
-        return basePathOf(c.req.url) + fillPath(contract.path, params)
-      },
-    }
+/** The middleware of an operation, in the order of docs/contract.md, "The order of the checks". */
+function middlewareOf(endpoint: Endpoint): MiddlewareHandler {
+  const { contract } = endpoint
+  const { params, query, headers, body, bodyLimitBytes = BODY_LIMIT_BYTES, takesSecret, upload } = contract
+  return every(
+    openCaller(contract),
+    validate('param', params),
+    validate('query', onlyNamed(query), takesSecret),
+    ...(headers ? [validate('header', headers)] : []),
+    ...(body ? [jsonBody(body, bodyLimitBytes, takesSecret)] : []),
+    ...(upload ? [requireBytes] : []),
+    respond(endpoint),
+  )
+}
+
+/** The query parameters of a contract, and no other. */
+const onlyNamed = (query: z.ZodMiniObject = z.object({})) => z.catchall(query, z.never())
+
+function openCaller(contract: Contract): MiddlewareHandler<OperationEnvironment> {
+  const { bodyLimitBytes = BODY_LIMIT_BYTES, upload, takesSecret } = contract
+  return async (c, next) => {
+    requireLengthWithin(bodyLimitBytes, c.req.raw)
+    if (upload?.needsLength) requireDeclaredLength(c.req.raw)
+    c.set('contract', contract)
+    c.set('caller', await Caller.open(c.req.raw, c.env, c.executionCtx, contract))
+    await requireDecodable(c, takesSecret)
+    await next()
+  }
+}
+
+function respond({ contract, handle }: Endpoint): MiddlewareHandler<OperationEnvironment> {
+  return async (c: OperationContext<Contract>) => {
+    const caller = c.get('caller')
     const context = new RequestContext(caller, c.env, {
       operation: contract.operationId,
-      // Only changes are recorded with it.
+      // Few operations need them.
       get path() {
-        return fillPath(contract.path, params)
+        return fillPath(contract.path, c.req.valid('param'))
+      },
+      get basePath() {
+        return basePathOf(c.req.url)
       },
       isCreation: contract.success.status === 201,
       requestId: c.get('requestId'),
       isRepeatable: isRepeatable(contract, c.req.raw.headers),
     })
-    const answer = await handle(input as never, context)
+    const answer = await handle(c, context)
     // A proxy that compresses or rewrites a file breaks its ranges and its digest.
     if ('mediaTypes' in contract.success) c.set('cacheControl', 'private, no-cache, no-transform')
     if ('notModified' in answer) return c.body(null, 304, answer.headers)
     if ('content' in answer) return c.body(answer.content, answer.isPartial ? 206 : 200, answer.headers)
     if (answer.location === undefined) return c.json(answer.body, contract.success.status, answer.headers)
     return c.json(answer.body, 201, { ...answer.headers, Location: answer.location })
-  })
+  }
 }
 
 /**
@@ -104,37 +108,26 @@ function basePathOf(url: string): string {
   return pathname.slice(0, pathname.indexOf('/v1/'))
 }
 
-function fillPath(template: string, params: Readonly<Record<string, string>>): string {
-  return template.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
+function fillPath(template: string, params: Readonly<Record<string, unknown>>): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(params[name])))
 }
 
-function validatorsOf({ contract, query }: Endpoint) {
-  const { params, headers, body, bodyLimitBytes, takesSecret, upload } = contract
-  return [
-    validate('param', params),
-    validate('query', query, takesSecret),
-    ...(headers ? [validate('header', headers)] : []),
-    ...(body
-      ? [
-          readJson(bodyLimitBytes ?? BODY_LIMIT_BYTES, isBodyOptional(body)),
-          validate('json', body, takesSecret),
-        ]
-      : []),
-    ...(upload ? [requireBytes] : []),
-  ] as MiddlewareHandler[]
-}
-
-function validate(target: Target, schema: z.ZodMiniObject, isSecret = false): MiddlewareHandler {
+/** An invalid key is told that first, so the problem is thrown after the key was looked up. */
+function validate(
+  target: 'param' | 'query' | 'header',
+  schema: z.ZodMiniObject,
+  isSecret = false,
+): MiddlewareHandler<OperationEnvironment> {
   return zValidator(target, schema, async (result, c) => {
     if (result.success) return
     const { data, error } = result
     const noun = target === 'query' ? 'query parameter' : undefined
     throw await c.get('caller').inputError(describeProblems(error.issues, { schema, data, isSecret, noun }))
-  }) as MiddlewareHandler
+  })
 }
 
 /** @throws {ApiError} 400 if the path or the query is not percent-encoded UTF-8. */
-async function requireDecodable(c: Context<HonoEnvironment>, isSecret = false): Promise<void> {
+async function requireDecodable(c: Context<OperationEnvironment>, isSecret = false): Promise<void> {
   const pairs = /\?([^#]*)/.exec(c.req.url)?.[1]?.split('&') ?? []
   const wrong = [...c.req.path.split('/'), ...pairs].find((text) => !isDecodable(text))
   if (wrong === undefined) return

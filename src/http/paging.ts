@@ -20,11 +20,7 @@ export function pageQuery(cursor: z.ZodMiniType<string, string>) {
 }
 
 /** The response of a list. @param id the name of its schema in the OpenAPI document. */
-export function pageSchema<Item extends z.ZodMiniType>(
-  id: string,
-  item: Item,
-  cursor: z.ZodMiniType<string, string>,
-) {
+export function pageSchema<Item extends z.ZodMiniType>(id: string, item: Item, cursor: z.ZodMiniType<string, string>) {
   return z
     .strictObject({
       items: z.array(item),
@@ -35,23 +31,21 @@ export function pageSchema<Item extends z.ZodMiniType>(
     .register(docs, { id })
 }
 
-/** Sorts after every id and every instant: the first cursor of lists that begin with the latest item. */
+/** Sorts after every ID and every instant: the first cursor of lists that begin with the latest item. */
 export const END = '~'
 
 /**
- * No index serves the filters of some lists, because it would add a row to every change. So a page examines at most this many
- * rows. Finding the last of them reads as many entries of an index.
+ * No index serves the filters of some lists, because it would add a row to every change. So a page examines at most
+ * this many rows. Finding the last of them reads as many entries of an index.
  */
-export const MOST_EXAMINED = 2500
+export const MAX_EXAMINED = 2500
 /** As a limit of SQLite, for a page without filters. */
 const UNLIMITED = -1
 
 /** The parameters of a list whose filters no index serves: a filter that is null holds for every row. */
-export function filtersOf<Filters extends Readonly<Record<string, string | number | null>>>(
-  filters: Filters,
-) {
+export function toFilters<Filters extends Readonly<Record<string, string | number | null>>>(filters: Filters) {
   const isFiltered = Object.values(filters).some((filter) => filter !== null)
-  return { isFiltered, values: { ...filters, mostExamined: isFiltered ? MOST_EXAMINED : UNLIMITED } }
+  return { isFiltered, values: { ...filters, maxExamined: isFiltered ? MAX_EXAMINED : UNLIMITED } }
 }
 
 export interface PageRequest {
@@ -59,8 +53,8 @@ export interface PageRequest {
   readonly cursor?: string | undefined
 }
 
-/** The parameters of a list's statement. The empty string sorts before every id. */
-export function pagingOf({ limit, cursor = '' }: PageRequest) {
+/** The parameters of a list's statement. The empty string sorts before every ID. */
+export function toPaging({ limit, cursor = '' }: PageRequest) {
   // The row after the page tells whether there is a next page.
   return { cursor, rowLimit: pageSizeOf(limit) + 1 }
 }
@@ -69,7 +63,7 @@ export function pagingOf({ limit, cursor = '' }: PageRequest) {
  * @param cursorOf the cursor of the page after an item.
  * @param lastExamined the last row that was examined, if there may be others after it.
  */
-export function pageOf<Item>(
+export function toPage<Item>(
   rows: readonly Item[],
   { limit }: PageRequest,
   cursorOf: (last: Item) => string,

@@ -1,4 +1,7 @@
-/** Parses JSON, and says where text stops being JSON: V8's messages repeat parts of the text, and not all have a position. */
+/**
+ * Parses JSON, and says where text stops being JSON: V8's messages repeat parts of the text, and not all have a
+ * position.
+ */
 import type { Problem } from '../errors.ts'
 
 export function parseJson(text: string): { value?: unknown; problem?: Problem } {
@@ -94,8 +97,7 @@ function endOfString(text: string, start: number): { index: number; allowed?: st
     if (next === '"') return { index: index + 1 }
     if (next === undefined) return { index, allowed: 'a double quote that ends the string' }
     const end = endOf(ESCAPE, text, index)
-    if (next !== '\\')
-      return { index, allowed: 'control characters as escapes, such as \\n for a line break' }
+    if (next !== '\\') return { index, allowed: 'control characters as escapes, such as \\n for a line break' }
     if (end === index)
       return {
         index,

@@ -1,8 +1,8 @@
 /**
  * Writes what is wrong with the input as sentences: `limit is not a whole number; got "ten"; allowed: at least 1.`
  *
- * The message of a schema or of a check says what is allowed. What is wrong follows from the code of zod's own checks; a check
- * of fields.ts says it in `params`.
+ * The message of a schema or of a check says what is allowed. What is wrong follows from the code of zod's own checks;
+ * a check of fields.ts says it in `params`.
  */
 import type * as z from 'zod/mini'
 import type { Problem } from '../errors.ts'
@@ -70,9 +70,7 @@ function describeIssue(issue: Issue, validated: Validated, earlier: readonly Iss
   if (issue.code !== 'unrecognized_keys') {
     const problem = problemOf(issue, valueAt(data, issue.path), validated)
     const isRepeated = earlier.some((other) => hasSameList(other, issue))
-    return [
-      describeProblem(nameOf(issue.path), { ...problem, ...(isRepeated && { allowed: 'the same values' }) }),
-    ]
+    return [describeProblem(nameOf(issue.path), { ...problem, ...(isRepeated && { allowed: 'the same values' }) })]
   }
   const known = namesAt(schema, issue.path).join(', ') || 'none'
   return issue.keys.slice(0, MAX_PROBLEMS).map((key) => {
@@ -94,14 +92,10 @@ function withoutMisspelt(issues: readonly Issue[], validated: Validated): readon
     .filter((issue) => issue.code === 'unrecognized_keys')
     .slice(0, MAX_PROBLEMS)
     .flatMap((issue) =>
-      issue.keys
-        .slice(0, MAX_PROBLEMS)
-        .map((key) => nameOf([...issue.path, meantBy(key, issue, validated) ?? key])),
+      issue.keys.slice(0, MAX_PROBLEMS).map((key) => nameOf([...issue.path, meantBy(key, issue, validated) ?? key])),
     )
   const isMisspelt = ({ code, path }: Issue) =>
-    code !== 'unrecognized_keys' &&
-    valueAt(validated.data, path) === undefined &&
-    meant.includes(nameOf(path))
+    code !== 'unrecognized_keys' && valueAt(validated.data, path) === undefined && meant.includes(nameOf(path))
   return meant.length === 0 ? issues : issues.filter((issue) => !isMisspelt(issue))
 }
 
@@ -206,7 +200,7 @@ function shorten(text: string, maxLength: number): string {
 
 function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
-    (value, key) => (Object(value) === value ? (value as never)[key] : undefined),
+    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
     data,
   )
 }

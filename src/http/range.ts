@@ -6,11 +6,11 @@ import { describeProblem, describeSent } from './problems.ts'
 const ONE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i
 
 /**
- * The range of bytes to send; undefined to send the whole content: without `Range`, if it is malformed or has several ranges,
- * or if `If-Range` names another version.
+ * The range of bytes to send; undefined to send the whole content: without `Range`, if it is malformed or has several
+ * ranges, or if `If-Range` names another version.
  * @throws {ApiError} 416 if the content has no byte of the range.
  */
-export function rangeOf(
+export function parseRange(
   range: string | undefined,
   ifRange: string | undefined,
   entityTag: string,
@@ -35,9 +35,6 @@ export function rangeOf(
 }
 
 /** The value of `Content-Range`. */
-export function contentRange(
-  { offset, length }: { offset: number; length: number },
-  sizeBytes: number,
-): string {
+export function contentRange({ offset, length }: { offset: number; length: number }, sizeBytes: number): string {
   return `bytes ${offset}-${offset + length - 1}/${sizeBytes}`
 }

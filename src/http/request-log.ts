@@ -1,6 +1,5 @@
-/** Logs one line of JSON per request, without ids of resources, values and addresses. */
+/** Logs one line of JSON per request, without IDs of resources, values and addresses. */
 import type { Context } from 'hono'
-import type { Caller } from '../access/caller.ts'
 import { describeFailure } from '../db/failures.ts'
 import { ApiError } from '../errors.ts'
 import type { HonoEnvironment } from './context.ts'
@@ -9,8 +8,7 @@ import type { HonoEnvironment } from './context.ts'
 export function logRequest(c: Context<HonoEnvironment>): void {
   const hasFailed = c.error !== undefined && !(c.error instanceof ApiError)
   if (!hasFailed && c.env.REQUEST_LOG === 'off') return
-  // Unset if the request reached no operation.
-  const caller = c.get('caller') as Caller | undefined
+  const caller = c.get('caller')
   const entry = {
     requestId: c.get('requestId'),
     organizationId: caller?.organizationId,

@@ -1,25 +1,29 @@
 /**
- * Removes API keys some time after their end. What they created stays: a removed key's children become those of its creator,
- * so that the search for descendants still finds them.
+ * Removes API keys some time after their end. What they created stays: a removed key's children become those of its
+ * creator, so that the search for descendants still finds them.
  */
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { TickEnvironment } from '../db/database.ts'
+import { text } from '../db/parameters.ts'
 import { apiKeys, endOf, skillFeeds } from '../db/schema.ts'
-import { query, runBatch, type Statement, unguarded } from '../db/statement.ts'
+import { query, runBatch, unguarded } from '../db/statement.ts'
+import { DAY_MS } from '../durations.ts'
 
-const DAY_MS = 86_400_000
 const KEYS_KEPT_MS = 30 * DAY_MS
 const SESSIONS_KEPT_MS = DAY_MS
 
-const ROWS_A_PAGE = 1000
-const PAGES_A_TICK = 5
+const PAGE_ROWS = 1000
+const MAX_PAGES_PER_TICK = 5
 
 const ended = alias(apiKeys, 'ended')
 /** Until when the keys of each kind have ended. */
-const kept = sql`(values ('key', ${sql.placeholder('keysEndedBy')}), ('session', ${sql.placeholder('sessionsEndedBy')})) as "kept"`
+const keysEndedBy = text('keysEndedBy')
+const sessionsEndedBy = text('sessionsEndedBy')
+const ends = [keysEndedBy, sessionsEndedBy] as const
+const kept = sql`(values ('key', ${keysEndedBy}), ('session', ${sessionsEndedBy})) as "kept"`
 /** A page of the keys to remove. */
-const page = (limit = ROWS_A_PAGE) =>
+const page = (limit = PAGE_ROWS) =>
   sql`(select ${ended.organizationId}, ${ended.id}, ${ended.hash} from ${kept} cross join ${apiKeys} as "ended"
     on ${ended.kind} = "kept"."column1" and ${endOf(ended)} <= "kept"."column2" limit ${sql.raw(String(limit))}) as "ended"`
 
@@ -29,18 +33,18 @@ const children = (limit: SQL = sql``) =>
   sql`(select ${child.hash} from ${page()} cross join ${apiKeys} as "child" on ${isChild} ${limit})`
 
 const creator = alias(apiKeys, 'creator')
-const passChildrenOn = unguarded(() =>
+const passChildrenOn = unguarded(ends, () =>
   query
     .update(apiKeys)
     .set({
       createdByKeyId: sql`(select ${creator.createdByKeyId} from ${apiKeys} as "creator"
         where ${creator.organizationId} = ${apiKeys.organizationId} and ${creator.id} = ${apiKeys.createdByKeyId})`,
     })
-    .where(sql`${apiKeys.hash} in ${children(sql`limit ${sql.raw(String(ROWS_A_PAGE))}`)}`),
+    .where(sql`${apiKeys.hash} in ${children(sql`limit ${sql.raw(String(PAGE_ROWS))}`)}`),
 )
 
 /** Feeds end with their key. */
-const removeFeeds = unguarded(() =>
+const removeFeeds = unguarded(ends, () =>
   query
     .delete(skillFeeds)
     .where(
@@ -49,7 +53,7 @@ const removeFeeds = unguarded(() =>
 )
 
 /** A key that still has children is left to the next page. */
-const removeKeys = unguarded(() =>
+const removeKeys = unguarded(ends, () =>
   query
     .delete(apiKeys)
     .where(
@@ -57,16 +61,16 @@ const removeKeys = unguarded(() =>
     ),
 )
 
-export const selectEnded = unguarded(() => query.select({ one: sql`1` }).from(page(1)))
+export const selectEnded = unguarded(ends, () => query.select({ one: sql`1` }).from(page(1)))
 
-export const endedPage: readonly Statement[] = [passChildrenOn, removeFeeds, removeKeys]
+export const endedPage = [passChildrenOn, removeFeeds, removeKeys]
 
 /** Removes some pages. The next tick continues. */
 export async function removeEndedKeys({ DB }: TickEnvironment, instant: Date): Promise<void> {
   const before = (ms: number) => new Date(instant.getTime() - ms).toISOString()
   const values = { keysEndedBy: before(KEYS_KEPT_MS), sessionsEndedBy: before(SESSIONS_KEPT_MS) }
-  let [rows] = await runBatch(DB, [selectEnded], values)
-  for (let count = 0; rows.length > 0 && count < PAGES_A_TICK; count++) {
-    ;[, rows] = await runBatch(DB, [endedPage, selectEnded], values)
+  let { rows } = await runBatch(DB, { rows: selectEnded }, values)
+  for (let count = 0; rows.length > 0 && count < MAX_PAGES_PER_TICK; count++) {
+    ;({ rows } = await runBatch(DB, { endedPage, rows: selectEnded }, values))
   }
 }

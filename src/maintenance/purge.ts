@@ -1,10 +1,11 @@
 /**
- * The purge: deletes the rows that depend on a deleted resource, page by page. No new dependents can be created, so every
- * purge ends.
+ * The purge: deletes the rows that depend on a deleted resource, page by page. No new dependents can be created, so
+ * every purge ends.
  */
 import { isNull, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { TickEnvironment } from '../db/database.ts'
+import { now, text } from '../db/parameters.ts'
 import { keyOf } from '../db/rows.ts'
 import {
   deletions,
@@ -20,20 +21,19 @@ import {
   sessions,
   variableRequests,
 } from '../db/schema.ts'
-import { query, runBatch, type Statement, unguarded } from '../db/statement.ts'
+import { query, runBatch, unguarded } from '../db/statement.ts'
+import { DAY_MS } from '../durations.ts'
 
 /** How many deletions are processed at a time, and how many rows of each table are deleted for them. */
-const DELETIONS_A_PAGE = 500
-const ROWS_A_PAGE = 1000
-const PAGES_A_TICK = 2
+const PAGE_DELETIONS = 500
+const PAGE_ROWS = 1000
+const MAX_PAGES_PER_TICK = 2
 
-const DAY_MS = 86_400_000
-
-const now = sql.placeholder('now')
+const dayAgo = text('dayAgo')
 
 /** The oldest deletions that may still have dependents. */
-const pending = sql`(select * from ${deletions} where ${deletions.purgedAt} is null
-  order by ${deletions.deletedAt} limit ${sql.raw(String(DELETIONS_A_PAGE))}) as "pending"`
+const pendingDeletions = sql`(select * from ${deletions} where ${deletions.purgedAt} is null
+  order by ${deletions.deletedAt} limit ${sql.raw(String(PAGE_DELETIONS))}) as "pending"`
 const of = (column: keyof typeof deletions.$inferSelect) => sql`"pending".${sql.identifier(column)}`
 const isOf = (type: (typeof deletions.$inferSelect)['resourceType']) => sql`${of('resourceType')} = ${type}`
 const isId = (column: SQLWrapper) => sql`${column} = ${of('resourceId')}`
@@ -86,48 +86,48 @@ const allDependents: readonly Dependents[] = [
 
 /** A page of the dependents of the pending deletions. */
 const pageOf = ({ table, dependsOn }: Dependents, columns: SQL) =>
-  sql`select ${columns} from ${pending} cross join ${table}
+  sql`select ${columns} from ${pendingDeletions} cross join ${table}
       on ${table.organizationId} = ${of('organizationId')} and ${dependsOn}
-      limit ${sql.raw(String(ROWS_A_PAGE))}`
+      limit ${sql.raw(String(PAGE_ROWS))}`
 
-const deletePage = (dependents: Dependents): Statement =>
-  unguarded(() =>
+const deletePage = (dependents: Dependents) =>
+  unguarded([], () =>
     query
       .delete(dependents.table)
       .where(sql`(${keyOf(dependents.table)}) in (${pageOf(dependents, keyOf(dependents.table))})`),
   )
 
 /**
- * The dependents that also meet a condition. A deletion requires that the step before it is done for the same row, because
- * the pages of two steps may differ.
+ * The dependents that also meet a condition. A deletion requires that the step before it is done for the same row,
+ * because the pages of two steps may differ.
  */
 const narrowed = <D extends Dependents>(dependents: D, condition: SQL): D => ({
   ...dependents,
   dependsOn: sql`${dependents.dependsOn} and ${condition}`,
 })
 
-/** Dependents that have dependents of their own, or an id that is never used again, get a deletion of their own. */
+/** Dependents that have dependents of their own, or an ID that is never used again, get a deletion of their own. */
 function deleteWithDependents(
   dependents: Dependents & { readonly table: typeof sessions | typeof pullRequests | typeof schedules },
   type: 'session' | 'pull_request' | 'schedule',
   projectId: SQLWrapper,
-): Statement[] {
+) {
   const { table } = dependents
   const isRecorded = sql`exists (select 1 from ${deletions} where ${deletions.organizationId} = ${table.organizationId}
     and ${deletions.resourceType} = ${type} and ${deletions.resourceId} = ${table.id})`
   const row = sql`${table.organizationId}, ${type}, ${table.id}, ${projectId}, ${now}, null`
   return [
-    unguarded(() => query.insert(deletions).select(pageOf(dependents, row)).onConflictDoNothing()),
+    unguarded([now], () => query.insert(deletions).select(pageOf(dependents, row)).onConflictDoNothing()),
     deletePage(narrowed(dependents, isRecorded)),
   ]
 }
 
 /** Orphans the objects of the rows first. They are not written any more, so the sweep that follows may delete them. */
-function deleteWithObjects(dependents: Dependents, objectKey: SQLWrapper): Statement[] {
+function deleteWithObjects(dependents: Dependents, objectKey: SQLWrapper) {
   const isOrphaned = sql`(${objectKey} is null or exists (select 1 from ${orphanedObjects} where ${orphanedObjects.objectKey} = ${objectKey}))`
   const page = pageOf(narrowed(dependents, sql`${objectKey} is not null`), sql`${objectKey}, ${now}`)
   return [
-    unguarded(() => query.insert(orphanedObjects).select(page).onConflictDoNothing()),
+    unguarded([now], () => query.insert(orphanedObjects).select(page).onConflictDoNothing()),
     deletePage(narrowed(dependents, isOrphaned)),
   ]
 }
@@ -141,25 +141,25 @@ const hasNoDependents = sql.join(
 )
 
 /** Marks the deletions that have no dependents left as purged. */
-export const markPurged = unguarded(() =>
+export const markPurged = unguarded([now], () =>
   query
     .update(deletions)
     .set({ purgedAt: sql`${now}` })
     .where(
       sql`(${keyOf(deletions)}) in (select ${of('organizationId')}, ${of('resourceType')}, ${of('resourceId')}
-        from ${pending} where ${hasNoDependents})`,
+        from ${pendingDeletions} where ${hasNoDependents})`,
     ),
 )
 
-export const selectPending = unguarded(() =>
+export const selectPending = unguarded([], () =>
   query.select({ id: deletions.resourceId }).from(deletions).where(isNull(deletions.purgedAt)).limit(1),
 )
 
-export const deleteExpiredRequests = unguarded(() =>
-  query.delete(variableRequests).where(lte(variableRequests.createdAt, sql.placeholder('dayAgo'))),
+export const deleteExpiredRequests = unguarded([dayAgo], () =>
+  query.delete(variableRequests).where(lte(variableRequests.createdAt, dayAgo)),
 )
 
-export const purgePage: readonly Statement[] = [
+export const purgePage = [
   ...deleteWithDependents(sessionsOfProject, 'session', sessions.projectId),
   ...deleteWithDependents(pullRequestsOfProject, 'pull_request', pullRequests.projectId),
   ...deleteWithDependents(schedulesOfParent, 'schedule', sql`null`),
@@ -175,8 +175,8 @@ export async function purgeDeletions({ DB }: TickEnvironment, instant: Date): Pr
     now: instant.toISOString(),
     dayAgo: new Date(instant.getTime() - DAY_MS).toISOString(),
   }
-  let [pendingRows] = await runBatch(DB, [selectPending, deleteExpiredRequests], values)
-  for (let count = 0; pendingRows.length > 0 && count < PAGES_A_TICK; count++) {
-    ;[, pendingRows] = await runBatch(DB, [purgePage, selectPending], values)
+  let { pending } = await runBatch(DB, { pending: selectPending, deleteExpiredRequests }, values)
+  for (let count = 0; pending.length > 0 && count < MAX_PAGES_PER_TICK; count++) {
+    ;({ pending } = await runBatch(DB, { purgePage, pending: selectPending }, values))
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Reseals values: encrypts those that an older key of the key ring encrypted with the newest one, so that the older key can
- * be removed. Values of keys that are not in the ring stay unchanged, because they cannot be decrypted.
+ * Reseals values: encrypts those that an older key of the key ring encrypted with the newest one, so that the older key
+ * can be removed. Values of keys that are not in the ring stay unchanged, because they cannot be decrypted.
  */
 
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
@@ -9,16 +9,19 @@ import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
 import { open, type SealedContext, seal } from '../crypto/sealed-value.ts'
 import type { Database, TickEnvironment } from '../db/database.ts'
 import { describeFailure } from '../db/failures.ts'
+import { number, text } from '../db/parameters.ts'
 import { jsonRows } from '../db/rows.ts'
 import { environmentVariables, keyIdOf, runEndpoints } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
-import { SECRET_CONTEXT } from '../resources/run-endpoint/signature.ts'
+import { SECRET_CONTEXT } from '../resources/schedules/run-endpoint/signature.ts'
 
 /** A value has up to 64 KiB, a third more when it is sealed, and a parameter of D1 has up to 2 MB. */
 const PAGE_SIZE = 20
 /** For each column. A page takes two statements. */
-const PAGES_A_TICK = 20
+const MAX_PAGES_PER_TICK = 20
 
+const keyId = text('keyId')
+const after = number('after')
 const resealed = jsonRows('resealed', 'rowid', 'before', 'sealed')
 
 /** A row with a sealed value. Columns that its table does not have are null. */
@@ -36,7 +39,10 @@ interface SealedTable extends SQLiteTable {
   readonly key?: SQLiteColumn
 }
 
-/** The statements that reseal a column of sealed values. @param contextOf the context that the value of a row is sealed for. */
+/**
+ * The statements that reseal a column of sealed values.
+ * @param contextOf the context that the value of a row is sealed for.
+ */
 function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: SealedRow) => SealedContext) {
   const rowid = sql<number>`${table}.rowid`
   const fields = {
@@ -48,16 +54,18 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
   }
   return {
     contextOf,
-    select: unguarded(() =>
+    select: unguarded([keyId, after], () =>
       query
         .select(fields)
         .from(table)
-        .where(and(eq(keyIdOf(column), sql.placeholder('keyId')), gt(rowid, sql.placeholder('after'))))
+        .where(and(eq(keyIdOf(column), keyId), gt(rowid, after)))
         .orderBy(asc(rowid))
         .limit(PAGE_SIZE),
     ),
-    /** Skips values that changed since they were read. Each sealed value begins differently, because its IV is unique. */
-    update: unguarded(() =>
+    /**
+     * Skips values that changed since they were read. Each sealed value begins differently, because its IV is unique.
+     */
+    update: unguarded([resealed.parameter], () =>
       query
         .update(table)
         .set({ [column.name]: sql`${resealed.column('sealed')}` })
@@ -101,14 +109,12 @@ async function resealColumn(
   keyId: string,
   ring: KeyRing,
 ): Promise<void> {
-  let [rows] = await runBatch(database, [select], { keyId, after: 0 })
-  for (let page = 0; rows.length > 0 && page < PAGES_A_TICK; page++) {
+  let { rows } = await runBatch(database, { rows: select }, { keyId, after: 0 })
+  for (let page = 0; rows.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
     const sealedAgain = await Promise.all(rows.map((row) => resealRow(row, contextOf(row), ring)))
-    ;[, rows] = await runBatch(database, [update, select], {
-      keyId,
-      after: rows.at(-1)?.rowid ?? 0,
-      ...resealed.values(sealedAgain.flat()),
-    })
+    const after = rows.at(-1)?.rowid ?? 0
+    const values = { keyId, after, resealed: resealed.value(sealedAgain.flat()) }
+    ;({ rows } = await runBatch(database, { update, rows: select }, values))
   }
 }
 

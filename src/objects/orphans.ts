@@ -1,5 +1,9 @@
-/** Orphaned objects: objects in R2 that no row refers to. The table `orphanedObjects` lists them until the sweep has deleted them. */
-import { and, eq, gt, sql } from 'drizzle-orm'
+/**
+ * Orphaned objects: objects in R2 that no row refers to. The table `orphanedObjects` lists them until the sweep has
+ * deleted them.
+ */
+import { and, eq, gt } from 'drizzle-orm'
+import { text } from '../db/parameters.ts'
 import { orphanedObjects } from '../db/schema.ts'
 
 const HOUR_MS = 3_600_000
@@ -9,11 +13,12 @@ export function deleteAfter(lastLeaseExpiresAt: Date): string {
   return new Date(lastLeaseExpiresAt.getTime() + HOUR_MS).toISOString()
 }
 
+const objectKey = text('objectKey')
+const notSweptBefore = text('notSweptBefore')
+
 /** To be joined: the object that the request has written, unless the sweep may delete it soon. */
 export const writtenObject = {
   table: orphanedObjects,
-  on: and(
-    eq(orphanedObjects.objectKey, sql.placeholder('objectKey')),
-    gt(orphanedObjects.deleteAfter, sql.placeholder('notSweptBefore')),
-  ),
+  on: and(eq(orphanedObjects.objectKey, objectKey), gt(orphanedObjects.deleteAfter, notSweptBefore)),
+  takes: [objectKey, notSweptBefore],
 }

@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto'
 import { StoreUnavailable } from '../db/failures.ts'
 
-/** The ETag of an object. New content gets a new object with a UUID of its own, so an object's content never changes. */
-export function entityTagOf(key: string): string {
+/**
+ * The ETag of an object. New content gets a new object with a UUID of its own, so an object's content never changes.
+ */
+export function toEntityTag(key: string): string {
   return `"${key.slice(key.lastIndexOf('/') + 1)}"`
 }
 
@@ -15,7 +17,7 @@ export async function putObject(objects: R2Bucket, key: string, bytes: ArrayBuff
 /**
  * Streams a body of known length into an object.
  * @returns the SHA-256 of the body, in lower-case hexadecimal.
- * @throws {StoreUnavailable} if the object isn't stored completely.
+ * @throws {StoreUnavailable} if the object is not stored completely.
  */
 export async function streamObject(
   objects: R2Bucket,
@@ -30,14 +32,14 @@ export async function streamObject(
   return digest
 }
 
-/** As much as is read at once. Without its own buffer, a reader of workerd returns 4 KiB, which costs four times the CPU. */
+/**
+ * As much as is read at once. Without its own buffer, a reader of workerd returns 4 KiB, which costs four times the
+ * CPU.
+ */
 const BUFFER_BYTES = 128 * 1024
 
 /** @returns the SHA-256 of all bytes. */
-async function pipeWithDigest(
-  body: ReadableStream<Uint8Array>,
-  writable: WritableStream<Uint8Array>,
-): Promise<string> {
+async function pipeWithDigest(body: ReadableStream<Uint8Array>, writable: WritableStream<Uint8Array>): Promise<string> {
   const hash = createHash('sha256')
   const reader = body.getReader({ mode: 'byob' })
   const writer = writable.getWriter()

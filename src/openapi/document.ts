@@ -24,8 +24,7 @@ const error = z
   .register(docs, {
     id: 'Error',
     example: {
-      error:
-        'placement.position is not one of the allowed values; got "beside"; allowed: "before" or "after".',
+      error: 'placement.position is not one of the allowed values; got "beside"; allowed: "before" or "after".',
     },
   })
 
@@ -97,7 +96,7 @@ interface DocumentedError {
 function errorsOf(contract: Contract, isCore: boolean): DocumentedError[] {
   const errors = { ...contract.errors, ...(!isCore && { 401: UNAUTHORIZED, 429: TOO_MANY_REQUESTS }) }
   const listed = Object.entries(errors).map(([status, description]) =>
-    describeError(status, description, errorCodesOf(contract, Number(status))),
+    describeError(status, description, listErrorCodes(contract, Number(status))),
   )
   const others = GENERAL_CODES.filter((code) => [401, 405, 413, 429, 431].includes(ERROR_STATUSES[code]))
   return [...listed, describeError('default', SERVICE_ERRORS, others)]
@@ -115,8 +114,7 @@ function describeError(status: string, description: string, codes: readonly Erro
 
 /** The groups of operations, in the order in which a new user needs them. */
 const TAGS: Record<Tag, string> = {
-  Projects:
-    'The projects of an organization, with their build schedules and encrypted environment variables.',
+  Projects: 'The projects of an organization, with their build schedules and encrypted environment variables.',
   Agents: 'The coding agents of an organization, and their schedules.',
   Sessions: 'The sessions of agents, and the files that they stored.',
   'Pull requests': 'The pull requests of an organization.',
@@ -158,10 +156,7 @@ function describe(operations: readonly Endpoint[]) {
   const commonErrors = commonVariants(allErrors.map(({ name, text }) => ({ name, variant: text })))
   const byPath: Record<string, Record<string, ZodOpenApiOperationObject>> = {}
   // Each core operation goes where the list has the others of its path.
-  for (const { contract, errors } of [
-    ...listed.slice(CORE_OPERATIONS),
-    ...listed.slice(0, CORE_OPERATIONS),
-  ]) {
+  for (const { contract, errors } of [...listed.slice(CORE_OPERATIONS), ...listed.slice(0, CORE_OPERATIONS)]) {
     byPath[contract.path] = {
       ...byPath[contract.path],
       [contract.method.toLowerCase()]: describeOperation(contract, errors, commonErrors),
@@ -170,9 +165,7 @@ function describe(operations: readonly Endpoint[]) {
   const paths: ZodOpenApiPathsObject = Object.fromEntries(
     Object.entries(byPath).map(([path, methods]) => [
       path,
-      Object.fromEntries(
-        METHODS.filter((method) => methods[method]).map((method) => [method, methods[method]]),
-      ),
+      Object.fromEntries(METHODS.filter((method) => methods[method]).map((method) => [method, methods[method]])),
     ]),
   )
   return createDocument(
@@ -286,10 +279,7 @@ function describeOperation(
       ...Object.fromEntries(
         errors.map((given) => {
           const isShared = commonErrors.get(given.name) === given.text
-          return [
-            given.status,
-            isShared ? { $ref: `#/components/responses/${given.name}` } : errorResponse(given),
-          ]
+          return [given.status, isShared ? { $ref: `#/components/responses/${given.name}` } : errorResponse(given)]
         }),
       ),
     },
@@ -297,7 +287,7 @@ function describeOperation(
 }
 
 /** The values of `Error-Code` that a response with this status may have. */
-export function errorCodesOf(contract: Contract, status: number): ErrorCode[] {
+export function listErrorCodes(contract: Contract, status: number): ErrorCode[] {
   const { scope, actsAsUser, errorCodes = [] } = contract
   const general: ErrorCode[] = [
     'invalid_input',
@@ -345,9 +335,6 @@ function headerRefs(...names: readonly (keyof typeof HEADERS)[]) {
 
 function describeHeaders(headers: Readonly<Record<string, string>> = {}) {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, description]) => [
-      name,
-      { description, schema: { type: 'string' as const } },
-    ]),
+    Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' as const } }]),
   )
 }

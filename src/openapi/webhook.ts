@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import type { ZodOpenApiPathItemObject } from 'zod-openapi'
 import { docs, instant, uuid } from '../http/fields.ts'
-import { exampleWork, reportedOutcome, work } from '../resources/runs/contract.ts'
+import { exampleWork, reportedOutcome, work } from '../resources/schedules/runs/contract.ts'
 
 const body = z
   .strictObject({

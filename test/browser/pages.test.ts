@@ -121,8 +121,7 @@ describe.each(['', '/api/public-api'])('under "%s"', (basePath) => {
     const { page } = await newPage(browser)
     const statuses: boolean[] = []
     page.on('response', async (response) => {
-      if (/viewer-/.test(response.url()))
-        statuses.push((await response.request().sizes()).responseBodySize > 0)
+      if (/viewer-/.test(response.url())) statuses.push((await response.request().sizes()).responseBodySize > 0)
     })
     for (const path of ['/docs', '/', '/docs']) {
       await page.goto(origin + basePath + path, { waitUntil: 'networkidle' })

@@ -190,8 +190,7 @@ describe('the requests that the reference page fills in', () => {
     const answers: string[] = []
     page.on('response', (response) => {
       const { pathname } = new URL(response.url())
-      if (pathname.startsWith('/v1/'))
-        answers.push(`${response.request().method()} ${response.status()} ${pathname}`)
+      if (pathname.startsWith('/v1/')) answers.push(`${response.request().method()} ${response.status()} ${pathname}`)
     })
     const sent: string[] = []
     let [entered, opened] = ['', '']

@@ -14,10 +14,7 @@ export async function enterKey(page: Page, apiKey: string): Promise<void> {
 }
 
 /** Goes to an operation by the sidebar. */
-export async function openOperation(
-  page: Page,
-  { tag, summary }: Pick<Entry, 'tag' | 'summary'>,
-): Promise<void> {
+export async function openOperation(page: Page, { tag, summary }: Pick<Entry, 'tag' | 'summary'>): Promise<void> {
   const sidebar = page.getByRole('complementary')
   const link = sidebar.getByRole('link', { name: `${summary} HTTP Method` })
   await openGroups(sidebar, tag)

@@ -22,8 +22,7 @@ const wasDeleted = (type: Kind['type'], idOf: (path: string) => string): Row['va
     status: 410,
     async apply(workspace, example) {
       const id = idOf(example.path)
-      if (!(await workspace.has(type, id)))
-        await addWithId(workspace, type, id, example.projectIds?.[0] ?? '')
+      if (!(await workspace.has(type, id))) await addWithId(workspace, type, id, example.projectIds?.[0] ?? '')
       await workspace.delete(type, id)
       return example
     },

@@ -26,9 +26,7 @@ export const scheduleRows: Rows = {
       const agentId = await workspace.addAgent()
       return { path: `/v1/agents/${agentId}/schedules`, json: { cron: '0 6 * * *' }, ids: [agentId] }
     },
-    variations: creationVariations({ cron: '0 1 * * *' }, (workspace, agentId) =>
-      workspace.archiveAgent(agentId),
-    ),
+    variations: creationVariations({ cron: '0 1 * * *' }, (workspace, agentId) => workspace.archiveAgent(agentId)),
   },
 
   ...scheduleOperationRows('project', { cron: '0 1 * * *', timezone: 'Asia/Tokyo' }),

@@ -240,8 +240,7 @@ export const contents: Mistakes = {
       json: skill({ description: 'b' }),
       status: 400,
       code: 'invalid_input',
-      error:
-        'description is not that of SKILL.md; got "b"; allowed: "a". Change SKILL.md, or leave description out.',
+      error: 'description is not that of SKILL.md; got "b"; allowed: "a". Change SKILL.md, or leave description out.',
     },
     {
       mistake: 'a SKILL.md without front matter',
@@ -360,8 +359,7 @@ export const contents: Mistakes = {
       json: skill({ files: [file('a'), file('a/b')] }),
       status: 400,
       code: 'invalid_input',
-      error:
-        'files has a filename that is a folder of another; allowed: filenames that are not folders of others.',
+      error: 'files has a filename that is a folder of another; allowed: filenames that are not folders of others.',
     },
     {
       mistake: 'a folder above',
@@ -599,8 +597,7 @@ export const contents: Mistakes = {
       json: { variables: [] },
       status: 400,
       code: 'invalid_input',
-      error:
-        'variables has too few items; got an array of length 0; allowed: an array of 1 to 100 variables.',
+      error: 'variables has too few items; got an array of length 0; allowed: an array of 1 to 100 variables.',
     },
     {
       mistake: 'a key twice',
@@ -696,8 +693,7 @@ export const contents: Mistakes = {
       environment: { VARIABLE_LIMIT: '1' },
       status: 409,
       code: 'environment_variable_limit',
-      error:
-        'The project would have more than 1 variables, or more than 12 MiB of values. Delete some first.',
+      error: 'The project would have more than 1 variables, or more than 12 MiB of values. Delete some first.',
     },
   ],
 }

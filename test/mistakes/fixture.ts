@@ -98,15 +98,7 @@ export async function prepareWorkspace() {
   await request('POST', `/v1/agents/${AGENT}/schedules`, schedule)
 
   /** Makes a mistake. */
-  return ({
-    request: line,
-    as = 'Ada',
-    mistake: _,
-    status: __,
-    error: ___,
-    code: ____,
-    ...options
-  }: Mistake) => {
+  return ({ request: line, as = 'Ada', mistake: _, status: __, error: ___, code: ____, ...options }: Mistake) => {
     const [method = '', path = ''] = line.split(' ')
     const filled = path
       .replace('{run}', run)

@@ -229,8 +229,7 @@ export const organization: Mistakes = {
       json: { placement: { target: target(), position: 'first' } },
       status: 400,
       code: 'invalid_input',
-      error:
-        'placement.position is not one of the allowed values; got "first"; allowed: "before" or "after".',
+      error: 'placement.position is not one of the allowed values; got "first"; allowed: "before" or "after".',
     },
     {
       mistake: 'an index',
@@ -310,8 +309,7 @@ export const organization: Mistakes = {
       json: { name: 'laptop', scope: ['pins:read'] },
       status: 400,
       code: 'invalid_input',
-      error:
-        'scope is not a known property; known: name, scopes, userId, projectIds, expiresAt. Did you mean scopes?',
+      error: 'scope is not a known property; known: name, scopes, userId, projectIds, expiresAt. Did you mean scopes?',
     },
     {
       mistake: 'no scopes',
@@ -423,8 +421,7 @@ export const organization: Mistakes = {
       json: key({ userId: 'grace' }),
       status: 403,
       code: 'exceeds_own_key',
-      error:
-        'userId is not the user that your API key acts as. Leave it out, or use an API key that acts as no user.',
+      error: 'userId is not the user that your API key acts as. Leave it out, or use an API key that acts as no user.',
     },
     {
       mistake: 'another project',
@@ -443,8 +440,7 @@ export const organization: Mistakes = {
       json: key({ expiresAt: null }),
       status: 403,
       code: 'exceeds_own_key',
-      error:
-        'expiresAt goes beyond the end of your API key. Leave it out, or use an API key that is valid for longer.',
+      error: 'expiresAt goes beyond the end of your API key. Leave it out, or use an API key that is valid for longer.',
     },
     {
       mistake: 'a new key with a rotated key',
@@ -582,16 +578,14 @@ export const organization: Mistakes = {
       request: 'GET /v1/audit-events?apiKeyId=ci',
       status: 400,
       code: 'invalid_input',
-      error:
-        'apiKeyId has the wrong format; got "ci"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
+      error: 'apiKeyId has the wrong format; got "ci"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
     },
     {
       mistake: 'an unknown filter',
       request: `GET /v1/audit-events?agentId=${AGENT}`,
       status: 400,
       code: 'invalid_input',
-      error:
-        'agentId is not a known query parameter; known: since, until, operation, apiKeyId, userId, limit, cursor.',
+      error: 'agentId is not a known query parameter; known: since, until, operation, apiKeyId, userId, limit, cursor.',
     },
   ],
 

@@ -89,8 +89,7 @@ export const requests: Mistakes = {
       request: 'GET /v1/skills',
       status: 400,
       code: 'missing_scope',
-      error:
-        'This API key lacks the scope "skills:read". Use a key that has it; GET /v1/me shows the scopes of a key.',
+      error: 'This API key lacks the scope "skills:read". Use a key that has it; GET /v1/me shows the scopes of a key.',
     },
     {
       mistake: 'a key without a user, for what belongs to a user',
@@ -180,8 +179,7 @@ export const requests: Mistakes = {
       request: 'GET /api/public-api/projects/website',
       status: 404,
       code: 'path_not_found',
-      error:
-        'No such path. Did you mean /api/public-api/v1/projects/{projectId}? See /api/public-api/openapi.json.',
+      error: 'No such path. Did you mean /api/public-api/v1/projects/{projectId}? See /api/public-api/openapi.json.',
     },
     {
       mistake: 'half of the prefix',
@@ -343,8 +341,7 @@ export const requests: Mistakes = {
       request: 'GET /v1/sessions?project_id=website',
       status: 400,
       code: 'invalid_input',
-      error:
-        'project_id is not a known query parameter; known: projectId, limit, cursor. Did you mean projectId?',
+      error: 'project_id is not a known query parameter; known: projectId, limit, cursor. Did you mean projectId?',
     },
     {
       mistake: 'a wrong value and an unknown parameter',
@@ -409,16 +406,14 @@ export const requests: Mistakes = {
       request: 'GET /v1/skills?cursor=50',
       status: 400,
       code: 'invalid_input',
-      error:
-        'cursor has the wrong format; got "50"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
+      error: 'cursor has the wrong format; got "50"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
     },
     {
       mistake: 'the word null as the cursor',
       request: 'GET /v1/skills?cursor=null',
       status: 400,
       code: 'invalid_input',
-      error:
-        'cursor has the wrong format; got "null"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
+      error: 'cursor has the wrong format; got "null"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
     },
     {
       mistake: 'a percent sign that is not encoded',
@@ -487,8 +482,7 @@ export const requests: Mistakes = {
       headers: { 'Idempotency-Key': '' },
       status: 400,
       code: 'invalid_input',
-      error:
-        'Idempotency-Key is too short; got 0 characters; allowed: 1 to 255 characters, such as "nightly-build-1".',
+      error: 'Idempotency-Key is too short; got 0 characters; allowed: 1 to 255 characters, such as "nightly-build-1".',
     },
     {
       mistake: 'an Idempotency-Key that is too long',

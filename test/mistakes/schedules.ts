@@ -1,13 +1,5 @@
 /** Mistakes with schedules, their runs, and the run endpoint. */
-import {
-  AGENT,
-  ARCHIVED_AGENT,
-  DELETED_AGENT,
-  DELETED_SCHEDULE,
-  MISSING,
-  type Mistakes,
-  SCHEDULE,
-} from './fixture.ts'
+import { AGENT, ARCHIVED_AGENT, DELETED_AGENT, DELETED_SCHEDULE, MISSING, type Mistakes, SCHEDULE } from './fixture.ts'
 
 const create = 'POST /v1/projects/website/schedules'
 const createOfAgent = `POST /v1/agents/${AGENT}/schedules`
@@ -132,8 +124,7 @@ export const schedules: Mistakes = {
       json: { cron: '@daily', timezone: '+02:00' },
       status: 400,
       code: 'invalid_input',
-      error:
-        'timezone is not an IANA time zone; got "+02:00"; allowed: a name such as "Europe/Paris" or "UTC".',
+      error: 'timezone is not an IANA time zone; got "+02:00"; allowed: a name such as "Europe/Paris" or "UTC".',
     },
     {
       mistake: 'an empty time zone',
@@ -308,8 +299,7 @@ export const schedules: Mistakes = {
       json: { cron: '0,'.repeat(300) },
       status: 400,
       code: 'invalid_input',
-      error:
-        'cron is too long; got 600 characters; allowed: 1 to 500 characters, such as "30 9 * * mon-fri".',
+      error: 'cron is too long; got 600 characters; allowed: 1 to 500 characters, such as "30 9 * * mon-fri".',
     },
     {
       mistake: 'a name in place of the ID of an agent',
@@ -575,8 +565,7 @@ export const schedules: Mistakes = {
       json: NIGHTLY,
       status: 409,
       code: 'schedule_id_taken',
-      error:
-        'Another project or agent of the organization has or had a schedule with this ID. Use another ID.',
+      error: 'Another project or agent of the organization has or had a schedule with this ID. Use another ID.',
     },
     {
       mistake: 'the ID of a deleted schedule',
@@ -603,8 +592,7 @@ export const schedules: Mistakes = {
       headers: { 'If-None-Match': '*' },
       status: 412,
       code: 'already_exists',
-      error:
-        'The schedule exists already, and If-None-Match is "*". Leave the header out to change the schedule.',
+      error: 'The schedule exists already, and If-None-Match is "*". Leave the header out to change the schedule.',
     },
     {
       mistake: 'a type of parent that does not exist',
@@ -618,8 +606,7 @@ export const schedules: Mistakes = {
       request: 'GET /v1/schedules?paused=true',
       status: 400,
       code: 'invalid_input',
-      error:
-        'paused is not a known query parameter; known: enabled, parentType, nextRunBefore, limit, cursor.',
+      error: 'paused is not a known query parameter; known: enabled, parentType, nextRunBefore, limit, cursor.',
     },
     {
       mistake: 'a restricted key',
@@ -891,8 +878,7 @@ export const schedules: Mistakes = {
       json: { overlapSeconds: '1 day' },
       status: 400,
       code: 'invalid_input',
-      error:
-        'overlapSeconds is not a number; got "1 day"; allowed: whole seconds from 0 to 2592000 (30 days).',
+      error: 'overlapSeconds is not a number; got "1 day"; allowed: whole seconds from 0 to 2592000 (30 days).',
     },
     {
       mistake: 'half a second',
@@ -900,8 +886,7 @@ export const schedules: Mistakes = {
       json: { overlapSeconds: 0.5 },
       status: 400,
       code: 'invalid_input',
-      error:
-        'overlapSeconds is not a whole number; got 0.5; allowed: whole seconds from 0 to 2592000 (30 days).',
+      error: 'overlapSeconds is not a whole number; got 0.5; allowed: whole seconds from 0 to 2592000 (30 days).',
     },
     {
       mistake: 'overlap',

@@ -1,10 +1,9 @@
-/** What the scripts and the command `workspace` have in common. None here starts wrangler, or gets beyond its checks. */
+/** What the scripts have in common. None here starts wrangler, or gets beyond its checks. */
 import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { startProgress } from '../../scripts/command-line.ts'
-import { type Ended, ROOT, runScript, runWorkspace } from '../support/commands.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Ended, ROOT, runScript } from '../support/commands.ts'
 import { freePort, newFolder } from '../support/dev-server.ts'
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
@@ -20,8 +19,6 @@ const ID = '0199c2f4-6d3a-7b51-8c7e-2f1d5a9b3c60'
 /** As wrangler names it. */
 const CONFIG = relative(realpathSync(empty), join(ROOT, 'wrangler.toml'))
 const PORT = String(await freePort())
-/** Where nothing listens. */
-const OFFLINE = { url: `http://localhost:${PORT}`, apiKey: 'x' }
 /** So that no demo workspace of this checkout is used. */
 const VARIABLES = {
   WORKSPACE_URL: '',
@@ -75,145 +72,6 @@ describe('--help', () => {
   })
 })
 
-const descriptions = new Set<string>()
-
-/** The commands of `workspace` below this one, by their help. */
-async function commandsBelow(command: readonly string[]): Promise<string[][]> {
-  const { status, stdout, stderr } = await runWorkspace([...command, '--help'], OFFLINE)
-  expect([command, status, stderr]).toEqual([command, 0, ''])
-  expect(stdout).toMatch(new RegExp(`^Usage: workspace ${command.join(' ')}`))
-  expect(stdout).toMatch(/\nExamples:\n {2}(source <\()?workspace /)
-  const [, described = ''] = /\n(?:Arguments|Options):\n(.*)\n\nExamples:/s.exec(stdout) ?? []
-  for (const line of described.split('\n').filter((each) => /^ {2}\S/.test(each))) {
-    if (!line.endsWith(':'))
-      expect([command, line]).toEqual([command, expect.stringMatching(/^ {2}\S.*? {2,}\S/)])
-  }
-  expect(described).toContain('-h, --help')
-  // Each has a description of its own.
-  const [, description = ''] = /^Usage: .*\n\n(.*)\n/.exec(stdout) ?? []
-  expect(description).not.toBe('')
-  expect(descriptions).not.toContain(description)
-  descriptions.add(description)
-  const [, listed = ''] = /\nCommands:\n(.*?)\n\n/s.exec(stdout) ?? []
-  const names = Array.from(listed.matchAll(/^ {2}(\S+)/gm), ([, name = '']) => name)
-  const below = await Promise.all(names.map((name) => commandsBelow([...command, name])))
-  return [...names.map((name) => [...command, name]), ...below.flat()]
-}
-
-describe('workspace --help', () => {
-  it('of every command shows an example, and describes each option and argument', async () => {
-    const commands = await commandsBelow([])
-    expect(commands.map((command) => command.join(' ')).sort()).toEqual([
-      'audit',
-      'completion',
-      'env',
-      'env list',
-      'env push',
-      'env run',
-      'files',
-      'files get',
-      'files list',
-      'files put',
-      'keys',
-      'keys create',
-      'keys list',
-      'keys revoke',
-      'login',
-      'logout',
-      'runs',
-      'runs complete',
-      'runs list',
-      'runs work',
-      'schedules',
-      'schedules apply',
-      'schedules list',
-      'schedules preview',
-      'skills',
-      'skills feed',
-      'skills feed create',
-      'skills feed delete',
-      'skills feed list',
-      'skills list',
-      'skills pull',
-      'skills push',
-      'whoami',
-    ])
-  })
-})
-
-describe('wrong use of workspace', () => {
-  const { url, apiKey } = OFFLINE
-  const PUSH = ['env', 'push', file, '--project', 'website']
-  const wrong: [command: string[], message: string, login?: object][] = [
-    [['env', 'push', file], '--project <id> is missing. For help: workspace env push --help'],
-    [
-      ['env', 'push', '--project', 'website'],
-      "Missing required argument 'file'. For help: workspace env push --help",
-    ],
-    [PUSH, 'There is no API key for', { apiKey: '' }],
-    [PUSH, 'There is no API key. Set WORKSPACE_API_KEY and', { apiKey: '', url: '' }],
-    [PUSH, 'There is no service. Set WORKSPACE_URL, or', { url: '' }],
-    [PUSH, 'WORKSPACE_URL is not an http or https address; got "localhost"; example: ', { url: 'localhost' }],
-    [['skills', 'push'], "Missing required argument 'folder'."],
-    [['skills', 'pull'], "Missing required argument 'folder'."],
-    [['skills', 'pull', 'x', '--version', '2'], '--version needs the name of one skill.'],
-    [
-      ['skills', 'pull', 'x', 'notes', '--version', '1.5'],
-      "Option '--version <number>' argument '1.5' is invalid. Allowed: a whole number above 0.",
-    ],
-    [
-      ['skills', 'feed', 'create', 'CI', '--skill', 'notes@x'],
-      '--skill has a wrong version; got "notes@x"; allowed: a number, as in notes@1.',
-    ],
-    [['skils'], "Unknown command 'skils' (Did you mean skills?). For help: workspace --help"],
-    [['runs', 'wrk'], "Unknown command 'wrk' (Did you mean work?). For help: workspace runs --help"],
-    [['runs', 'work'], "Missing required argument 'command'."],
-    [
-      ['runs', 'work', '--lease', '5', '--', 'true'],
-      "Option '--lease <seconds>' argument '5' is invalid. Allowed: a whole number from 60 to 86400.",
-    ],
-    [['runs', 'complete', ID, 'done'], "Command-argument value 'done' is invalid for argument 'outcome'."],
-    [
-      ['schedules', 'list', '--project', 'website', '--agent', ID],
-      "Option '--agent <id>' cannot be used with option '--project <id>'.",
-    ],
-    [['login'], '--url is missing: standard input is not a terminal.', { url: '' }],
-    [['login'], 'WORKSPACE_URL is not an http or https address; got "localhost"', { url: 'localhost' }],
-    [['login'], 'The API key is empty.'],
-    [['login', '--url', url], 'The API key is empty.'],
-    [['keys', 'create', 'laptop'], '--scope <scope...> is missing.'],
-  ]
-
-  it('is one line, and exit code 2', async () => {
-    for (const [command, message, login] of wrong) {
-      const { status, stdout, stderr } = await runWorkspace(command, { url, apiKey, ...login }, {}, empty)
-      expect([command, status, stdout]).toEqual([command, 2, ''])
-      expect(stderr.slice(0, message.length)).toBe(message)
-      expect(stderr).toMatch(/^.* For help: workspace .*--help\n$/)
-    }
-  })
-
-  it('is told from an expected failure, which is one line and exit code 1', async () => {
-    const failing: [command: string[], message: string][] = [
-      [['env', 'push', 'missing', '--project', 'website'], 'missing cannot be read: it does not exist.'],
-      [['files', 'put', ID, other], `${other} cannot be read: it is a folder.`],
-      [['schedules', 'apply', 'missing'], 'missing cannot be read: it does not exist.'],
-      [['schedules', 'apply', file], `${file} cannot be read: it is not a folder.`],
-      [PUSH, `No answer from ${url}: ECONNREFUSED`],
-      [['skills', 'push', other], `No answer from ${url}: ECONNREFUSED`],
-      [['skills', 'pull', 'new'], `No answer from ${url}: ECONNREFUSED`],
-      [['schedules', 'apply', other], `${other} has no .yaml file.`],
-      [['runs', 'work', '--once', '--', 'true'], `No answer from ${url}: ECONNREFUSED`],
-      [['env', 'run', '--project', 'website', '--', 'true'], `No answer from ${url}: ECONNREFUSED`],
-    ]
-    for (const [command, message] of failing) {
-      const { status, printed } = await runWorkspace(command, OFFLINE, {}, empty)
-      expect([command, status, printed]).toEqual([command, 1, `${message}\n`])
-    }
-    expect(readdirSync(empty)).toEqual([])
-  })
-})
-
 const HELP = (script: string) => ` For help: npm run ${script} -- --help\n`
 
 describe('wrong use', () => {
@@ -221,10 +79,7 @@ describe('wrong use', () => {
     [['check', '--fast'], "Unknown option '--fast'."],
     [['test', '--slwo'], "Unknown option '--slwo' (Did you mean --slow?)."],
     [['sql', 'pins'], 'Too many arguments. Expected 0 arguments but got 1: pins.'],
-    [
-      ['soak', '--minutes', 'ten'],
-      "Option '--minutes <number>' argument 'ten' is invalid. Allowed: a number above 0.",
-    ],
+    [['soak', '--minutes', 'ten'], "Option '--minutes <number>' argument 'ten' is invalid. Allowed: a number above 0."],
     [
       ['soak', '--connections', '-1'],
       "Option '--connections <number>' argument '-1' is invalid. Allowed: a number above 0.",
@@ -238,19 +93,13 @@ describe('wrong use', () => {
     [['backup', '--output'], "Option '--output <file>' argument missing."],
     [['backup', '--output', '--remote'], '--output has no value; got the option --remote instead.'],
     [['backup', '--output='], '--output is empty.'],
-    [
-      ['backup', '--output', 'FILE'],
-      '--output FILE exists already; allowed: a file that does not exist yet.',
-    ],
+    [['backup', '--output', 'FILE'], '--output FILE exists already; allowed: a file that does not exist yet.'],
     [['backup', '--output', 'new', '--env', 'staging'], '--env selects a deployment, so it needs --remote.'],
     [
       ['backup', '--output', 'new', '--remote', '--persist-to', 'x'],
       '--persist-to selects a local database, so it cannot be used with --remote.',
     ],
-    [
-      ['restore'],
-      'Pass either --input <file>, a file that `npm run backup` wrote, or --time-travel <instant>.',
-    ],
+    [['restore'], 'Pass either --input <file>, a file that `npm run backup` wrote, or --time-travel <instant>.'],
     [
       ['restore', '--input', 'missing'],
       '--input is not a file; got "missing"; allowed: a file that `npm run backup` wrote.',
@@ -262,10 +111,7 @@ describe('wrong use', () => {
     [['reseal'], '--to <key ID> is missing.'],
     [['bootstrap', '--user', 'ada'], 'Pass either --organization <name> or --organization-id <id>.'],
     [['bootstrap', '--organization', 'Acme'], 'Pass either --user <id> or --service.'],
-    [
-      ['bootstrap', '--organization', 'Acme', '--service', '--user', 'ada'],
-      'Pass either --user <id> or --service.',
-    ],
+    [['bootstrap', '--organization', 'Acme', '--service', '--user', 'ada'], 'Pass either --user <id> or --service.'],
     [['bootstrap', '--organization-id', 'x', '--service'], '--organization-id is not a UUID; got "x".'],
     [
       ['bootstrap', '--organization', 'Acme', '--service', '--scopes', 'all'],
@@ -276,10 +122,7 @@ describe('wrong use', () => {
     [['organization', 'lst'], "Unknown command 'lst'; allowed: list, show, export, delete."],
     [['organization', 'export', ID], '--output <folder> is missing.'],
     [['status', 'all'], 'Too many arguments. Expected 0 arguments but got 1: all.'],
-    [
-      ['backup', '--with-object', '--output', 'new'],
-      "Unknown option '--with-object' (Did you mean --with-objects?).",
-    ],
+    [['backup', '--with-object', '--output', 'new'], "Unknown option '--with-object' (Did you mean --with-objects?)."],
   ]
 
   it('is one line, and exit code 2', { timeout: 120_000 }, async () => {
@@ -326,42 +169,5 @@ describe('an expected failure', () => {
       expect([command, status, printed]).toEqual([command, 1, `${message}\n`])
     }
     expect([readdirSync(other), readdirSync(empty)]).toEqual([['notes.txt'], []])
-  })
-})
-
-describe('progress', () => {
-  /** What half of the work prints, and its end. */
-  function printed(isTerminal: boolean): string {
-    vi.useFakeTimers()
-    const written: string[] = []
-    const write = (text: string | Uint8Array) => written.push(String(text)) > 0
-    vi.spyOn(process.stderr, 'write').mockImplementation(write)
-    vi.spyOn(console, 'log').mockImplementation((line) => write(`stdout: ${line}\n`))
-    vi.spyOn(process, 'on').mockReturnThis()
-    const { isTTY } = process.stderr
-    process.stderr.isTTY = isTerminal
-    try {
-      const progress = startProgress('Copying rows', 2000)
-      progress.add(1000)
-      vi.advanceTimersByTime(10_000)
-      progress.log('one')
-      progress.end('done')
-      vi.advanceTimersByTime(60_000)
-    } finally {
-      process.stderr.isTTY = isTTY
-      vi.useRealTimers()
-      vi.restoreAllMocks()
-    }
-    return written.join('')
-  }
-
-  it('is a line every ten seconds without a terminal', () => {
-    expect(printed(false)).toBe('Copying rows: 1,000 of 2,000\nstdout: one\nstdout: done\n')
-  })
-
-  it('is a bar on a terminal, below what is printed', () => {
-    const bar = `Copying rows [${'#'.repeat(15)}${' '.repeat(15)}] 1,000 of 2,000`
-    // "Erase in line" begins each redrawing.
-    expect(printed(true).split('\r\u001b[K').slice(-4)).toEqual([bar, 'stdout: one\n', bar, 'stdout: done\n'])
   })
 })

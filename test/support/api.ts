@@ -4,6 +4,7 @@ import { env } from 'cloudflare:workers'
 import type { Environment } from '../../src/environment.ts'
 import worker from '../../src/index.ts'
 import { type ApiResponse, expectDocumented } from './document.ts'
+import { writeWaiting } from './set-up.ts'
 
 export type { ApiResponse }
 
@@ -22,15 +23,11 @@ export interface RequestOptions {
 }
 
 /** @param path from `/v1/…`, or with the prefix; percent-encoded. */
-export async function request(
-  method: string,
-  path: string,
-  options: RequestOptions = {},
-): Promise<ApiResponse> {
+export async function request(method: string, path: string, options: RequestOptions = {}): Promise<ApiResponse> {
+  await writeWaiting()
   const headers = new Headers(options.headers)
   if (options.key !== undefined) headers.set('Authorization', `Bearer ${options.key}`)
-  if (options.json !== undefined && !headers.has('Content-Type'))
-    headers.set('Content-Type', 'application/json')
+  if (options.json !== undefined && !headers.has('Content-Type')) headers.set('Content-Type', 'application/json')
   const body = options.json === undefined ? options.body : JSON.stringify(options.json)
   // As clients do, unless the body is a stream.
   if ((typeof body === 'string' || body instanceof Uint8Array) && !headers.has('Content-Length'))

@@ -16,7 +16,7 @@ const ACCOUNT = { id: ACCOUNT_ID, name: 'Acme' }
 /** D1's limits (https://developers.cloudflare.com/d1/platform/limits/). */
 const LARGEST_STATEMENT_BYTES = 100_000
 const LARGEST_PARAMETER_BYTES = 2_000_000
-const MOST_PARAMETERS = 100
+const MAX_PARAMETERS = 100
 
 interface Database {
   readonly uuid: string
@@ -216,11 +216,7 @@ export class CloudflareApi {
     else fail(404, 10007, 'The specified key does not exist.')
   }
 
-  #isCall(
-    call: string | RegExp | ((call: string, body: unknown) => boolean),
-    named: string,
-    body: unknown,
-  ): boolean {
+  #isCall(call: string | RegExp | ((call: string, body: unknown) => boolean), named: string, body: unknown): boolean {
     if (typeof call === 'function') return call(named, body)
     return typeof call === 'string' ? call === named : call.test(named)
   }
@@ -245,16 +241,14 @@ export class CloudflareApi {
     ],
     [
       /^POST \/d1\/database\/([^/]+)\/query$/,
-      ({ names: [name], body }) =>
-        query(this.#database(name).sqlite, body as Statement & { batch?: Statement[] }),
+      ({ names: [name], body }) => query(this.#database(name).sqlite, body as Statement & { batch?: Statement[] }),
     ],
     [
       /^POST \/d1\/database\/([^/]+)\/export$/,
       ({ names: [name], body }) => {
         const { uuid } = this.#database(name)
         // It is asked until it is done.
-        if (!(body as { current_bookmark?: string }).current_bookmark)
-          return { status: 'active', at_bookmark: '1' }
+        if (!(body as { current_bookmark?: string }).current_bookmark) return { status: 'active', at_bookmark: '1' }
         return { status: 'complete', result: { signed_url: `${this.#address}/dumps/${uuid}` } }
       },
     ],
@@ -317,18 +311,14 @@ export class CloudflareApi {
     ],
     [
       /^GET \/queues$/,
-      ({ query }) =>
-        this.queues.filter((name) => query.getAll('name').includes(name)).map((name) => this.#queue(name)),
+      ({ query }) => this.queues.filter((name) => query.getAll('name').includes(name)).map((name) => this.#queue(name)),
     ],
     [
       /^(?:POST|PUT) \/queues\/([^/]+)\/consumers/,
       ({ names: [queue = ''], body }) => this.consumers.set(queue, body as Consumer) && {},
     ],
 
-    [
-      /^DELETE \/queues\/([^/]+)\/consumers\/consumer$/,
-      ({ names: [queue = ''] }) => void this.consumers.delete(queue),
-    ],
+    [/^DELETE \/queues\/([^/]+)\/consumers\/consumer$/, ({ names: [queue = ''] }) => void this.consumers.delete(queue)],
     [/^DELETE \/queues\/([^/]+)$/, ({ names: [name = ''] }) => this.#deleteQueue(name)],
 
     [
@@ -401,9 +391,7 @@ export class CloudflareApi {
 
   #queue(name: string) {
     const consumer = this.consumers.get(name)
-    const consumers = consumer
-      ? [{ consumer_id: 'consumer', script: consumer.script_name, type: 'worker' }]
-      : []
+    const consumers = consumer ? [{ consumer_id: 'consumer', script: consumer.script_name, type: 'worker' }] : []
     return { queue_id: name, queue_name: name, consumers }
   }
 
@@ -429,8 +417,7 @@ export class CloudflareApi {
     this.#worker(name)
     if ([...this.consumers.values()].some(({ script_name }) => script_name === name))
       throw new Failure(403, 10064, 'Cannot delete this Worker as it is a consumer for a Queue.')
-    if (!force && this.#boundTo(name).length > 0)
-      throw new Failure(400, 10039, 'Other Workers use this Worker.')
+    if (!force && this.#boundTo(name).length > 0) throw new Failure(400, 10039, 'Other Workers use this Worker.')
     this.uploads.delete(name)
   }
 
@@ -461,8 +448,7 @@ export class CloudflareApi {
     this.uploads.set(name, [...(this.uploads.get(name) ?? []), metadata])
     const secrets = this.secrets.get(name) ?? new Map()
     this.secrets.set(name, secrets)
-    for (const { type, name, text } of metadata.bindings)
-      if (type === 'secret_text') secrets.set(name, String(text))
+    for (const { type, name, text } of metadata.bindings) if (type === 'secret_text') secrets.set(name, String(text))
     const id = crypto.randomUUID()
     return {
       id,
@@ -480,9 +466,7 @@ export class CloudflareApi {
 }
 
 function described({ uuid, name, read_replication, sqlite }: Database) {
-  const size = sqlite
-    .prepare('SELECT page_count * page_size AS "bytes" FROM pragma_page_count, pragma_page_size')
-    .get()
+  const size = sqlite.prepare('SELECT page_count * page_size AS "bytes" FROM pragma_page_count, pragma_page_size').get()
   return {
     uuid,
     name,
@@ -497,9 +481,7 @@ function described({ uuid, name, read_replication, sqlite }: Database) {
 function query(sqlite: DatabaseSync, { sql, params, batch }: Statement & { batch?: Statement[] }) {
   sqlite.exec('BEGIN')
   try {
-    const answers = (batch ?? [{ sql, params: params ?? [] }]).flatMap((statement) =>
-      runAll(sqlite, statement),
-    )
+    const answers = (batch ?? [{ sql, params: params ?? [] }]).flatMap((statement) => runAll(sqlite, statement))
     sqlite.exec('COMMIT')
     return answers
   } catch (error) {
@@ -510,10 +492,8 @@ function query(sqlite: DatabaseSync, { sql, params, batch }: Statement & { batch
 
 /** A text may have several statements, of which none has parameters then. */
 function runAll(sqlite: DatabaseSync, { sql, params = [] }: Statement) {
-  if (params.length > MOST_PARAMETERS) throw new Error('too many SQL variables')
-  if (
-    params.some((value) => typeof value === 'string' && Buffer.byteLength(value) > LARGEST_PARAMETER_BYTES)
-  ) {
+  if (params.length > MAX_PARAMETERS) throw new Error('too many SQL variables')
+  if (params.some((value) => typeof value === 'string' && Buffer.byteLength(value) > LARGEST_PARAMETER_BYTES)) {
     throw new Error('string or blob too big: SQLITE_TOOBIG')
   }
   const answers = []

@@ -20,11 +20,7 @@ export interface DevServer {
 }
 
 /** `npm run dev` on a state folder, with further flags, once it has shown the demo workspace. */
-export async function startDevServer(
-  state: string,
-  port: number,
-  ...flags: readonly string[]
-): Promise<DevServer> {
+export async function startDevServer(state: string, port: number, ...flags: readonly string[]): Promise<DevServer> {
   // By itself, wrangler takes 9229 for its inspector, as does every other server that starts at the same time.
   const ports = ['--port', String(port), '--inspector-port', String(await freePort())]
   const args = ['run', 'dev', '--', ...ports, '--persist-to', state, ...flags]

@@ -2,7 +2,7 @@
 import { Validator } from '@cfworker/json-schema'
 import { expect } from 'vitest'
 import { ERROR_STATUSES, type ErrorCode } from '../../src/errors.ts'
-import { errorCodesOf, openapiDocument } from '../../src/openapi/document.ts'
+import { listErrorCodes, openapiDocument } from '../../src/openapi/document.ts'
 import { loadOperations } from '../../src/operations.ts'
 
 export interface ApiResponse {
@@ -55,10 +55,7 @@ export function expectDocumented(method: string, path: string, response: ApiResp
     seenStatuses.add(`${operation.operationId} ${response.status}`)
     const fromService = [401, 405, 413, 429, 431]
     const isListed = operation.responses[response.status] !== undefined
-    expect(
-      isListed || fromService.includes(response.status),
-      `${operation.operationId} ${response.status}`,
-    ).toBe(true)
+    expect(isListed || fromService.includes(response.status), `${operation.operationId} ${response.status}`).toBe(true)
   }
   if (response.status >= 400) {
     expect(Object.keys(response.body)).toEqual(['error'])
@@ -68,7 +65,7 @@ export function expectDocumented(method: string, path: string, response: ApiResp
     const contract = contracts.find(({ operationId }) => operationId === operation?.operationId)
     // A path with `.` or `..` is another path when it arrives.
     if (contract && code !== 'path_not_found') {
-      expect(errorCodesOf(contract, response.status), `${contract.operationId} ${code}`).toContain(code)
+      expect(listErrorCodes(contract, response.status), `${contract.operationId} ${code}`).toContain(code)
       seenCodes.add(`${contract.operationId} ${code}`)
     }
   }

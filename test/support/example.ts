@@ -70,7 +70,9 @@ export interface Row {
   readonly outOfReach?: 403 | 404
   /** True if a key that is limited to projects gets `outOfReach`, whichever they are. */
   readonly reachesAll?: true
-  /** True if only a key that is limited to projects succeeds; others get 403. The example has the `keyOptions` of one. */
+  /**
+   * True if only a key that is limited to projects succeeds; others get 403. The example has the `keyOptions` of one.
+   */
   readonly needsLimit?: true
   /** What the target of the audit event has after the path. */
   readonly recordsAfterPath?: string
@@ -111,10 +113,7 @@ export function inAnHour(): string {
 }
 
 /** The request with other ids: one for each of its own, or as many new ones, which nobody has. */
-export function withIds(
-  example: Example,
-  ids: readonly string[] = example.ids.map(() => newUuid()),
-): Example {
+export function withIds(example: Example, ids: readonly string[] = example.ids.map(() => newUuid())): Example {
   const replace = (text: string) =>
     example.ids.reduce((result, id, index) => result.replaceAll(id, ids[index] ?? id), text)
   return {

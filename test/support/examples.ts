@@ -16,7 +16,8 @@ import { sessionFileRows } from '../examples/session-files.ts'
 import { skillFeedRows } from '../examples/skill-feeds.ts'
 import { skillRows } from '../examples/skills.ts'
 import { type ApiResponse, request } from './api.ts'
-import type { Example, Row, Rows } from './example.ts'
+import type { Example, Row, Rows, Variation } from './example.ts'
+import { inOneBatch } from './set-up.ts'
 import type { Workspace } from './workspace.ts'
 
 const operations = await loadOperations()
@@ -25,8 +26,7 @@ export type { Example, Row, Variation } from './example.ts'
 export { successOf, withIds } from './example.ts'
 export { dumpStores, listTables } from './stores.ts'
 
-/** By operationId. */
-export const examples: Rows = {
+const rows: Rows = {
   ...pinRows,
   ...scheduleRows,
   ...runRows,
@@ -39,6 +39,27 @@ export const examples: Rows = {
   ...platformResourceRows,
   ...apiKeyRows,
   ...auditEventRows,
+}
+
+/** By operationId. */
+export const examples: Rows = Object.fromEntries(
+  Object.entries(rows).map(([operationId, row]) => [operationId, inBatches(row)]),
+)
+
+/** The row, whose set-ups are each written in one batch. */
+function inBatches(row: Row): Row {
+  const variations = Object.entries(row.variations).map(([name, variation]) => [
+    name,
+    {
+      ...variation,
+      apply: (...args: Parameters<Variation['apply']>) => inOneBatch(() => variation.apply(...args)),
+    },
+  ])
+  return {
+    ...row,
+    prepare: (workspace) => inOneBatch(() => row.prepare(workspace)),
+    variations: Object.fromEntries(variations),
+  }
 }
 
 const LONG_AGO = '2020-01-01T00:00:00.000Z'
@@ -129,11 +150,12 @@ export const insufficientKeys: readonly RefusedKey[] = [
 ]
 
 /** Every operation with its row. Those without one are missing here: test/access.test.ts names them. */
-export const exampleList: readonly { operationId: string; contract: Contract; row: Row }[] =
-  operations.flatMap(({ contract }) => {
+export const exampleList: readonly { operationId: string; contract: Contract; row: Row }[] = operations.flatMap(
+  ({ contract }) => {
     const row = examples[contract.operationId]
     return row ? [{ operationId: contract.operationId, contract, row }] : []
-  })
+  },
+)
 
 /** A key that succeeds. @returns its token. */
 export function keyFor(workspace: Workspace, { keyOptions }: Example): Promise<string> {

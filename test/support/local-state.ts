@@ -2,13 +2,8 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Row } from '../../scripts/cloudflare.ts'
-import {
-  type CommandDatabase,
-  localDatabaseFile,
-  openDatabase,
-  openLocalFile,
-} from '../../scripts/database.ts'
+import type { Row } from '../../operate/cloudflare.ts'
+import { type CommandDatabase, localDatabaseFile, openDatabase, openLocalFile } from '../../operate/database.ts'
 import { ROOT } from './commands.ts'
 import { newFolder } from './dev-server.ts'
 

@@ -1,6 +1,6 @@
 /** Organizations, for tests on Node that have the database of a Worker. */
 import { v7 as newUuid } from 'uuid'
-import { insertApiKey, insertOrganization, mintApiKey } from '../../scripts/provisioning.ts'
+import { insertApiKey, insertOrganization, mintApiKey } from '../../operate/provisioning.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { runBatch } from '../../src/db/statement.ts'
 
@@ -8,7 +8,7 @@ import { runBatch } from '../../src/db/statement.ts'
 export async function addOrganization(database: D1Database): Promise<{ id: string; apiKey: string }> {
   const row = { id: newUuid(), name: 'Acme', createdAt: new Date().toISOString() }
   const key = mintApiKey({ organizationId: row.id, name: 'test', scopes: SCOPES, createdAt: row.createdAt })
-  await runBatch(database, [insertOrganization], row)
-  await runBatch(database, [insertApiKey], key.row)
+  await runBatch(database, { insertOrganization }, row)
+  await runBatch(database, { insertApiKey }, key.row)
   return { id: row.id, apiKey: key.token }
 }

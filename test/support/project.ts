@@ -26,7 +26,7 @@ export class Project {
 
   constructor(toml = TOML) {
     writeFileSync(this.config, toml)
-    for (const name of ['src', 'mcp', 'migrations', 'public', 'scripts']) {
+    for (const name of ['src', 'mcp', 'migrations', 'public', 'operate', 'scripts']) {
       symlinkSync(join(ROOT, name), join(this.folder, name), 'junction')
     }
   }

@@ -1,9 +1,8 @@
 /** The consumer of the queues, called as they call it. */
 import { createExecutionContext, createMessageBatch, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { deliverRuns } from '../../src/delivery/consumer.ts'
-import type { Environment } from '../../src/environment.ts'
-import type { RunMessage } from '../../src/queue.ts'
+import type { Environment, RunMessage } from '../../src/environment.ts'
+import { deliverRuns } from '../../src/resources/schedules/delivery/consumer.ts'
 
 /** Hands over a batch, and waits also for what goes on after it. @throws if the batch has to be handed over again. */
 export async function deliverBatch(

@@ -1,4 +1,6 @@
-/** Schedules whose runs a worker pulls, through the operations. The clock stands still, and moves when the test says so. */
+/**
+ * Schedules whose runs a worker pulls, through the operations. The clock stands still, and moves when the test says so.
+ */
 import { env } from 'cloudflare:workers'
 import { v4 as newUuid } from 'uuid'
 import { afterEach, expect, vi } from 'vitest'
@@ -81,8 +83,7 @@ export async function newWorker(
       expect([status, body.items?.length]).toEqual([200, 1])
       return body.items[0]
     },
-    renew: (runId: string, json: object, by = key) =>
-      post(`${runId}/renew`, { leaseSeconds: 60, ...json }, by),
+    renew: (runId: string, json: object, by = key) => post(`${runId}/renew`, { leaseSeconds: 60, ...json }, by),
     complete: (runId: string, json: object = {}, by = key) =>
       post(`${runId}/complete`, { outcome: 'succeeded', ...json }, by),
     addKey: (options: KeyOptions) => own.addKey(options),

@@ -57,10 +57,8 @@ export async function withSchedule(kind: typeof PROJECT, json: object = kind.jso
   const path = `${kind.pathOf(id)}/${schedule.id}`
   const send = (method: string, more: RequestOptions = {}) =>
     request(method, path, { key, ...(method === 'PATCH' && { json: { enabled: false } }), ...more })
-  const patch = (change: unknown, more: RequestOptions = {}) =>
-    request('PATCH', path, { key, json: change, ...more })
-  const list = (query = '', more: RequestOptions = {}) =>
-    request('GET', kind.pathOf(id) + query, { key, ...more })
+  const patch = (change: unknown, more: RequestOptions = {}) => request('PATCH', path, { key, json: change, ...more })
+  const list = (query = '', more: RequestOptions = {}) => request('GET', kind.pathOf(id) + query, { key, ...more })
   const rows = () => workspace.dump('schedules')
   return { ...parent, schedule, path, send, patch, list, rows }
 }

@@ -8,11 +8,7 @@ export interface SentFile {
 }
 
 /** A SKILL.md whose front matter describes the skill. */
-export function entryFile(
-  name = 'release-notes',
-  description = 'Writes release notes.',
-  text = '# Notes\n',
-): SentFile {
+export function entryFile(name = 'release-notes', description = 'Writes release notes.', text = '# Notes\n'): SentFile {
   // A string of JSON is one of YAML.
   const content = `---\nname: ${JSON.stringify(name)}\ndescription: ${JSON.stringify(description)}\n---\n${text}`
   return { filename: 'SKILL.md', content }

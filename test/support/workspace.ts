@@ -3,19 +3,21 @@ import { env } from 'cloudflare:workers'
 import { and, eq, getTableColumns, getTableName, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
-import * as provisioning from '../../scripts/provisioning.ts'
+import * as provisioning from '../../operate/provisioning.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { nextRun } from '../../src/cron/next-run.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import { parseKeyRing } from '../../src/crypto/key-ring.ts'
 import { seal } from '../../src/crypto/sealed-value.ts'
+import type { Values } from '../../src/db/parameters.ts'
 import * as tables from '../../src/db/schema.ts'
-import { bind, query, runBatch, type Statement, unguarded, type Values } from '../../src/db/statement.ts'
+import { bind, query, type Statement, unguarded } from '../../src/db/statement.ts'
 import { COUNT_USAGE, type StoredQuota } from '../../src/db/usage.ts'
-import { mintSecret, SECRET_CONTEXT } from '../../src/resources/run-endpoint/signature.ts'
-import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
-import { archiveOf } from '../../src/resources/skills/archive.ts'
-import { contentsOf, readFiles, storedFiles } from '../../src/resources/skills/version.ts'
+import { mintSecret, SECRET_CONTEXT } from '../../src/resources/schedules/run-endpoint/signature.ts'
+import { computeRunId } from '../../src/resources/schedules/run-id.ts'
+import { createArchive } from '../../src/resources/skills/archive.ts'
+import { readFiles, storedFiles, toContents } from '../../src/resources/skills/version.ts'
+import { write, writeWaiting } from './set-up.ts'
 
 const SKILL_DESCRIPTION = 'Writes release notes.'
 const LONG_AGO = '2020-01-01T00:00:00.000Z'
@@ -58,10 +60,10 @@ export class Workspace {
     const organization = { id: workspace.organizationId, name: 'Acme', createdAt: now() }
     const times = { createdAt: now(), updatedAt: now(), revision: newUuid() }
     const user = { organizationId: workspace.organizationId, id: workspace.userId, name: 'Ada', ...times }
-    await env.DB.batch([
+    await write(
       bind(env.DB, provisioning.insertOrganization, organization),
       bind(env.DB, inserting(tables.users), { ...nulls(tables.users), ...user }),
-    ])
+    )
     return workspace
   }
 
@@ -71,15 +73,7 @@ export class Workspace {
   }
 
   async addKeyWithId(options: KeyOptions = {}) {
-    const {
-      scopes = SCOPES,
-      userId,
-      projectIds,
-      expiresAt,
-      createdByKeyId = null,
-      kind,
-      sessions = 0,
-    } = options
+    const { scopes = SCOPES, userId, projectIds, expiresAt, createdByKeyId = null, kind, sessions = 0 } = options
     const user = userId === undefined ? this.userId : userId
     const { token, row } = provisioning.mintApiKey({
       organizationId: this.organizationId,
@@ -90,15 +84,14 @@ export class Workspace {
       ...(projectIds && { projectIds }),
       ...(expiresAt && { expiresAt }),
     })
-    await runBatch(env.DB, [provisioning.insertApiKey], { ...row, createdByKeyId })
+    await write(bind(env.DB, provisioning.insertApiKey, { ...row, createdByKeyId }))
     if (kind) await this.change(tables.apiKeys, row.id, { kind })
     const session = {
       kind: 'session',
       expiresAt: '2999-01-01T00:00:00.000Z',
       createdByKeyId: row.id,
     } as const
-    for (let count = 0; count < sessions; count++)
-      await this.addKeyWithId({ ...options, ...session, sessions: 0 })
+    for (let count = 0; count < sessions; count++) await this.addKeyWithId({ ...options, ...session, sessions: 0 })
     return { token, id: row.id }
   }
 
@@ -255,7 +248,7 @@ export class Workspace {
       version: 1,
       latestVersion: 0,
     })
-    await this.addSkillVersion(id, files, name)
+    await this.#addVersion(id, files, name, 1, [])
     return id
   }
 
@@ -265,12 +258,24 @@ export class Workspace {
     files: Readonly<Record<string, string>>,
     name = `skill-${this.newId()}`,
   ): Promise<void> {
+    const [skills = [], contents = []] = await this.dumpAll(['skills', 'skillContents'])
+    const { latestVersion } = skills.find((row) => row.id === id) ?? {}
+    const stored = contents.filter(({ skillId }) => skillId === id).map((row) => String(row.sha256))
+    await this.#addVersion(id, files, name, Number(latestVersion) + 1, stored)
+  }
+
+  /** @param stored the SHA-256 digests of the contents that the skill has. */
+  async #addVersion(
+    id: string,
+    files: Readonly<Record<string, string>>,
+    name: string,
+    version: number,
+    stored: readonly string[],
+  ): Promise<void> {
     const read = readFiles(Object.entries(files).map(([filename, content]) => ({ filename, content })))
-    const archive = await archiveOf(read)
+    const archive = await createArchive(read)
     const objectKey = `skills/${this.organizationId}/${newUuid()}`
     await env.OBJECTS.put(objectKey, archive)
-    const [skill] = (await this.dump('skills')).filter((row) => row.id === id)
-    const version = Number(skill?.latestVersion) + 1
     await this.change(tables.skills, id, { latestVersion: version })
     await this.#insert(tables.skillVersions, {
       skillId: id,
@@ -283,9 +288,8 @@ export class Workspace {
       files: storedFiles(id, read),
       apiKeyId: newUuid(),
     })
-    const stored = (await this.dump('skillContents')).filter(({ skillId }) => skillId === id)
-    for (const { sha256, content } of contentsOf(read)) {
-      if (stored.some((row) => row.sha256 === sha256)) continue
+    for (const { sha256, content } of toContents(read)) {
+      if (stored.includes(sha256)) continue
       await this.#insert(tables.skillContents, { skillId: id, sha256, content })
     }
   }
@@ -306,8 +310,7 @@ export class Workspace {
       timezone = 'UTC',
       id = this.newId(),
       ...values
-    }: Partial<Record<string, string | number | null>> &
-      Partial<Record<'cron' | 'timezone' | 'id', string>> = {},
+    }: Partial<Record<string, string | number | null>> & Partial<Record<'cron' | 'timezone' | 'id', string>> = {},
   ): Promise<string> {
     await this.#insert(tables.schedules, {
       parentType,
@@ -331,7 +334,7 @@ export class Workspace {
   async addRun(scheduleId: string, values: Values = {}): Promise<string> {
     const [schedule] = (await this.dump('schedules')).filter(({ id }) => id === scheduleId)
     const scheduledAt = String(values.scheduledAt ?? now())
-    const id = runIdOf(scheduleId, scheduledAt)
+    const id = computeRunId(scheduleId, scheduledAt)
     await this.#insert(tables.runs, {
       scheduleId,
       scheduledAt,
@@ -362,8 +365,8 @@ export class Workspace {
   }
 
   async removeRunEndpoint(): Promise<void> {
-    await run(
-      query.delete(tables.runEndpoints).where(eq(tables.runEndpoints.organizationId, this.organizationId)),
+    await write(
+      bound(query.delete(tables.runEndpoints).where(eq(tables.runEndpoints.organizationId, this.organizationId))),
     )
   }
 
@@ -381,7 +384,7 @@ export class Workspace {
   async addPicture(userId: string = this.userId): Promise<string> {
     const objectKey = `profile-pictures/${this.organizationId}/${newUuid()}`
     await env.OBJECTS.put(objectKey, new Uint8Array([137, 80, 78, 71]))
-    await run(query.delete(tables.profilePictures).where(this.#isPictureOf(userId)))
+    await write(bound(query.delete(tables.profilePictures).where(this.#isPictureOf(userId))))
     await this.#insert(tables.profilePictures, { userId, objectKey, contentType: 'image/png' })
     return objectKey
   }
@@ -390,25 +393,20 @@ export class Workspace {
   async leasePicture(leaseExpiresAt: string, userId: string = this.userId): Promise<string> {
     const uploadingObjectKey = `profile-pictures/${this.organizationId}/${newUuid()}`
     const lease = { uploadingObjectKey, leaseExpiresAt }
-    const [changed] = await run(
-      query
-        .update(tables.profilePictures)
-        .set(lease)
-        .where(this.#isPictureOf(userId))
-        .returning({ one: sql`1` }),
-    )
-    if (!changed) await this.#insert(tables.profilePictures, { userId, ...lease })
+    const isThere = (await this.dump('profilePictures')).some((row) => row.userId === userId)
+    if (isThere) await write(bound(query.update(tables.profilePictures).set(lease).where(this.#isPictureOf(userId))))
+    else await this.#insert(tables.profilePictures, { userId, ...lease })
     return uploadingObjectKey
   }
 
   /** Changes columns of one row. */
   async change(table: Identified, id: string, values: Values): Promise<void> {
-    await run(query.update(table).set(values).where(this.#isNamed(table, id)))
+    await write(bound(query.update(table).set(values).where(this.#isNamed(table, id))))
   }
 
   /** Removes one row. */
   async remove(table: Identified, id: string): Promise<void> {
-    await run(query.delete(table).where(this.#isNamed(table, id)))
+    await write(bound(query.delete(table).where(this.#isNamed(table, id))))
   }
 
   #isPictureOf(userId: string) {
@@ -432,6 +430,7 @@ export class Workspace {
       const column = table === 'organizations' ? 'id' : 'organizationId'
       return env.DB.prepare(`SELECT * FROM "${table}" WHERE "${column}" = ?`).bind(this.organizationId)
     }
+    await writeWaiting()
     const results = await env.DB.batch<Record<string, unknown>>(tables.map(select))
     return results.map(({ results: rows }) => rows)
   }
@@ -444,12 +443,13 @@ export class Workspace {
 
   /** The same, counted from its rows. */
   async countedUsage(): Promise<Usage | null> {
+    await writeWaiting()
     return env.DB.prepare(`${COUNT_USAGE} WHERE "id" = ?`).bind(this.organizationId).first()
   }
 
   /** Inserts a row of the organization: null where no value is given, but a time and a revision where they are due. */
   async #insert(table: SQLiteTable, row: Values): Promise<void> {
-    await runBatch(env.DB, [inserting(table)], this.#rowOf(table, row))
+    await write(bind(env.DB, inserting(table), this.#rowOf(table, row)))
   }
 
   /** @returns the IDs of the rows, in order. */
@@ -462,7 +462,7 @@ export class Workspace {
     const inserts = ids.map((id, index) =>
       bind(env.DB, inserting(table), this.#rowOf(table, { id, ...rowOf(id, index) })),
     )
-    while (inserts.length > 0) await env.DB.batch(inserts.splice(0, 100))
+    while (inserts.length > 0) await write(...inserts.splice(0, 100))
     return ids
   }
 
@@ -489,7 +489,7 @@ function inserting(table: SQLiteTable): Statement {
   const columns = Object.keys(getTableColumns(table))
   const placeholders = columns.map((column) => [column, sql.placeholder(column)])
   const statement =
-    insertions.get(table) ?? unguarded(() => query.insert(table).values(Object.fromEntries(placeholders)))
+    insertions.get(table) ?? unguarded([], () => query.insert(table).values(Object.fromEntries(placeholders)))
   insertions.set(table, statement)
   return statement
 }
@@ -502,7 +502,10 @@ export function now(): string {
   return new Date().toISOString()
 }
 
-async function run(statement: ReturnType<Parameters<typeof unguarded>[0]>): Promise<unknown[]> {
-  const [rows] = await runBatch(env.DB, [unguarded(() => statement)], {})
-  return rows
+function bound(statement: ReturnType<Parameters<typeof unguarded>[1]>): D1PreparedStatement {
+  return bind(
+    env.DB,
+    unguarded([], () => statement),
+    {},
+  )
 }

@@ -2,7 +2,7 @@
 import { hashToken, mintToken } from '../../src/access/api-key.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import { startOfIds } from '../../src/db/time-ids.ts'
-import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
+import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import {
   ACME,
   CHANGED,
@@ -349,9 +349,7 @@ export const initial: SchemaVersion = {
     skillVersions: SKILL_VERSIONS.map(({ contents, ...row }) => row),
     skillContents: SKILL_VERSIONS.flatMap(({ organizationId, skillId, version, contents }) =>
       // The second version has the contents of the first.
-      version === 1
-        ? contents.map((content) => ({ organizationId, skillId, sha256: sha256(content), content }))
-        : [],
+      version === 1 ? contents.map((content) => ({ organizationId, skillId, sha256: sha256(content), content })) : [],
     ),
     skillFeeds: [
       {
@@ -451,13 +449,7 @@ function deletion(resourceType: string, resourceId: string, values: object = {})
   return { organizationId: ACME, resourceType, resourceId, deletedAt: CHANGED, ...values }
 }
 
-function pin(
-  organizationId: string,
-  userId: string,
-  resourceType: string,
-  resourceId: string,
-  position: number,
-) {
+function pin(organizationId: string, userId: string, resourceType: string, resourceId: string, position: number) {
   return { organizationId, userId, resourceType, resourceId, position, createdAt: WRITTEN }
 }
 
@@ -489,7 +481,7 @@ function run(scheduleId: string, scheduledAt: string, status: string, values: ob
     organizationId: ACME,
     scheduleId,
     scheduledAt,
-    id: runIdOf(scheduleId, scheduledAt),
+    id: computeRunId(scheduleId, scheduledAt),
     parentType: 'project',
     parentId: WEBSITE,
     status,

@@ -16,16 +16,12 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
   }
   const pins = all('pins')
     .filter((pin) => pin.userId === userId)
-    .filter(({ resourceType, resourceId }) =>
-      pinnable[String(resourceType)]?.some(({ id }) => id === resourceId),
-    )
+    .filter(({ resourceType, resourceId }) => pinnable[String(resourceType)]?.some(({ id }) => id === resourceId))
     .sort((a, b) => Number(a.position) - Number(b.position))
 
   const ofProject = all('projects').flatMap(({ id }) => {
     const path = `/v1/projects/${encodeURIComponent(String(id))}`
-    const schedules = all('schedules').filter(
-      ({ parentType, parentId }) => parentType === 'project' && parentId === id,
-    )
+    const schedules = all('schedules').filter(({ parentType, parentId }) => parentType === 'project' && parentId === id)
     const variables = all('environmentVariables').filter(({ projectId }) => projectId === id)
     return [
       [`${path}/schedules`, page(schedules.map(projectSchedule))],
@@ -35,9 +31,7 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
   })
   const ofAgent = all('agents').flatMap(({ id }) => {
     const path = `/v1/agents/${id}`
-    const schedules = all('schedules').filter(
-      ({ parentType, parentId }) => parentType === 'agent' && parentId === id,
-    )
+    const schedules = all('schedules').filter(({ parentType, parentId }) => parentType === 'agent' && parentId === id)
     return [
       [`${path}/schedules`, page(schedules.map(agentSchedule))],
       ...schedules.map((schedule) => [`${path}/schedules/${schedule.id}/runs`, runsOf(schedule)]),
@@ -57,10 +51,7 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
         .filter((each) => each.status === status)
         .map(run),
     )
-    return [
-      `/v1/runs?status=${status}`,
-      { items: status === 'pending' ? items : items.toReversed(), nextCursor },
-    ]
+    return [`/v1/runs?status=${status}`, { items: status === 'pending' ? items : items.toReversed(), nextCursor }]
   })
 
   const ofSession = ofProjects('sessions').map(({ id }) => [
@@ -136,9 +127,7 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
 
 /** What `GET /v1/api-keys` lists to a key that acts for no user. */
 export function apiKeysOf(organizationId: string, { apiKeys = [] }: Rows): Row[] {
-  const live = apiKeys.filter(
-    (key) => key.organizationId === organizationId && key.kind === 'key' && !key.revokedAt,
-  )
+  const live = apiKeys.filter((key) => key.organizationId === organizationId && key.kind === 'key' && !key.revokedAt)
   const fields = [
     'id',
     'name',

@@ -19,9 +19,7 @@ export async function insert(rows: Rows): Promise<void> {
     const statements = each.map((row) => {
       const columns = Object.keys(row).map((column) => `"${column}"`)
       const values = Object.keys(row).map(() => '?')
-      return env.DB.prepare(`INSERT INTO "${table}" (${columns}) VALUES (${values})`).bind(
-        ...Object.values(row),
-      )
+      return env.DB.prepare(`INSERT INTO "${table}" (${columns}) VALUES (${values})`).bind(...Object.values(row))
     })
     if (statements.length > 0) await env.DB.batch(statements)
   }

@@ -8,7 +8,9 @@ export type Rows = Readonly<Record<string, readonly Row[]>>
 export interface SchemaVersion {
   /** The migration that begins it. */
   readonly migration: string
-  /** What its migration makes of the rows of earlier versions. Left out: new columns are null, and nothing else changes. */
+  /**
+   * What its migration makes of the rows of earlier versions. Left out: new columns are null, and nothing else changes.
+   */
   becomes?(rows: Rows): Rows
   /** Rows as only the service of this version, and of later ones, writes them. */
   readonly rows: Rows
@@ -19,7 +21,9 @@ export interface SchemaVersion {
 /** The ids of the fixtures, readable in a diff. */
 export const uuid = (number: number) => `0195c2a4-0000-7000-8000-${String(number).padStart(12, '0')}`
 
-/** Two organizations that have the same ids wherever they may, one that has nothing, and one with a slow run endpoint. */
+/**
+ * Two organizations that have the same ids wherever they may, one that has nothing, and one with a slow run endpoint.
+ */
 export const ACME = uuid(1)
 export const GLOBEX = uuid(2)
 export const EMPTY = uuid(3)

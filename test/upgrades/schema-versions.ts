@@ -1,7 +1,7 @@
 /**
- * The rows of every schema version. A migration that changes what the service writes begins a version: add it here, with what
- * it makes of existing rows (`becomes`), and with new rows. A version keeps its rows, so that they stay as its service wrote
- * them.
+ * The rows of every schema version. A migration that changes what the service writes begins a version: add it here,
+ * with what it makes of existing rows (`becomes`), and with new rows. A version keeps its rows, so that they stay as
+ * its service wrote them.
  */
 import { env } from 'cloudflare:workers'
 import { initial } from './0000-initial.ts'
@@ -14,9 +14,7 @@ export const MIGRATIONS = env.MIGRATIONS.map(({ name }) => name)
 
 /** The schema versions up to a migration. */
 export function schemaVersionsUntil(migration: string): SchemaVersion[] {
-  return schemaVersions.filter(
-    (version) => MIGRATIONS.indexOf(version.migration) <= MIGRATIONS.indexOf(migration),
-  )
+  return schemaVersions.filter((version) => MIGRATIONS.indexOf(version.migration) <= MIGRATIONS.indexOf(migration))
 }
 
 /** The rows of a database whose newest migration this is, as its service left them. */

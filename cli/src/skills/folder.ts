@@ -1,7 +1,7 @@
 /** The folders of skills on this machine, and what was pulled into them. */
+import { createHash } from 'node:crypto'
 import { type Dirent, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { sha256 } from '../../../src/crypto/digest.ts'
 import { readFile, readFolder, replaceFile } from '../local-files.ts'
 
 /** Beside the skills of a folder: what `skills pull` wrote, a file for each skill. */
@@ -35,7 +35,7 @@ export function isIgnored(filename: string): boolean {
   return filename.split('/').some((segment) => IGNORED.includes(segment.toLowerCase()))
 }
 
-export function fingerprintOf(file: { readonly sha256: string; readonly executable: boolean }): Fingerprint {
+export function computeFingerprint(file: { readonly sha256: string; readonly executable: boolean }): Fingerprint {
   return `${file.sha256}${file.executable ? ' executable' : ''}`
 }
 
@@ -63,7 +63,8 @@ function kindOf(entry: Dirent): Entry['kind'] {
 /** As for Git, what the owner may execute is executable. */
 export function readLocalFile(path: string) {
   const bytes = readFile(path)
-  return { bytes, sha256: sha256(bytes), executable: (statSync(path).mode & 0o100) !== 0 }
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  return { bytes, sha256, executable: (statSync(path).mode & 0o100) !== 0 }
 }
 
 /** @param folder of the skill. @returns undefined if the skill was not pulled there. */

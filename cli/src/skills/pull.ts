@@ -1,29 +1,19 @@
 /** Writes the skills of a service into a folder, and keeps what was changed there. */
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { WorkspaceClient } from '../../../client/src/index.ts'
-import { positiveInteger, startProgress, temporaryFolder, UsageError } from '../../../scripts/command-line.ts'
-import { readContent } from '../../../src/resources/skills/content.ts'
-import { skillFilename, skillName } from '../../../src/resources/skills/fields.ts'
+import { positiveInteger, startProgress, temporaryFolder, UsageError } from '../../../command-line/src/index.ts'
+import { skillFilename, skillName } from '../../../src/contracts.ts'
 import { describe, withJson } from '../command.ts'
 import { failure } from '../local-files.ts'
 import { countOf, dryRunNote, outcomeLine } from '../output.ts'
 import { connect } from '../service.ts'
 import {
+  computeFingerprint,
   type Entry,
   entriesBelow,
   type Fingerprint,
   type Fingerprints,
-  fingerprintOf,
   isIgnored,
   type PullRecord,
   RECORDS,
@@ -32,14 +22,7 @@ import {
   recordsIn,
   writeRecord,
 } from './folder.ts'
-import {
-  earlierFiles,
-  fingerprintsOf,
-  hasTag,
-  listSkills,
-  readVersion,
-  type VersionFile,
-} from './versions.ts'
+import { computeFingerprints, earlierFiles, hasTag, listSkills, readVersion, type VersionFile } from './versions.ts'
 
 export const pull = withJson(
   describe(
@@ -121,7 +104,7 @@ function removedSkills(ids: ReadonlyMap<string, string>, records: string, root: 
     .filter((name) => !ids.has(name) && existsSync(join(root, name)))
 }
 
-/** @returns what to print. @throws if the skill can't be written; nothing was changed then. */
+/** @returns what to print. @throws if the skill cannot be written; nothing was changed then. */
 async function pullSkill(
   client: WorkspaceClient,
   name: string,
@@ -145,7 +128,7 @@ async function pullSkill(
 
   const { etag, files } = await readVersion(client, id, options.version)
   for (const { filename } of files) checkFilename(filename)
-  const pulled = { etag, files: fingerprintsOf(files) }
+  const pulled = { etag, files: computeFingerprints(files) }
   let comparison = compare(local, record, pulled.files, options)
   if (comparison.conflicts.length > 0 && local && !record) {
     // The folder was not pulled, but may have been pushed.
@@ -160,20 +143,12 @@ async function pullSkill(
   checkPaths(local, changes)
   const skipped = files
     .filter(({ filename }) => isIgnored(filename))
-    .map(({ filename }) =>
-      outcomeLine(options, 'skipped', `${name}/${filename}`, ": never part of a skill's folder"),
-    )
+    .map(({ filename }) => outcomeLine(options, 'skipped', `${name}/${filename}`, ": never part of a skill's folder"))
   if (options.dryRun) {
     const outcome = local === undefined ? 'to create' : changes.length > 0 ? 'to update' : 'unchanged'
     return [...skipped, ...linesOf(outcome, pulled.files, kept)]
   }
-  const outcome = await write(
-    folder,
-    local,
-    changes,
-    pulled,
-    new Map(files.map((file) => [file.filename, file])),
-  )
+  const outcome = await write(folder, local, changes, pulled, new Map(files.map((file) => [file.filename, file])))
   return [...skipped, ...linesOf(outcome, pulled.files, kept)]
 }
 
@@ -181,9 +156,7 @@ async function pullSkill(
 function checkFilename(filename: string): void {
   const result = skillFilename().safeParse(filename)
   if (!result.success || result.data !== filename) {
-    throw new Error(
-      `the service has a filename that no file of a skill can have: ${JSON.stringify(filename)}`,
-    )
+    throw new Error(`the service has a filename that no file of a skill can have: ${JSON.stringify(filename)}`)
   }
 }
 
@@ -215,12 +188,12 @@ function readLocal(folder: string): Local | undefined {
 /** Differs from that of every file if there is something else than a file. */
 function fingerprintAt(entry: Entry | undefined): Fingerprint | undefined {
   if (entry === undefined || entry.kind === 'folder') return undefined
-  return entry.kind === 'file' ? fingerprintOf(readLocalFile(entry.path)) : entry.kind
+  return entry.kind === 'file' ? computeFingerprint(readLocalFile(entry.path)) : entry.kind
 }
 
 /**
- * Compares the folder with the version, and with what the last pull wrote: each file is as that pull found it or as it wrote
- * it, unless it was changed since.
+ * Compares the folder with the version, and with what the last pull wrote: each file is as that pull found it or as it
+ * wrote it, unless it was changed since.
  */
 function compare(
   local: Local | undefined,
@@ -275,8 +248,8 @@ function checkPaths(local: Local = new Map(), changes: readonly Change[]): void 
 }
 
 /**
- * Writes the changes. Files are written elsewhere and moved, so that each is there as a whole or not at all; a new folder is
- * moved as a whole. The record tells an interrupted pull from changes in the folder.
+ * Writes the changes. Files are written elsewhere and moved, so that each is there as a whole or not at all; a new
+ * folder is moved as a whole. The record tells an interrupted pull from changes in the folder.
  */
 async function write(
   folder: string,
@@ -291,7 +264,8 @@ async function write(
     const file = files.get(filename)
     if (!file) continue
     mkdirSync(dirname(join(staged, filename)), { recursive: true })
-    writeFileSync(join(staged, filename), readContent(file).bytes, { mode: file.executable ? 0o777 : 0o666 })
+    const bytes = Buffer.from(file.content, file.encoding)
+    writeFileSync(join(staged, filename), bytes, { mode: file.executable ? 0o777 : 0o666 })
   }
   if (!local) renameSync(staged, folder)
   else if (changes.length > 0) {
@@ -320,11 +294,7 @@ async function write(
 function remove({ path, kind }: Entry, folder: string): void {
   if (kind === 'folder') return
   rmSync(path)
-  for (
-    let above = dirname(path);
-    above !== folder && readdirSync(above).length === 0;
-    above = dirname(above)
-  ) {
+  for (let above = dirname(path); above !== folder && readdirSync(above).length === 0; above = dirname(above)) {
     rmdirSync(above)
   }
 }

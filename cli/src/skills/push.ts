@@ -2,22 +2,25 @@
 import { existsSync, lstatSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { dataOf, type WorkspaceClient } from '../../../client/src/index.ts'
-import { startProgress } from '../../../scripts/command-line.ts'
-import { describeProblems } from '../../../src/http/problems.ts'
-import { contentOf, type StoredContent } from '../../../src/resources/skills/content.ts'
-import { createSkillContract, ENTRY_FILE } from '../../../src/resources/skills/contract.ts'
-import { describedBy } from '../../../src/resources/skills/version.ts'
+import { startProgress } from '../../../command-line/src/index.ts'
+import {
+  createSkillContract,
+  describedBy,
+  describeProblems,
+  ENTRY_FILE,
+  type StoredContent,
+  toContent,
+} from '../../../src/contracts.ts'
 import { describe, withJson } from '../command.ts'
 import { readFolder } from '../local-files.ts'
 import { countOf, dryRunNote, outcomeLine } from '../output.ts'
 import { connect, PRECONDITION_FAILED } from '../service.ts'
 import { areEqual, entriesBelow, isIgnored, readLocalFile, readRecord, writeRecord } from './folder.ts'
-import { fingerprintsOf, hasTag, listSkills, readVersion } from './versions.ts'
+import { computeFingerprints, hasTag, listSkills, readVersion } from './versions.ts'
 
 /** Where no skills are looked for, besides what is never part of a skill. */
 const NO_SKILLS = 'node_modules'
-const CHANGED_MEANWHILE =
-  'someone else changed the skill in the meantime; nothing was overwritten, push again'
+const CHANGED_MEANWHILE = 'someone else changed the skill in the meantime; nothing was overwritten, push again'
 
 export const push = withJson(
   describe(
@@ -68,8 +71,7 @@ async function pushAll(folders: readonly string[], options: Options): Promise<vo
         continue
       }
       const { skill, skipped } = await readSkill(folder, options)
-      for (const { path, reason } of skipped)
-        progress.log(outcomeLine(options, 'skipped', path, `: ${reason}`))
+      for (const { path, reason } of skipped) progress.log(outcomeLine(options, 'skipped', path, `: ${reason}`))
       if (skipped.length > 0 && !options.allowSkips) {
         throw new Error(
           `${countOf(skipped.length, 'file')} would be left out; --allow-skips publishes the skill without`,
@@ -146,7 +148,7 @@ function readFiles(folder: string): { files: SkillFile[]; skipped: Skipped[] } {
     if (kind !== 'file') continue
     const { bytes, ...file } = readLocalFile(path)
     // As the service stores it.
-    files.push({ filename: filename.normalize('NFC'), ...file, ...contentOf(bytes) })
+    files.push({ filename: filename.normalize('NFC'), ...file, ...toContent(bytes) })
   }
   return { files, skipped }
 }
@@ -165,7 +167,7 @@ async function pushSkill(
   options: Options,
 ): Promise<string> {
   const body = bodyOf(files, options)
-  const local = fingerprintsOf(files)
+  const local = computeFingerprints(files)
   // A folder that was copied or renamed to another skill's name was not pulled.
   const record = basename(resolve(folder)) === name ? readRecord(folder) : undefined
   const recordPushed = async (etag: string | null) => {
@@ -183,7 +185,7 @@ async function pushSkill(
   const isAsPulled = record?.etag != null && (await hasTag(client, id, record.etag))
   const current = isAsPulled ? undefined : await readVersion(client, id)
   const { etag, files: published } = current
-    ? { etag: current.etag, files: fingerprintsOf(current.files) }
+    ? { etag: current.etag, files: computeFingerprints(current.files) }
     : (record as { etag: string; files: typeof local })
   if (areEqual(local, published)) {
     if (current && !options.dryRun) await recordPushed(etag)

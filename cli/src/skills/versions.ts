@@ -1,7 +1,7 @@
 /** The skills of a service, for the commands that push and pull them. */
 import { dataOf, type ItemOf, items, type WorkspaceClient } from '../../../client/src/index.ts'
 import { NOT_MODIFIED, pageSize } from '../service.ts'
-import { type Fingerprints, fingerprintOf, isIgnored } from './folder.ts'
+import { computeFingerprint, type Fingerprints, isIgnored } from './folder.ts'
 
 const SKILL = '/v1/skills/{skillId}'
 const VERSIONS = `${SKILL}/versions`
@@ -38,13 +38,9 @@ function getUnless(client: WorkspaceClient, skillId: string, etag: string) {
 }
 
 /** @param version the current one if it is left out. */
-export async function readVersion(
-  client: WorkspaceClient,
-  id: string,
-  version?: number,
-): Promise<SkillVersion> {
-  // The ETag comes first: if the skill changes before its files are read, a change with this ETag fails. Without a body,
-  // because `*` matches every ETag.
+export async function readVersion(client: WorkspaceClient, id: string, version?: number): Promise<SkillVersion> {
+  // The ETag comes first: if the skill changes before its files are read, a change with this ETag fails. Without a
+  // body, because `*` matches every ETag.
   const result = await getUnless(client, id, '*')
   if (result.response.status !== NOT_MODIFIED) dataOf(result)
   const { isCurrent, files } = await retrieve(client, id, version ?? (await currentVersion(client, id)))
@@ -68,7 +64,7 @@ async function currentVersion(client: WorkspaceClient, id: string): Promise<numb
 /** The files of each version, the latest first. Each is read when it is asked for. */
 export async function* earlierFiles(client: WorkspaceClient, id: string): AsyncGenerator<Fingerprints> {
   for (const { version } of await listVersions(client, id)) {
-    yield fingerprintsOf((await retrieve(client, id, version)).files)
+    yield computeFingerprints((await retrieve(client, id, version)).files)
   }
 }
 
@@ -83,10 +79,10 @@ export async function listVersions(
 }
 
 /** Of what is part of a skill's folder. */
-export function fingerprintsOf(
+export function computeFingerprints(
   files: readonly Pick<VersionFile, 'filename' | 'sha256' | 'executable'>[],
 ): Fingerprints {
   return new Map(
-    files.filter(({ filename }) => !isIgnored(filename)).map((file) => [file.filename, fingerprintOf(file)]),
+    files.filter(({ filename }) => !isIgnored(filename)).map((file) => [file.filename, computeFingerprint(file)]),
   )
 }

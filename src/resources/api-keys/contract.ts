@@ -3,17 +3,7 @@ import * as z from 'zod/mini'
 import { SCOPES } from '../../access/scopes.ts'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
-import {
-  docs,
-  externalId,
-  instant,
-  integer,
-  overlapSeconds,
-  rule,
-  text,
-  time,
-  uuid,
-} from '../../http/fields.ts'
+import { docs, externalId, instant, integer, overlapSeconds, rule, text, time, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
@@ -34,19 +24,15 @@ const fields = {
   projectIds: z.nullable(z.array(z.string())).register(docs, {
     description: 'The projects that the key is restricted to; null if it is not restricted.',
   }),
-  expiresAt: z
-    .nullable(instant())
-    .register(docs, { description: 'When the key expires; null if it never expires.' }),
-  rotatedAt: z
-    .nullable(instant())
-    .register(docs, { description: 'When the key was rotated; null if it was not.' }),
+  expiresAt: z.nullable(instant()).register(docs, { description: 'When the key expires; null if it never expires.' }),
+  rotatedAt: z.nullable(instant()).register(docs, { description: 'When the key was rotated; null if it was not.' }),
   lastUsedAt: z
     .nullable(instant())
     .register(docs, { description: 'The last use, to the hour; null before the first.' }),
   createdAt: instant(),
 }
 
-const apiKey = z.strictObject(fields).register(docs, { id: 'ApiKey' })
+export const apiKey = z.strictObject(fields).register(docs, { id: 'ApiKey' })
 
 const newApiKey = z
   .strictObject({
@@ -62,8 +48,7 @@ const deletion = z
     deleted: z.literal(true),
     id: uuid(),
     descendants: z.int().check(z.minimum(0)).register(docs, {
-      description:
-        'How many other keys the request revoked: sessions of the key and, if requested, its descendants.',
+      description: 'How many other keys the request revoked: sessions of the key and, if requested, its descendants.',
     }),
   })
   .register(docs, { id: 'ApiKeyDeletion' })
@@ -133,10 +118,7 @@ export const createApiKeyContract = {
           z.nullable(
             z
               .array(externalId({}), `an array of up to ${MAX_PROJECTS} projects`)
-              .check(
-                z.maxLength(MAX_PROJECTS),
-                rule(isUnique, 'has a project several times', 'each project once'),
-              ),
+              .check(z.maxLength(MAX_PROJECTS), rule(isUnique, 'has a project several times', 'each project once')),
           ),
         )
         .register(docs, {
@@ -294,12 +276,10 @@ export const createApiKeySessionContract = {
       name: z
         .optional(text(1, 255, {}))
         .register(docs, { description: 'The display name; by default that of your API key.' }),
-      expiresInSeconds: z
-        .optional(integer(1, MAX_SESSION_SECONDS, 'whole seconds', '(12 hours)'))
-        .register(docs, {
-          description:
-            'How long the session lasts. The default is 12 hours, or the rest of the time of your API key if that is shorter.',
-        }),
+      expiresInSeconds: z.optional(integer(1, MAX_SESSION_SECONDS, 'whole seconds', '(12 hours)')).register(docs, {
+        description:
+          'How long the session lasts. The default is 12 hours, or the rest of the time of your API key if that is shorter.',
+      }),
     })
     .register(docs, { id: 'NewApiKeySession', example: { name: 'console', expiresInSeconds: 3600 } }),
   success: {

@@ -1,8 +1,9 @@
 import { v7 as newUuid } from 'uuid'
 import { hashToken, mintToken } from '../../access/api-key.ts'
 import { authorized } from '../../access/preconditions.ts'
+import { one } from '../../access/request-context.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageOf, pagingOf } from '../../http/paging.ts'
+import { toPage, toPaging } from '../../http/paging.ts'
 import {
   createApiKeyContract,
   createApiKeySessionContract,
@@ -39,9 +40,7 @@ interface Row {
 }
 
 /** Lists are stored as JSON. */
-function parseLists<R extends Row>(
-  row: R,
-): Omit<R, keyof Row> & { scopes: string[]; projectIds: string[] | null } {
+function parseLists<R extends Row>(row: R): Omit<R, keyof Row> & { scopes: string[]; projectIds: string[] | null } {
   const { scopes, projectIds } = row
   return {
     ...row,
@@ -50,91 +49,92 @@ function parseLists<R extends Row>(
   }
 }
 
-/** An optional field as the statements take it: if it is left out, they use that of the caller's key. */
-function optional<Name extends string>(name: Name, value: string | null | undefined) {
-  return { [name]: value ?? null, [`${name}IsGiven`]: Number(value !== undefined) }
-}
-
 /** A key's row keeps the `Idempotency-Key` that created it. The prefix keeps creation and each rotation apart. */
 function within(operation: string, idempotencyKey: string | undefined): string | null {
   return idempotencyKey === undefined ? null : `${operation} ${idempotencyKey}`
 }
 
-export const createApiKey = endpoint(createApiKeyContract, async ({ headers, body, path }, context) => {
+export const createApiKey = endpoint(createApiKeyContract, async (c, context) => {
   const token = mintToken()
-  const { name, scopes, userId, projectIds, expiresAt } = body
-  const [facts, [row]] = await context.run(creatable, [insertKey], {
-    id: newUuid(),
-    hash: hashToken(token),
-    name,
-    scopes: JSON.stringify(scopes),
-    ...optional('userId', userId),
-    ...optional('projectIds', projectIds && JSON.stringify(projectIds)),
-    ...optional('expiresAt', expiresAt),
-    idempotencyKey: within('create', headers['Idempotency-Key']),
-  })
-  if (!row) throw creatable.refusal(facts, context)
-  return { body: { ...parseLists(row), token }, location: `${path}/${row.id}` }
+  const { name, scopes, userId, projectIds, expiresAt } = c.req.valid('json')
+  const { created } = await context.run(
+    creatable,
+    { created: one(insertKey) },
+    {
+      id: newUuid(),
+      hash: hashToken(token),
+      name,
+      scopes: JSON.stringify(scopes),
+      userId: userId ?? null,
+      userIdIsGiven: Number(userId !== undefined),
+      projectIds: projectIds ? JSON.stringify(projectIds) : null,
+      projectIdsIsGiven: Number(projectIds !== undefined),
+      expiresAt: expiresAt ?? null,
+      expiresAtIsGiven: Number(expiresAt !== undefined),
+      idempotencyKey: within('create', c.req.valid('header')['Idempotency-Key']),
+    },
+  )
+  return { body: { ...parseLists(created), token }, location: `${context.path}/${created.id}` }
 })
 
-export const listApiKeys = endpoint(listApiKeysContract, async ({ query }, context) => {
-  const [, all, own] = await context.run(authorized, [listKeys, listOwnKeys], {
-    ...pagingOf(query),
-    kind: query.kind,
-  })
-  return { body: pageOf([...all, ...own].map(parseLists), query, ({ id }) => id) }
+export const listApiKeys = endpoint(listApiKeysContract, async (c, context) => {
+  const query = c.req.valid('query')
+  const values = { ...toPaging(query), kind: query.kind }
+  const { all, own } = await context.run(authorized, { all: listKeys, own: listOwnKeys }, values)
+  return { body: toPage([...all, ...own].map(parseLists), query, ({ id }) => id) }
 })
 
-export const rotateApiKey = endpoint(
-  rotateApiKeyContract,
-  async ({ params, headers, body, path }, context) => {
-    const token = mintToken()
-    const [facts, [row]] = await context.run(
-      rotatable,
-      [insertSuccessor, moveFeeds, recordEndedSessions, shortenSessions, retireKey],
-      {
-        ...params,
-        id: newUuid(),
-        hash: hashToken(token),
-        overlapEndsAt: new Date(Date.parse(context.now) + body.overlapSeconds * 1000).toISOString(),
-        idempotencyKey: within(`rotate ${params.apiKeyId}`, headers['Idempotency-Key']),
-      },
-    )
-    if (!row) throw rotatable.refusal(facts, context)
-    const keys = path.slice(0, path.indexOf(`/${params.apiKeyId}/`))
-    return { body: { ...parseLists(row), token }, location: `${keys}/${row.id}` }
-  },
-)
+export const rotateApiKey = endpoint(rotateApiKeyContract, async (c, context) => {
+  const token = mintToken()
+  const { apiKeyId } = c.req.valid('param')
+  const { overlapSeconds } = c.req.valid('json')
+  const { successor } = await context.run(
+    rotatable,
+    { successor: one(insertSuccessor), moveFeeds, recordEndedSessions, shortenSessions, retireKey },
+    {
+      apiKeyId,
+      id: newUuid(),
+      hash: hashToken(token),
+      overlapEndsAt: new Date(Date.parse(context.now) + overlapSeconds * 1000).toISOString(),
+      idempotencyKey: within(`rotate ${apiKeyId}`, c.req.valid('header')['Idempotency-Key']),
+    },
+  )
+  const keys = context.path.slice(0, context.path.indexOf(`/${apiKeyId}/`))
+  return { body: { ...parseLists(successor), token }, location: `${keys}/${successor.id}` }
+})
 
-export const deleteApiKey = endpoint(deleteApiKeyContract, async ({ params, query }, context) => {
-  const { apiKeyId: id } = params
-  const [facts, , revoked] = await context.run(deletable, deletion, {
+export const deleteApiKey = endpoint(deleteApiKeyContract, async (c, context) => {
+  const { apiKeyId: id } = c.req.valid('param')
+  const { revoked } = await context.run(deletable, deletion, {
     apiKeyId: id,
-    descendants: Number(query.descendants === 'true'),
+    descendants: Number(c.req.valid('query').descendants === 'true'),
   })
-  deletable.requireMet(facts, context)
   const descendants = revoked.filter((key) => key.id !== id).length
-  return { body: { deleted: true as const, id, descendants } }
+  return { body: { deleted: true, id, descendants } }
 })
 
-export const createApiKeySession = endpoint(createApiKeySessionContract, async ({ body, path }, context) => {
+export const createApiKeySession = endpoint(createApiKeySessionContract, async (c, context) => {
   const token = mintToken()
-  const seconds = body.expiresInSeconds ?? MAX_SESSION_SECONDS
-  const steps = [recordSurplusSessions, endSurplusSessions, insertSession] as const
-  const row = await context.runForRow(sessionCreatable, steps, {
-    id: newUuid(),
-    hash: hashToken(token),
-    name: body.name ?? null,
-    expiresAt: new Date(Date.parse(context.now) + seconds * 1000).toISOString(),
-    expiresAtIsGiven: Number(body.expiresInSeconds !== undefined),
-  })
+  const { name, expiresInSeconds } = c.req.valid('json')
+  const seconds = expiresInSeconds ?? MAX_SESSION_SECONDS
+  const { session } = await context.run(
+    sessionCreatable,
+    { recordSurplusSessions, endSurplusSessions, session: one(insertSession) },
+    {
+      id: newUuid(),
+      hash: hashToken(token),
+      name: name ?? null,
+      expiresAt: new Date(Date.parse(context.now) + seconds * 1000).toISOString(),
+      expiresAtIsGiven: Number(expiresInSeconds !== undefined),
+    },
+  )
   return {
-    body: { ...parseLists(row), token },
-    location: `${path.slice(0, -'me/sessions'.length)}api-keys/${row.id}`,
+    body: { ...parseLists(session), token },
+    location: `${context.path.slice(0, -'me/sessions'.length)}api-keys/${session.id}`,
   }
 })
 
 export const deleteOwnApiKey = endpoint(deleteOwnApiKeyContract, async (_, context) => {
-  const [{ ownId }, , revoked] = await context.run(ownDeletable, ownDeletion, { descendants: 0 })
-  return { body: { deleted: true as const, id: ownId, descendants: revoked.length - 1 } }
+  const { check, revoked } = await context.run(ownDeletable, ownDeletion, { descendants: 0 })
+  return { body: { deleted: true, id: check.ownId, descendants: revoked.length - 1 } }
 })

@@ -4,10 +4,13 @@ import {
   asc,
   desc,
   eq,
+  exists,
   gt,
   isNotNull,
   isNull,
   ne,
+  not,
+  notExists,
   or,
   type SQL,
   type SQLWrapper,
@@ -15,48 +18,55 @@ import {
 } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { recordRevocations } from '../../access/audit.ts'
-import { mayAct, now } from '../../access/guard.ts'
-import { actsAs, includesProjects, isKeyInReach, isSubset, isUnrotated } from '../../access/manage-keys.ts'
+import { mayAct } from '../../access/guard.ts'
+import { actsAs, includesProjects, isKeyAccessible, isSubset, isUnrotated } from '../../access/manage-keys.ts'
 import {
   authorized,
-  type Join,
   type Preconditions,
   precondition,
   preconditionUnless,
   requiring,
 } from '../../access/preconditions.ts'
 import { withinApiKeyQuota } from '../../access/quotas.ts'
-import { insertRow } from '../../db/rows.ts'
+import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
+import { columnsIn, insertRow } from '../../db/rows.ts'
 import { apiKeys, projects, skillFeeds, users } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
+import { apiKey } from './contract.ts'
 
 /** Of an API key. */
 const MAX_SESSIONS = 20
 
-const id = sql.placeholder('id')
-const apiKeyId = sql.placeholder('apiKeyId')
-const hash = sql.placeholder('hash')
-const name = sql.placeholder('name')
-const scopes = sql.placeholder('scopes')
-const expiresAt = sql.placeholder('expiresAt')
-const idempotencyKey = sql.placeholder('idempotencyKey')
-const kind = sql.placeholder('kind')
-const cursor = sql.placeholder('cursor')
-const rowLimit = sql.placeholder('rowLimit')
+const id = text('id')
+const apiKeyId = text('apiKeyId')
+const hash = text('hash')
+const name = text('name')
+/** NULL: that of the caller's key. */
+const sessionName = textOrNull('name')
+const scopes = text('scopes')
+const userId = textOrNull('userId')
+const projectIds = textOrNull('projectIds')
+const expiresAt = textOrNull('expiresAt')
+/** 1 if the request has the field, which may be null; else 0. */
+const userIdIsGiven = number('userIdIsGiven')
+const projectIdsIsGiven = number('projectIdsIsGiven')
+const expiresAtIsGiven = number('expiresAtIsGiven')
+const idempotencyKey = textOrNull('idempotencyKey')
+const kind = text('kind')
+/** When the rotated key ends. */
+const overlapEndsAt = text('overlapEndsAt')
 /** 1 if the deletion includes the descendants of the key, else 0. */
-const descendants = sql.placeholder('descendants')
+const descendants = number('descendants')
 
 const of = (table: SQL, column: string) => sql`${table}.${sql.identifier(column)}`
 
-/** The value in the request, which may be null; if it is left out, the caller's own. */
-function givenOrOwn(placeholder: string, own: SQLWrapper): SQL<string | null> {
-  const isGiven = sql.placeholder(`${placeholder}IsGiven`)
-  return sql<string | null>`case when ${isGiven} then ${sql.placeholder(placeholder)} else ${own} end`
-}
-const newUserId = givenOrOwn('userId', apiKeys.userId)
-const newProjectIds = givenOrOwn('projectIds', apiKeys.projectIds)
-const newExpiresAt = givenOrOwn('expiresAt', apiKeys.expiresAt)
+/** The value in the request or, if it is left out, the caller's own. */
+const givenOrOwn = (given: Parameter, isGiven: Parameter, own: SQLWrapper) =>
+  sql<string | null>`case when ${isGiven} then ${given} else ${own} end`
+const newUserId = givenOrOwn(userId, userIdIsGiven, apiKeys.userId)
+const newProjectIds = givenOrOwn(projectIds, projectIdsIsGiven, apiKeys.projectIds)
+const newExpiresAt = givenOrOwn(expiresAt, expiresAtIsGiven, apiKeys.expiresAt)
 
 /** True if the caller's key lives as long; null: forever. */
 const livesUntil = (expiresAt: SQLWrapper) =>
@@ -66,18 +76,7 @@ const livesUntil = (expiresAt: SQLWrapper) =>
 const hasScopes = (list: SQLWrapper) => isSubset(list, apiKeys.scopes)
 
 /** A key as the API returns it, except that its lists are JSON. */
-const fieldsOf = (table: typeof apiKeys) => ({
-  id: table.id,
-  name: table.name,
-  kind: table.kind,
-  scopes: table.scopes,
-  userId: table.userId,
-  projectIds: table.projectIds,
-  expiresAt: table.expiresAt,
-  rotatedAt: table.rotatedAt,
-  lastUsedAt: table.lastUsedAt,
-  createdAt: table.createdAt,
-})
+const fields = columnsIn(apiKeys, apiKey)
 
 /** The caller's key was not rotated. @param exception what a rotated key may do. */
 const callerIsUnrotated = (exception?: SQL) =>
@@ -92,13 +91,14 @@ const callerIsUnrotated = (exception?: SQL) =>
 
 /** The key that another request with the same `Idempotency-Key` created. */
 const earlier = alias(apiKeys, 'earlier')
-const earlierKey: Join = {
+const earlierKey = {
   table: earlier,
   on: and(
     eq(earlier.organizationId, apiKeys.organizationId),
     eq(earlier.idempotencyKey, idempotencyKey),
     ne(earlier.id, id),
   ),
+  takes: [idempotencyKey, id],
 }
 const earlierKeyId = preconditionUnless(
   sql<string | null>`${earlier.id}`,
@@ -113,25 +113,38 @@ export const creatable = requiring([earlierKey], {
   pastExpiresAt: preconditionUnless(
     sql<string | null>`case when ${newExpiresAt} <= ${now} then ${newExpiresAt} end`,
     (_, expiresAt) =>
-      new ApiError(
-        'invalid_input',
-        `expiresAt is not in the future; got "${expiresAt}"; allowed: a time after now.`,
-      ),
+      new ApiError('invalid_input', `expiresAt is not in the future; got "${expiresAt}"; allowed: a time after now.`),
+    [expiresAt, expiresAtIsGiven],
   ),
   userExists: precondition(
-    sql`${newUserId} is null or exists ${query
-      .select({ id: users.id })
-      .from(users)
-      .where(and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, newUserId)))}`,
+    or(
+      isNull(newUserId),
+      exists(
+        query
+          .select({ id: users.id })
+          .from(users)
+          .where(and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, newUserId))),
+      ),
+    ),
     () => new ApiError('user_not_found', 'userId names a user that the organization does not have.'),
+    [userId, userIdIsGiven],
   ),
   projectsExist: precondition(
-    sql`not exists (select 1 from json_each(${sql.placeholder('projectIds')}) where not exists ${query
-      .select({ id: projects.id })
-      .from(projects)
-      .where(and(eq(projects.organizationId, apiKeys.organizationId), sql`${projects.id} = value`))})`,
-    () =>
-      new ApiError('project_not_found', 'projectIds names a project that the organization does not have.'),
+    notExists(
+      query
+        .select({ one: sql`1` })
+        .from(sql`json_each(${projectIds})`)
+        .where(
+          notExists(
+            query
+              .select({ id: projects.id })
+              .from(projects)
+              .where(and(eq(projects.organizationId, apiKeys.organizationId), sql`${projects.id} = value`)),
+          ),
+        ),
+    ),
+    () => new ApiError('project_not_found', 'projectIds names a project that the organization does not have.'),
+    [projectIds],
   ),
   callerIsUnrotated: callerIsUnrotated(),
   callerHasScopes: precondition(
@@ -141,22 +154,25 @@ export const creatable = requiring([earlierKey], {
         'exceeds_own_key',
         'scopes has a scope that your API key lacks. Leave it out, or use an API key that has it.',
       ),
+    [scopes],
   ),
-  userIsInReach: precondition(
+  userIsAccessible: precondition(
     actsAs(newUserId),
     () =>
       new ApiError(
         'exceeds_own_key',
         'userId is not the user that your API key acts as. Leave it out, or use an API key that acts as no user.',
       ),
+    [userId, userIdIsGiven],
   ),
-  projectsAreInReach: precondition(
+  projectsAreAccessible: precondition(
     includesProjects(newProjectIds),
     () =>
       new ApiError(
         'exceeds_own_key',
         'projectIds goes beyond the projects of your API key. Leave it out, or use an API key that may use these projects.',
       ),
+    [projectIds, projectIdsIsGiven],
   ),
   callerLivesAsLong: precondition(
     livesUntil(newExpiresAt),
@@ -165,13 +181,14 @@ export const creatable = requiring([earlierKey], {
         'exceeds_own_key',
         'expiresAt goes beyond the end of your API key. Leave it out, or use an API key that is valid for longer.',
       ),
+    [expiresAt, expiresAtIsGiven],
   ),
   earlierKeyId,
   // A rotation replaces one key by another, so it always fits.
   withinQuota: withinApiKeyQuota,
 })
 
-export const insertKey = guardedChange(() =>
+export const insertKey = guardedChange(creatable, [name, hash], () =>
   query
     .insert(apiKeys)
     .select(
@@ -192,7 +209,7 @@ export const insertKey = guardedChange(() =>
         }),
       ),
     )
-    .returning(fieldsOf(apiKeys)),
+    .returning(fields),
 )
 
 /** The key that the request names. */
@@ -205,13 +222,10 @@ const keyExists = precondition(
   () => new ApiError('api_key_not_found', 'There is no API key with this apiKeyId.'),
 )
 
-const keyIsInReach = precondition(
-  isKeyInReach(named),
+const keyIsAccessible = precondition(
+  isKeyAccessible(named),
   () =>
-    new ApiError(
-      'api_key_forbidden',
-      'The API key belongs to another user, or may use projects that yours may not.',
-    ),
+    new ApiError('api_key_forbidden', 'The API key belongs to another user, or may use projects that yours may not.'),
 )
 
 /** Lists the keys of all users, for a caller that acts as none. */
@@ -227,10 +241,9 @@ function listing(isListed: SQL) {
     gt(named.id, cursor),
     isNull(named.revokedAt),
   )
-  return guarded(() =>
+  return guarded(authorized, [kind, cursor, rowLimit], () =>
     authorized
-      // An alias has the columns of its table, under a type of its own.
-      .rows(fieldsOf(named as unknown as typeof apiKeys), and(isListed, includesProjects(named.projectIds)))
+      .rows(columnsIn(named, apiKey), and(isListed, includesProjects(named.projectIds)))
       .innerJoin(named, isListable)
       .orderBy(asc(named.id))
       .limit(rowLimit),
@@ -259,12 +272,13 @@ export const sessionCreatable = requiring([], {
   ),
   callerIsUnrotated: callerIsUnrotated(),
   callerLivesAsLong: precondition(
-    or(sql`not ${sql.placeholder('expiresAtIsGiven')}`, livesUntil(expiresAt)),
+    or(not(expiresAtIsGiven), livesUntil(expiresAt)),
     () =>
       new ApiError(
         'exceeds_own_key',
         'expiresInSeconds goes beyond the end of your API key. Leave it out, or use an API key that is valid for longer.',
       ),
+    [expiresAt, expiresAtIsGiven],
   ),
 })
 
@@ -277,16 +291,23 @@ const surplusSessions = sql`(${sessionCreatable
   .limit(MAX_SESSIONS)
   .offset(MAX_SESSIONS - 1)}) as ${surplus}`
 
-export const recordSurplusSessions = recordRevocations(surplusSessions, of(surplus, 'id'), sql`true`, mayAct)
+export const recordSurplusSessions = recordRevocations(
+  sessionCreatable,
+  [],
+  surplusSessions,
+  of(surplus, 'id'),
+  sql`true`,
+  mayAct,
+)
 
-export const endSurplusSessions = guarded(() =>
+export const endSurplusSessions = guarded(sessionCreatable, [], () =>
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })
     .where(sql`${apiKeys.hash} in (select "hash" from ${surplusSessions})`),
 )
 
-export const insertSession = guardedChange(() =>
+export const insertSession = guardedChange(sessionCreatable, [id, sessionName, hash], () =>
   query
     .insert(apiKeys)
     .select(
@@ -294,7 +315,7 @@ export const insertSession = guardedChange(() =>
         insertRow(apiKeys, {
           organizationId: apiKeys.organizationId,
           id,
-          name: sql`coalesce(${name}, ${apiKeys.name})`,
+          name: sql`coalesce(${sessionName}, ${apiKeys.name})`,
           kind: sql`'session'`,
           hash,
           scopes: apiKeys.scopes,
@@ -306,34 +327,23 @@ export const insertSession = guardedChange(() =>
         }),
       ),
     )
-    .returning(fieldsOf(apiKeys)),
+    .returning(fields),
 )
 
 export const rotatable = requiring(
-  [{ table: named, on: and(isNamed, isNull(named.revokedAt)) }, earlierKey],
+  [{ table: named, on: and(isNamed, isNull(named.revokedAt)), takes: [apiKeyId] }, earlierKey],
   {
     keyExists,
     callerIsUnrotated: callerIsUnrotated(isCallersOwn),
-    keyIsInReach,
-    keyIsNoSession: keyIsNoSession(
-      named,
-      'The API key is a session, which cannot be rotated. Create another session.',
-    ),
+    keyIsAccessible,
+    keyIsNoSession: keyIsNoSession(named, 'The API key is a session, which cannot be rotated. Create another session.'),
     callerHasScopes: precondition(
       hasScopes(named.scopes),
-      () =>
-        new ApiError(
-          'exceeds_own_key',
-          'The API key has scopes that yours lacks. Use an API key that has them.',
-        ),
+      () => new ApiError('exceeds_own_key', 'The API key has scopes that yours lacks. Use an API key that has them.'),
     ),
     callerLivesAsLong: precondition(
       livesUntil(named.expiresAt),
-      () =>
-        new ApiError(
-          'exceeds_own_key',
-          'The API key ends after yours. Use an API key that is valid for longer.',
-        ),
+      () => new ApiError('exceeds_own_key', 'The API key ends after yours. Use an API key that is valid for longer.'),
     ),
     earlierKeyId,
     keyIsUnrotated: precondition(
@@ -347,7 +357,7 @@ export const rotatable = requiring(
   },
 )
 
-export const insertSuccessor = guardedChange(() =>
+export const insertSuccessor = guardedChange(rotatable, [hash], () =>
   query
     .insert(apiKeys)
     .select(
@@ -368,18 +378,16 @@ export const insertSuccessor = guardedChange(() =>
         }),
       ),
     )
-    .returning(fieldsOf(apiKeys)),
+    .returning(fields),
 )
 
 /** The successor takes over the feeds of skills, which end with their key. */
-export const moveFeeds = guarded(() =>
+export const moveFeeds = guarded(rotatable, [], () =>
   query
     .update(skillFeeds)
     .set({ apiKeyId: sql`${id}` })
     .where(and(eq(skillFeeds.organizationId, rotatable.organizationId), eq(skillFeeds.apiKeyId, apiKeyId))),
 )
-
-const overlapEndsAt = sql.placeholder('overlapEndsAt')
 
 /** The sessions that would outlive the rotated key. */
 const shortened = sql`"shortened"`
@@ -389,13 +397,15 @@ const shortenedSessions = sql`(${rotatable
 
 /** Without an overlap, the rotation ends the sessions. */
 export const recordEndedSessions = recordRevocations(
+  rotatable,
+  [overlapEndsAt],
   shortenedSessions,
   of(shortened, 'id'),
   sql`${overlapEndsAt} <= ${now}`,
   mayAct,
 )
 
-export const shortenSessions = guarded(() =>
+export const shortenSessions = guarded(rotatable, [overlapEndsAt], () =>
   query
     .update(apiKeys)
     .set({ expiresAt: sql`${overlapEndsAt}` })
@@ -403,30 +413,36 @@ export const shortenSessions = guarded(() =>
 )
 
 /** Ends the key that has the successor, after the overlap. */
-export const retireKey = guarded(() => {
-  return query
+export const retireKey = guarded(rotatable, [overlapEndsAt], () =>
+  query
     .update(apiKeys)
     .set({
       rotatedAt: sql`${now}`,
       expiresAt: sql`min(coalesce(${apiKeys.expiresAt}, ${overlapEndsAt}), ${overlapEndsAt})`,
     })
-    .where(and(eq(apiKeys.organizationId, rotatable.organizationId), eq(apiKeys.id, apiKeyId)))
-})
+    .where(and(eq(apiKeys.organizationId, rotatable.organizationId), eq(apiKeys.id, apiKeyId))),
+)
 
 export const deletable = requiring(
   // With its descendants, a key that is revoked already can be deleted: they can outlive it.
-  [{ table: named, on: and(isNamed, or(isNull(named.revokedAt), sql`${descendants}`)) }],
+  [
+    {
+      table: named,
+      on: and(isNamed, or(isNull(named.revokedAt), sql`${descendants}`)),
+      takes: [apiKeyId, descendants],
+    },
+  ],
   {
     keyExists,
     // The successor of a key that rotated itself is its descendant, so a rotated key deletes no descendants.
-    callerIsUnrotated: callerIsUnrotated(and(isCallersOwn, sql`not ${descendants}`)),
-    keyIsInReach,
+    callerIsUnrotated: callerIsUnrotated(and(isCallersOwn, not(descendants))),
+    keyIsAccessible,
   },
 )
 
 /** The key of the caller, as the named key. */
 export const ownDeletable = requiring(
-  [{ table: named, on: eq(named.hash, apiKeys.hash) }],
+  [{ table: named, on: eq(named.hash, apiKeys.hash), takes: [] }],
   {},
   { ownId: sql<string>`${named.id}` },
 )
@@ -443,10 +459,11 @@ const fieldsOfLineage = (key: typeof child | typeof named | typeof session, isNa
 })
 
 /**
- * The deletion of the named key. It revokes the key's sessions too and, if it includes them, the descendants, also those of
- * revoked keys. The index `apiKeysByCreator` has all that the search reads of a descendant.
+ * The deletion of the named key. It revokes the key's sessions too and, if it includes them, the descendants, also
+ * those of revoked keys. The index `apiKeysByCreator` has all that the search reads of a descendant.
  */
-function deletionOf({ rows }: Pick<Preconditions, 'rows'>) {
+function deletionStatements<P extends Parameter>(preconditions: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>) {
+  const { rows } = preconditions
   const endingKeys = sql`(with recursive ${lineage}("organizationId", "id", "hash", "revokedAt", "isNamed") as ${rows(
     fieldsOfLineage(named, 1),
   )
@@ -457,20 +474,24 @@ function deletionOf({ rows }: Pick<Preconditions, 'rows'>) {
         .from(child)
         .innerJoin(
           lineage,
-          and(
-            eq(child.organizationId, of(lineage, 'organizationId')),
-            eq(child.createdByKeyId, of(lineage, 'id')),
-          ),
+          and(eq(child.organizationId, of(lineage, 'organizationId')), eq(child.createdByKeyId, of(lineage, 'id'))),
         )
         .where(sql`${descendants}`),
     )} select * from ${lineage} where "revokedAt" is null) as ${ending}`
 
-  const record = recordRevocations(endingKeys, of(ending, 'id'), sql`not ${of(ending, 'isNamed')}`, mayAct)
+  const record = recordRevocations(
+    preconditions,
+    [descendants],
+    endingKeys,
+    of(ending, 'id'),
+    not(of(ending, 'isNamed')),
+    mayAct,
+  )
 
-  // Descendants that are revoked together with their creators have no live descendants, so they lose their creator: no later
-  // deletion has to search them.
+  // Descendants that are revoked together with their creators have no live descendants, so they lose their creator: no
+  // later deletion has to search them.
   const creator = sql`case when ${of(ending, 'isNamed')} or not ${descendants} then ${apiKeys.createdByKeyId} end`
-  const revoke = guardedChange(() =>
+  const revoke = guardedChange(preconditions, [descendants], () =>
     query
       .update(apiKeys)
       .set({ revokedAt: sql`${now}`, createdByKeyId: creator })
@@ -479,8 +500,8 @@ function deletionOf({ rows }: Pick<Preconditions, 'rows'>) {
       .where(sql`${apiKeys.hash} = +${of(ending, 'hash')}`)
       .returning({ id: apiKeys.id }),
   )
-  return [record, revoke] as const
+  return { record, revoked: revoke }
 }
 
-export const deletion = deletionOf(deletable)
-export const ownDeletion = deletionOf(ownDeletable)
+export const deletion = deletionStatements(deletable)
+export const ownDeletion = deletionStatements(ownDeletable)

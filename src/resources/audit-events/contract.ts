@@ -6,13 +6,11 @@ import { docs, externalId, instant, text, time, uuid } from '../../http/fields.t
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
-const auditEvent = z
+export const auditEvent = z
   .strictObject({
     id: uuid(),
     operation: z.string().register(docs, { description: 'The `operationId` of the change or lease.' }),
-    target: z
-      .string()
-      .register(docs, { description: 'The path of the changed resource; of a lease, with the names.' }),
+    target: z.string().register(docs, { description: 'The path of the changed resource; of a lease, with the names.' }),
     apiKeyId: uuid('The API key that made the change.'),
     apiKeyName: z.string().register(docs, { description: 'The name of the API key at that time.' }),
     userId: z

@@ -1,25 +1,20 @@
 import { startOfIds, timeOfId } from '../../db/time-ids.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { END, filtersOf, pageOf, pagingOf } from '../../http/paging.ts'
+import { END, toFilters, toPage, toPaging } from '../../http/paging.ts'
 import { listAuditEventsContract } from './contract.ts'
 import { listable, selectAuditEvents, selectLastExamined } from './statements.ts'
 
-export const listAuditEvents = endpoint(listAuditEventsContract, async ({ query }, context) => {
+export const listAuditEvents = endpoint(listAuditEventsContract, async (c, context) => {
+  const query = c.req.valid('query')
   const { since, until, operation = null, apiKeyId = null, userId = null, cursor = END } = query
-  const { isFiltered, values: filters } = filtersOf({ operation, apiKeyId, userId })
+  const { isFiltered, values: filters } = toFilters({ operation, apiKeyId, userId })
   const [before = END] = [cursor, until === undefined ? END : startOfIds(until)].sort()
-  const values = {
-    ...pagingOf(query),
-    ...filters,
-    first: since === undefined ? '' : startOfIds(since),
-    before,
-  }
-  const steps = isFiltered
-    ? ([selectAuditEvents, selectLastExamined] as const)
-    : ([selectAuditEvents] as const)
-  const [facts, events, [lastExamined] = []] = await context.run(listable, steps, values)
-  listable.requireMet(facts, context)
-  const { items, nextCursor } = pageOf(events, query, ({ id }) => id, lastExamined)
+  const { events, lastExamined } = await context.run(
+    listable,
+    { events: selectAuditEvents, lastExamined: isFiltered ? [selectLastExamined] : [] },
+    { ...toPaging(query), ...filters, first: since === undefined ? '' : startOfIds(since), before },
+  )
+  const { items, nextCursor } = toPage(events, query, ({ id }) => id, lastExamined[0])
   const timed = items.map((event) => ({ ...event, createdAt: timeOfId(event.id) }))
   return { body: { items: timed, nextCursor } }
 })

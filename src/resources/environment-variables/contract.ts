@@ -46,12 +46,7 @@ export const deleteEnvironmentVariableContract = {
       .register(docs, { id: 'EnvironmentVariableDeletion' }),
     example: { deleted: true, key: EXAMPLE_IDS.variableKey },
   },
-  errorCodes: [
-    'project_forbidden',
-    'project_not_found',
-    'environment_variable_not_found',
-    'project_archived',
-  ],
+  errorCodes: ['project_forbidden', 'project_not_found', 'environment_variable_not_found', 'project_archived'],
   errors: {
     400: 'The path is invalid, or the API key lacks the required scope.',
     403: 'The API key is restricted to other projects.',
@@ -163,10 +158,7 @@ export const setEnvironmentVariablesContract = {
   body: z
     .strictObject({
       variables: z
-        .array(
-          z.strictObject({ key: variableKey, value }),
-          `an array of 1 to ${MAX_VARIABLES_PER_REQUEST} variables`,
-        )
+        .array(z.strictObject({ key: variableKey, value }), `an array of 1 to ${MAX_VARIABLES_PER_REQUEST} variables`)
         .check(
           z.minLength(1),
           z.maxLength(MAX_VARIABLES_PER_REQUEST),
@@ -184,8 +176,7 @@ export const setEnvironmentVariablesContract = {
   bodyLimitBytes: 8 * KIBIBYTE * KIBIBYTE,
   success: {
     status: 201,
-    description:
-      'The variables were stored, by this request or an earlier one with the same `Idempotency-Key`.',
+    description: 'The variables were stored, by this request or an earlier one with the same `Idempotency-Key`.',
     schema: z.strictObject({ items: z.array(variable) }).register(docs, { id: 'EnvironmentVariables' }),
     example: { items: [exampleVariable] },
     headers: { Location: 'The path of the list of variables.' },

@@ -1,9 +1,9 @@
-import type { RequestContext } from '../../access/request-context.ts'
+import { one, type RequestContext } from '../../access/request-context.ts'
 import { secretFingerprints } from '../../crypto/digest.ts'
 import { parseKeyRing } from '../../crypto/key-ring.ts'
 import { seal } from '../../crypto/sealed-value.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageOf, pagingOf } from '../../http/paging.ts'
+import { toPage, toPaging } from '../../http/paging.ts'
 import { describeProblem } from '../../http/problems.ts'
 import {
   deleteEnvironmentVariableContract,
@@ -27,67 +27,61 @@ import {
   VARIABLES,
 } from './statements.ts'
 
-export const deleteEnvironmentVariable = endpoint(
-  deleteEnvironmentVariableContract,
-  async ({ params }, context) => {
-    const { key } = await context.runForRow(deletable, [deleteVariable], params)
-    return { body: { deleted: true as const, key } }
-  },
-)
+export const deleteEnvironmentVariable = endpoint(deleteEnvironmentVariableContract, async (c, context) => {
+  const { deleted } = await context.run(deletable, { deleted: one(deleteVariable) }, c.req.valid('param'))
+  return { body: { deleted: true, key: deleted.key } }
+})
 
-export const listEnvironmentVariables = endpoint(
-  listEnvironmentVariablesContract,
-  async ({ params, query }, context) => {
-    const values = { ...params, ...pagingOf(query) }
-    const [facts, variables] = await context.run(readable, [selectVariables], values)
-    readable.requireMet(facts, context)
-    return { body: pageOf(variables, query, ({ key }) => key) }
-  },
-)
+export const listEnvironmentVariables = endpoint(listEnvironmentVariablesContract, async (c, context) => {
+  const query = c.req.valid('query')
+  const values = { ...c.req.valid('param'), ...toPaging(query) }
+  const { variables } = await context.run(readable, { variables: selectVariables }, values)
+  return { body: toPage(variables, query, ({ key }) => key) }
+})
 
-export const putEnvironmentVariable = endpoint(
-  putEnvironmentVariableContract,
-  async ({ params: { projectId, key }, body, path }, context) => {
-    const { putting, values } = await sealing(context, projectId, [{ key, value: body.value }])
-    const [facts, [stored]] = await context.run(settable, [putting], values)
-    if (!stored) throw settable.refusal(facts, context)
-    return { body: stored, location: facts.isNew ? path : undefined }
-  },
-)
+export const putEnvironmentVariable = endpoint(putEnvironmentVariableContract, async (c, context) => {
+  const { projectId, key } = c.req.valid('param')
+  const { value } = c.req.valid('json')
+  const { putSealed, values } = await sealVariables(context, projectId, [{ key, value }])
+  const { check, stored } = await context.run(
+    settable,
+    { stored: one(putSealed) },
+    { ...values, ...NO_IDEMPOTENCY_KEY },
+  )
+  return { body: stored, location: check.isNew ? context.path : undefined }
+})
 
-export const setEnvironmentVariables = endpoint(
-  setEnvironmentVariablesContract,
-  async ({ params: { projectId }, headers, body: { variables }, path }, context) => {
-    const { putting, values } = await sealing(context, projectId, variables)
-    const steps = [recordRequest, putting, selectRepeated] as const
-    const [facts, , stored, repeated] = await context.run(settable, steps, {
-      ...values,
-      ...secretIdempotencyOf(headers['Idempotency-Key'], [values.sealedFor, projectId, variables], context),
-    })
-    const isRepeated = facts.projectIsInReach && facts.isRepeated
-    if (stored.length === 0 && !isRepeated) throw settable.refusal(facts, context)
-    const items = (isRepeated ? repeated : stored).toSorted((a, b) => (a.key < b.key ? -1 : 1))
-    return { body: { items }, location: path }
-  },
-)
+export const setEnvironmentVariables = endpoint(setEnvironmentVariablesContract, async (c, context) => {
+  const { projectId } = c.req.valid('param')
+  const { variables } = c.req.valid('json')
+  const { 'Idempotency-Key': idempotencyKey } = c.req.valid('header')
+  const { putSealed, values } = await sealVariables(context, projectId, variables)
+  const { check, stored, repeated } = await context.attempt(
+    settable,
+    { recordRequest, stored: putSealed, repeated: selectRepeated },
+    { ...values, ...fingerprintSecret(idempotencyKey, [values.sealedFor, projectId, variables], context) },
+  )
+  const isRepeated = check.projectIsAccessible && check.isRepeated
+  if (stored.length === 0 && !isRepeated) throw settable.refusal(check, context)
+  const items = (isRepeated ? repeated : stored).toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  return { body: { items }, location: context.path }
+})
 
-export const leaseEnvironmentVariables = endpoint(
-  leaseEnvironmentVariablesContract,
-  async ({ params: { projectId }, body: { publicKey, keys } }, context) => {
-    const { sealLease, senderTo } = await import('./lease.ts')
-    const sender = await senderTo(publicKey)
-    if (!sender) throw await context.caller.inputError(LOW_ORDER)
-    const [facts, variables] = await context.run(leasable, [selectLeased, recordLease], {
-      ...context.auditValues,
-      projectId,
-      keys: keys ? JSON.stringify(keys) : null,
-    })
-    leasable.requireMet(facts, context)
-    const owner = { organizationId: facts.callerOrganizationId, projectId }
-    const ring = parseKeyRing(context.environment.ENCRYPTION_KEYS)
-    return { body: await sealLease(sender, owner, variables, ring) }
-  },
-)
+export const leaseEnvironmentVariables = endpoint(leaseEnvironmentVariablesContract, async (c, context) => {
+  const { projectId } = c.req.valid('param')
+  const { publicKey, keys } = c.req.valid('json')
+  const { sealLease, senderTo } = await import('./lease.ts')
+  const sender = await senderTo(publicKey)
+  if (!sender) throw await context.caller.inputError(LOW_ORDER)
+  const { check, variables } = await context.run(
+    leasable,
+    { variables: selectLeased, recordLease },
+    { ...context.auditValues, projectId, keys: keys ? JSON.stringify(keys) : null },
+  )
+  const owner = { organizationId: check.callerOrganizationId, projectId }
+  const ring = parseKeyRing(context.environment.ENCRYPTION_KEYS)
+  return { body: await sealLease(sender, owner, variables, ring) }
+})
 
 const LOW_ORDER = describeProblem('publicKey', {
   wrong: 'is a low-order point, so anyone could open the lease',
@@ -99,8 +93,8 @@ interface Variable {
   readonly value: string
 }
 
-/** Seals the values for their organization, which must be known before the trip. */
-async function sealing(context: RequestContext, projectId: string, variables: readonly Variable[]) {
+/** Seals the values for their organization, which must be known before the round trip. */
+async function sealVariables(context: RequestContext, projectId: string, variables: readonly Variable[]) {
   const organizationId = await context.caller.expectedOrganizationId()
   const ring = parseKeyRing(context.environment.ENCRYPTION_KEYS)
   const purpose = 'environment-variable'
@@ -112,7 +106,7 @@ async function sealing(context: RequestContext, projectId: string, variables: re
   )
   return {
     /** Stores all of the variables or none. */
-    putting: VARIABLES.fill(putVariables, sealed),
+    putSealed: VARIABLES.fill(putVariables, sealed),
     values: {
       projectId,
       sealedFor: organizationId,
@@ -120,14 +114,15 @@ async function sealing(context: RequestContext, projectId: string, variables: re
       variableLimit: context.limits.variables,
       sealedLength: sealed.reduce((sum, { sealedValue }) => sum + sealedValue.length, 0),
       firstSeal: sealed[0]?.sealedValue.replace(/[^.]*$/, '') ?? null,
-      ...secretIdempotencyOf(undefined, [], context),
     },
   }
 }
 
+const NO_IDEMPOTENCY_KEY = { idempotencyKey: null, fingerprints: '[]' }
+
 /** The values of the statements for an `Idempotency-Key` and its request. */
-function secretIdempotencyOf(key: string | undefined, request: readonly unknown[], context: RequestContext) {
-  if (key === undefined) return { idempotencyKey: null, fingerprints: '[]' }
+function fingerprintSecret(key: string | undefined, request: readonly unknown[], context: RequestContext) {
+  if (key === undefined) return NO_IDEMPOTENCY_KEY
   const text = JSON.stringify([key, ...request])
   const fingerprints = secretFingerprints(text, parseKeyRing(context.environment.ENCRYPTION_KEYS))
   return { idempotencyKey: key, fingerprints: JSON.stringify(fingerprints) }

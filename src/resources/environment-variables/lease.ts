@@ -1,12 +1,8 @@
-/** Seals variables to a public key by HPKE (RFC 9180, base mode, one message for each encapsulated key). Loaded on first use. */
-import {
-  Aes256Gcm,
-  CipherSuite,
-  DhkemX25519HkdfSha256,
-  EncapError,
-  HkdfSha256,
-  type SenderContext,
-} from '@hpke/core'
+/**
+ * Seals variables to a public key by HPKE (RFC 9180, base mode, one message for each encapsulated key). Loaded on first
+ * use.
+ */
+import { Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, EncapError, HkdfSha256, type SenderContext } from '@hpke/core'
 import type { KeyRing } from '../../crypto/key-ring.ts'
 import { ApiError } from '../../errors.ts'
 import { describeSize } from '../../http/problems.ts'
@@ -37,7 +33,7 @@ export async function senderTo(publicKey: string): Promise<SenderContext | undef
   }
 }
 
-/** @throws {ApiError} 409 if the values are too large; another error if one can't be decrypted. */
+/** @throws {ApiError} 409 if the values are too large; another error if one cannot be decrypted. */
 export async function sealLease(
   sender: SenderContext,
   owner: Owner,
@@ -45,14 +41,14 @@ export async function sealLease(
   ring: KeyRing,
 ) {
   const keys = variables.map(({ key }) => key)
-  const plaintext = await plaintextOf(variables, owner, ring)
+  const plaintext = await encodeVariables(variables, owner, ring)
   const aad = Buffer.from(JSON.stringify([owner.organizationId, owner.projectId, ...keys]))
   const ciphertext = await sender.seal(plaintext, aad)
   return { ...owner, keys, enc: toBase64Url(sender.enc), ciphertext: toBase64Url(ciphertext) }
 }
 
 /** The JSON object of the values by name, in UTF-8. One value at a time is in memory as text. */
-async function plaintextOf(variables: readonly SealedVariable[], owner: Owner, ring: KeyRing) {
+async function encodeVariables(variables: readonly SealedVariable[], owner: Owner, ring: KeyRing) {
   const parts: Buffer[] = []
   let size = 0
   const add = (text: string) => {

@@ -1,32 +1,39 @@
 /** The environment variables of a project, in SQL. Only `selectLeased` selects sealed values. */
-import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, gt, isNotNull, isNull, not, notExists, or, type SQL, sql } from 'drizzle-orm'
 import { recordRead } from '../../access/audit.ts'
-import { now } from '../../access/guard.ts'
-import {
-  type Join,
-  precondition,
-  preconditionUnless,
-  requiring,
-  uncheckedPrecondition,
-} from '../../access/preconditions.ts'
-import { namedProject, projectExists, projectIsActive, projectIsInReach } from '../../access/project.ts'
+import { precondition, preconditionUnless, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
+import { namedProject, projectExists, projectIsAccessible, projectIsActive } from '../../access/project.ts'
 import { exceededQuota, quotaExceeded } from '../../access/quotas.ts'
+import { cursor, now, number, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, environmentVariables, projects, variableRequests } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
 import { describeSent } from '../../http/problems.ts'
 
-const projectId = sql.placeholder('projectId')
-const key = sql.placeholder('key')
+const projectId = text('projectId')
+const key = text('key')
+/** JSON list of the names of the variables that the request sets or leases; NULL for a lease of all. */
+const keys = textOrNull('keys')
+const variableLimit = number('variableLimit')
+/** The characters of the request's sealed values. */
+const sealedLength = number('sealedLength')
+/** The organization that the values are sealed for. */
+const sealedFor = text('sealedFor')
+/** The start of the first sealed value. */
+const firstSeal = textOrNull('firstSeal')
+const idempotencyKey = textOrNull('idempotencyKey')
+/** JSON list of the fingerprints of the request's body, one for each encryption key. */
+const fingerprints = text('fingerprints')
 
-const namedVariable: Join = {
+const namedVariable = {
   table: environmentVariables,
   on: and(
     eq(environmentVariables.organizationId, apiKeys.organizationId),
     eq(environmentVariables.projectId, projectId),
     eq(environmentVariables.key, key),
   ),
+  takes: [projectId, key],
 }
 
 const variableExists = precondition(
@@ -41,11 +48,11 @@ const variableExists = precondition(
 export const deletable = requiring([namedProject, namedVariable], {
   projectExists,
   variableExists,
-  projectIsInReach,
+  projectIsAccessible,
   projectIsActive,
 })
 
-export const deleteVariable = guardedChange(() =>
+export const deleteVariable = guardedChange(deletable, [], () =>
   query
     .delete(environmentVariables)
     .where(
@@ -57,14 +64,6 @@ export const deleteVariable = guardedChange(() =>
     )
     .returning({ key: environmentVariables.key }),
 )
-
-const cursor = sql.placeholder('cursor')
-const rowLimit = sql.placeholder('rowLimit')
-const idempotencyKey = sql.placeholder('idempotencyKey')
-/** JSON list of the fingerprints of the request's body, one for each encryption key. */
-const fingerprints = sql.placeholder('fingerprints')
-/** JSON list of the names of the variables that the request sets or leases; NULL for a lease of all. */
-const keys = sql.placeholder('keys')
 
 const isOfProject = and(
   eq(environmentVariables.organizationId, projects.organizationId),
@@ -78,9 +77,9 @@ const fields = {
   updatedAt: environmentVariables.updatedAt,
 }
 
-export const readable = requiring([namedProject], { projectExists, projectIsInReach })
+export const readable = requiring([namedProject], { projectExists, projectIsAccessible })
 
-export const selectVariables = guarded(() =>
+export const selectVariables = guarded(readable, [cursor, rowLimit], () =>
   query
     .select(fields)
     .from(environmentVariables)
@@ -95,7 +94,6 @@ export const selectVariables = guarded(() =>
     .limit(rowLimit),
 )
 
-const sealedLength = sql.placeholder('sealedLength')
 const isSet = sql`${environmentVariables.key} in (select value from json_each(${keys}))`
 
 /** 12 MiB of values when sealed. They fit into one response of `ProjectEnvironments.read`. */
@@ -104,18 +102,19 @@ const MAX_SEALED_CHARACTERS = 16 * 2 ** 20 + 500 * 128
 /** True if the project stays within its limits. It is the same before, during and after the request. */
 const fits = sql<0 | 1>`${query
   .select({
-    fits: sql`count(*) + json_array_length(${keys}) <= ${sql.placeholder('variableLimit')}
+    fits: sql`count(*) + json_array_length(${keys}) <= ${variableLimit}
       and coalesce(sum(length(${environmentVariables.sealedValue})), 0) + ${sealedLength}
         <= ${sql.raw(String(MAX_SEALED_CHARACTERS))}`,
   })
   .from(environmentVariables)
-  .where(and(isOfProject, sql`not ${isSet}`))}`
+  .where(and(isOfProject, not(isSet)))}`
+
+const isFirst = sql`${environmentVariables.key} = ${keys} ->> 0`
 
 /** 1 if the first of the request's variables, which is the only one of a PUT, did not exist before. */
-const isNew = sql<0 | 1>`not exists ${query
-  .select({ one: sql`1` })
-  .from(environmentVariables)
-  .where(and(isOfProject, sql`${environmentVariables.key} = ${keys} ->> 0`))}`
+const isNew = sql<0 | 1>`${notExists(
+  query.select({ one: sql`1` }).from(environmentVariables).where(and(isOfProject, isFirst)),
+)}`
 
 /** A value over the variables that the request replaces. */
 const replaced = (value: SQL) =>
@@ -126,28 +125,25 @@ const exceeded = exceededQuota({
 })
 
 /**
- * True if a chunk of the request is stored already. Then the others follow, although the usage has changed. No two sealed
- * values start the same, because each has its own IV.
+ * True if a chunk of the request is stored already. Then the others follow, although the usage has changed. No two
+ * sealed values start the same, because each has its own IV.
  */
-const isBegun = sql`exists ${query
-  .select({ one: sql`1` })
-  .from(environmentVariables)
-  .where(
-    and(
-      isOfProject,
-      sql`${environmentVariables.key} = ${keys} ->> 0`,
-      sql`instr(${environmentVariables.sealedValue}, ${sql.placeholder('firstSeal')}) = 1`,
-    ),
-  )}`
+const isBegun = exists(
+  query
+    .select({ one: sql`1` })
+    .from(environmentVariables)
+    .where(and(isOfProject, isFirst, sql`instr(${environmentVariables.sealedValue}, ${firstSeal}) = 1`)),
+)
 
 /** The request that has this `Idempotency-Key`: an earlier one, or this one once it is recorded. */
-const namedRequest: Join = {
+const namedRequest = {
   table: variableRequests,
   on: and(
     eq(variableRequests.organizationId, projects.organizationId),
     eq(variableRequests.projectId, projects.id),
     eq(variableRequests.idempotencyKey, idempotencyKey),
   ),
+  takes: [idempotencyKey],
 }
 const hasEqualBody = sql`${variableRequests.idempotencyFingerprint} in (select value from json_each(${fingerprints}))`
 
@@ -155,15 +151,17 @@ export const settable = requiring(
   [namedProject, namedRequest],
   {
     projectExists,
-    projectIsInReach,
+    projectIsAccessible,
     isFirstRequest: precondition(
       or(isNull(variableRequests.idempotencyKey), and(eq(variableRequests.createdAt, now), hasEqualBody)),
       () => idempotencyKeyReused('new variables'),
+      [fingerprints],
     ),
     projectIsActive,
     exceededQuota: preconditionUnless(
       exceeded,
       ({ limits }, quota) => quotaExceeded(quota, limits),
+      [keys, sealedLength, firstSeal],
       or(isBegun, isNull(exceeded)),
     ),
     isWithinLimits: uncheckedPrecondition(
@@ -173,6 +171,7 @@ export const settable = requiring(
           'environment_variable_limit',
           `The project would have more than ${limits.variables} variables, or more than 12 MiB of values. Delete some first.`,
         ),
+      [keys, sealedLength, firstSeal, variableLimit],
     ),
   },
   {
@@ -180,13 +179,14 @@ export const settable = requiring(
     /** True if a request with the same `Idempotency-Key` and an equal body was sent before. */
     isRepeated: sql<0 | 1>`coalesce(${hasEqualBody}, false)`,
   },
+  [keys, fingerprints],
 )
 
 /** The values are sealed for one organization. If it is not the caller's, nothing is stored. */
-const isSealedForCaller = eq(apiKeys.organizationId, sql.placeholder('sealedFor'))
+const isSealedForCaller = eq(apiKeys.organizationId, sealedFor)
 
 /** Records a request that has an `Idempotency-Key`. */
-export const recordRequest = guarded(() =>
+export const recordRequest = guarded(settable, [sealedFor], () =>
   query
     .insert(variableRequests)
     .select(
@@ -198,7 +198,7 @@ export const recordRequest = guarded(() =>
           idempotencyFingerprint: sql`${fingerprints} ->> 0`,
           createdAt: now,
         }),
-        and(isSealedForCaller, sql`${idempotencyKey} is not null`),
+        and(isSealedForCaller, isNotNull(idempotencyKey)),
       ),
     )
     .onConflictDoNothing(),
@@ -207,7 +207,7 @@ export const recordRequest = guarded(() =>
 /** A chunk of the request's variables. */
 export const VARIABLES = chunkOf('key', 'sealedValue')
 
-export const putVariables = guardedChange(() =>
+export const putVariables = guardedChange(settable, [sealedFor], () =>
   query
     .insert(environmentVariables)
     .select(
@@ -233,7 +233,7 @@ export const putVariables = guardedChange(() =>
 )
 
 /** The variables of a request that was sent before with an equal body, as they are now. */
-export const selectRepeated = guarded(() =>
+export const selectRepeated = guarded(readable, [idempotencyKey, fingerprints, keys], () =>
   readable
     .rows(fields)
     .innerJoin(variableRequests, and(namedRequest.on, hasEqualBody))
@@ -250,40 +250,46 @@ const keyIsRestricted = precondition(
     ),
 )
 
-const MOST_NAMED = 3
+const MAX_NAMED = 3
 
 /** The first names of the request that the project does not have, and one more if there are others. */
 const missingKeys = sql<string | null>`(select group_concat(value) from ${query
   .select({ value: sql`value` })
   .from(sql`json_each(${keys})`)
   .where(
-    sql`not exists ${query
-      .select({ one: sql`1` })
-      .from(environmentVariables)
-      .where(and(isOfProject, sql`${environmentVariables.key} = value`))}`,
+    notExists(
+      query
+        .select({ one: sql`1` })
+        .from(environmentVariables)
+        .where(and(isOfProject, sql`${environmentVariables.key} = value`)),
+    ),
   )
-  .limit(MOST_NAMED + 1)})`
+  .limit(MAX_NAMED + 1)})`
 
-const keysExist = preconditionUnless(missingKeys, (_, missing) => {
-  const names = missing.split(',').map((name) => describeSent(name))
-  const others = names.splice(MOST_NAMED).length > 0 ? ' and others' : ''
-  return new ApiError(
-    'environment_variable_not_found',
-    `The project has no environment variable ${names.join(', ')}${others}. Keys are case-sensitive.`,
-  )
-})
+const keysExist = preconditionUnless(
+  missingKeys,
+  (_, missing) => {
+    const names = missing.split(',').map((name) => describeSent(name))
+    const others = names.splice(MAX_NAMED).length > 0 ? ' and others' : ''
+    return new ApiError(
+      'environment_variable_not_found',
+      `The project has no environment variable ${names.join(', ')}${others}. Keys are case-sensitive.`,
+    )
+  },
+  [keys],
+)
 
 /** Archived projects can be read, as by `ProjectEnvironments`. */
 export const leasable = requiring([namedProject], {
   projectExists,
   keysExist,
   keyIsRestricted,
-  projectIsInReach,
+  projectIsAccessible,
 })
 
 const isLeased = sql`(${keys} is null or ${isSet})`
 
-export const selectLeased = guarded(() =>
+export const selectLeased = guarded(leasable, [], () =>
   query
     .select({ key: environmentVariables.key, sealedValue: environmentVariables.sealedValue })
     .from(environmentVariables)
@@ -297,7 +303,7 @@ export const selectLeased = guarded(() =>
     .orderBy(asc(environmentVariables.key)),
 )
 
-const MOST_RECORDED_CHARACTERS = sql.raw('1000')
+const MAX_RECORDED_CHARACTERS = sql.raw('1000')
 
 const leasedKeys = query
   .select({ key: environmentVariables.key })
@@ -308,6 +314,7 @@ const leasedKeys = query
 /** Records the names of the leased variables, as many as there is room for. */
 export const recordLease = recordRead(
   leasable,
-  sql`(select ${'?keys='} || substr(names, 1, ${MOST_RECORDED_CHARACTERS}) || iif(length(names) > ${MOST_RECORDED_CHARACTERS}, '…', '')
+  [],
+  sql`(select ${'?keys='} || substr(names, 1, ${MAX_RECORDED_CHARACTERS}) || iif(length(names) > ${MAX_RECORDED_CHARACTERS}, '…', '')
     from (select group_concat(key) as names from ${leasedKeys}))`,
 )

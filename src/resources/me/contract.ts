@@ -11,8 +11,7 @@ export const retrieveMeContract = {
   path: '/v1/me',
   tag: 'API keys',
   summary: 'Retrieve the caller',
-  description:
-    'Returns the organization, the user and the permissions of the API key that sends the request.',
+  description: 'Returns the organization, the user and the permissions of the API key that sends the request.',
   scope: null,
   params: z.object({}),
   success: {

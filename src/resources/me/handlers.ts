@@ -1,11 +1,11 @@
 import { authorized } from '../../access/preconditions.ts'
+import { one } from '../../access/request-context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { retrieveMeContract } from './contract.ts'
 import { selectMe } from './statements.ts'
 
 export const retrieveMe = endpoint(retrieveMeContract, async (_, context) => {
-  const [, [me]] = await context.run(authorized, [selectMe], {})
-  if (!me) throw new Error('A live key has no organization')
+  const { me } = await context.run(authorized, { me: one(selectMe) }, {})
   const { organizationId, organizationName, userId, userName, id, name, kind, expiresAt } = me
   return {
     body: {

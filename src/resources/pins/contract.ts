@@ -51,9 +51,7 @@ export const updatePinContract = {
     description: 'The pin is at the requested position.',
     schema: z
       .strictObject({
-        updated: z
-          .boolean()
-          .register(docs, { description: 'False if the pin was already at this position.' }),
+        updated: z.boolean().register(docs, { description: 'False if the pin was already at this position.' }),
       })
       .register(docs, { id: 'PinUpdate' }),
     example: { updated: true },

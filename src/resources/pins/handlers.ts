@@ -1,4 +1,5 @@
 import { authorized } from '../../access/preconditions.ts'
+import { one } from '../../access/request-context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { deletePinContract, listPinsContract, putPinContract, updatePinContract } from './contract.ts'
 import {
@@ -13,37 +14,41 @@ import {
   selectPins,
 } from './statements.ts'
 
-export const updatePin = endpoint(updatePinContract, async ({ params, body }, context) => {
-  const { target, position } = body.placement
-  const [facts, placed] = await context.run(placeable, [place, renumber], {
-    ...params,
-    targetType: target.type,
-    targetId: target.id,
-    direction: position === 'before' ? -1 : 1,
-    pinLimit: context.limits.pins,
-  })
-  placeable.requireMet(facts, context)
+export const updatePin = endpoint(updatePinContract, async (c, context) => {
+  const { target, position } = c.req.valid('json').placement
+  const { placed } = await context.run(
+    placeable,
+    { placed: place, renumber },
+    {
+      ...c.req.valid('param'),
+      targetType: target.type,
+      targetId: target.id,
+      direction: position === 'before' ? -1 : 1,
+      pinLimit: context.limits.pins,
+    },
+  )
   return { body: { updated: placed.length > 0 } }
 })
 
-export const listPins = endpoint(listPinsContract, async ({ query }, context) => {
-  const [, pins] = await context.run(authorized, [selectPins], {})
+export const listPins = endpoint(listPinsContract, async (c, context) => {
+  const { expand } = c.req.valid('query')
+  const { pins } = await context.run(authorized, { pins: selectPins }, {})
   // D1 would count each row twice if SQLite sorted them.
   const inOrder = pins.toSorted((a, b) => a.position - b.position)
   const items = inOrder.map(({ position, name, projectId, archivedAt, ...pin }) =>
-    query.expand ? { ...pin, resource: { id: pin.resourceId, name, projectId, archivedAt } } : pin,
+    expand ? { ...pin, resource: { id: pin.resourceId, name, projectId, archivedAt } } : pin,
   )
   return { body: { items, nextCursor: null } }
 })
 
-export const putPin = endpoint(putPinContract, async ({ params, path }, context) => {
-  const values = { ...params, pinLimit: context.limits.pins }
-  const [facts, , [pin]] = await context.run(pinnable, [appendPin, selectPin], values)
-  if (!pin) throw pinnable.refusal(facts, context)
-  return { body: pin, location: facts.isNew ? path : undefined }
+export const putPin = endpoint(putPinContract, async (c, context) => {
+  const values = { ...c.req.valid('param'), pinLimit: context.limits.pins }
+  const { check, pin } = await context.run(pinnable, { appendPin, pin: one(selectPin) }, values)
+  return { body: pin, location: check.isNew ? context.path : undefined }
 })
 
-export const deletePin = endpoint(deletePinContract, async ({ params }, context) => {
-  await context.runForRow(deletable, [deletePinStatement], params)
-  return { body: { deleted: true as const, ...params } }
+export const deletePin = endpoint(deletePinContract, async (c, context) => {
+  const params = c.req.valid('param')
+  await context.run(deletable, { deleted: one(deletePinStatement) }, params)
+  return { body: { deleted: true, ...params } }
 })

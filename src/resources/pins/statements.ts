@@ -1,19 +1,13 @@
 /**
- * Pins, in SQL: the order is one list for each user, of even integers with gaps between them. So between two neighbours there is
- * always an integer. If it is odd, the gap has no more room, and the list is renumbered.
+ * Pins, in SQL: the order is one list for each user, of even integers with gaps between them. So between two neighbours
+ * there is always an integer. If it is odd, the gap has no more room, and the list is renumbered.
  */
 import { and, eq, getTableColumns, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { callersProjectIds, callerUser, isInReach, now } from '../../access/guard.ts'
+import { callersProjectIds, callerUser, isAccessible } from '../../access/guard.ts'
 import { hasProject, type ResourceTable } from '../../access/platform-resource.ts'
-import {
-  authorized,
-  isNew,
-  type Join,
-  precondition,
-  requiring,
-  uncheckedPrecondition,
-} from '../../access/preconditions.ts'
+import { authorized, isNew, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
+import { now, number, type Parameter, text } from '../../db/parameters.ts'
 import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, pins, projects, pullRequests, sessions } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
@@ -23,12 +17,15 @@ import { ApiError } from '../../errors.ts'
 /** The distance between neighbours after a renumbering and at either end: room for 29 placements into one gap. */
 const GAP = sql.raw(String(2 ** 30))
 
-const resourceType = sql.placeholder('resourceType')
-const resourceId = sql.placeholder('resourceId')
-const targetType = sql.placeholder('targetType')
-const targetId = sql.placeholder('targetId')
-/** -1: before the target; 1: after it. D1 binds every number as a float, and positions are integers. */
-const direction = sql`cast(${sql.placeholder('direction')} as integer)`
+const resourceType = text('resourceType')
+const resourceId = text('resourceId')
+const targetType = text('targetType')
+const targetId = text('targetId')
+const pinLimit = number('pinLimit')
+/** -1: before the target; 1: after it. */
+const side = number('direction')
+/** D1 binds every number as a float, and positions are integers. */
+const direction = sql`cast(${side} as integer)`
 
 type ProjectCondition = (projectId: SQLWrapper) => SQL
 
@@ -48,15 +45,19 @@ function resourceExists(
     else ${hasProject({ organizationId, projectId: id })} and ${isIncluded(id)} end`
 }
 
-/** The resource exists in the caller's organization, in a project within the reach of its key. */
+/** The resource exists in the caller's organization, in a project that its key may access. */
 const existsForCaller = (type: SQLWrapper, id: SQLWrapper) =>
-  resourceExists(apiKeys.organizationId, type, id, isInReach)
+  resourceExists(apiKeys.organizationId, type, id, isAccessible)
 
 const own = alias(pins, 'own')
 const target = alias(pins, 'target')
 
 /** The caller's pin of a resource. */
-const pinOf = (pin: typeof own | typeof target, type: SQLWrapper, id: SQLWrapper): Join => ({
+const pinOf = <const Type extends Parameter, const Id extends Parameter>(
+  pin: typeof own | typeof target,
+  type: Type,
+  id: Id,
+) => ({
   table: pin,
   on: and(
     eq(pin.organizationId, apiKeys.organizationId),
@@ -64,6 +65,7 @@ const pinOf = (pin: typeof own | typeof target, type: SQLWrapper, id: SQLWrapper
     eq(pin.resourceType, type),
     eq(pin.resourceId, id),
   ),
+  takes: [type, id],
 })
 const ownPin = pinOf(own, resourceType, resourceId)
 const targetPin = pinOf(target, targetType, targetId)
@@ -83,6 +85,7 @@ function countPins(): SQL<number> {
 const pinnableResourceExists = precondition(
   existsForCaller(resourceType, resourceId),
   () => new ApiError('resource_not_found', 'There is no such resource. Check resourceType and resourceId.'),
+  [resourceType, resourceId],
 )
 
 const pinExists = precondition(isPinned, () => new ApiError('pin_not_found', 'This resource is not pinned.'))
@@ -90,17 +93,18 @@ const pinExists = precondition(isPinned, () => new ApiError('pin_not_found', 'Th
 const targetIsPinned = precondition(
   and(isNotNull(target.position), existsForCaller(targetType, targetId)),
   () => new ApiError('pin_not_found', 'placement.target is not pinned. Name one of your pins.'),
+  [targetType, targetId],
 )
 
 /** Only a new pin counts against the limit. */
-const staysWithinLimit = sql`case when ${isPinned} then true else ${countPins()} < ${sql.placeholder('pinLimit')} end`
+const staysWithinLimit = sql`case when ${isPinned} then true else ${countPins()} < ${pinLimit} end`
 const tooManyPins = ({ limits }: { limits: Limits }) =>
   new ApiError('pin_limit', `The user has reached the limit of pins: ${limits.pins}. Remove one first.`)
 
 export const placeable = requiring([ownPin, targetPin], {
   resourceExists: pinnableResourceExists,
   targetIsPinned,
-  isWithinLimit: precondition(staysWithinLimit, tooManyPins),
+  isWithinLimit: precondition(staysWithinLimit, tooManyPins, [pinLimit]),
 })
 
 /** The position of the nearest other pin on the side of the target where this one goes; NULL at the end of the list. */
@@ -151,7 +155,7 @@ const moved = {
 }
 
 /** Moves or adds the pin. Returns a row if the order changed. */
-export const place = guardedChange(() =>
+export const place = guardedChange(placeable, [side], () =>
   query
     .insert(pins)
     .select(
@@ -174,7 +178,7 @@ export const place = guardedChange(() =>
 )
 
 /** Spreads the user's pins evenly after `place`, if the gap of the placed one has no more room. */
-export const renumber = guarded(() =>
+export const renumber = guarded(authorized, [resourceType, resourceId], () =>
   query
     .insert(pins)
     .select(
@@ -208,8 +212,8 @@ const itsProjectId = sql<string | null>`coalesce(${sessions.projectId}, ${pullRe
 /** The project that is pinned, or that has what is pinned; NULL if that was deleted. */
 const projectId = sql<string>`coalesce(${itsProjectId}, ${projects.id})`
 
-/** The pins of resources that exist within the reach of the key, each with its resource. */
-export const selectPins = guarded(() =>
+/** The pins of resources that exist that the key may access, each with its resource. */
+export const selectPins = guarded(authorized, [], () =>
   authorized
     .rows(
       {
@@ -219,10 +223,7 @@ export const selectPins = guarded(() =>
         projectId: itsProjectId.as('projectId'),
         archivedAt: projects.archivedAt,
       },
-      and(
-        hasProject({ organizationId: own.organizationId, projectId }),
-        isInReach(projectId, callersProjectIds),
-      ),
+      and(hasProject({ organizationId: own.organizationId, projectId }), isAccessible(projectId, callersProjectIds)),
     )
     .innerJoin(own, isCallers)
     .leftJoin(sessions, pinnedIn('session', sessions))
@@ -234,7 +235,7 @@ export const pinnable = requiring(
   [ownPin],
   {
     resourceExists: pinnableResourceExists,
-    isWithinLimit: uncheckedPrecondition(staysWithinLimit, tooManyPins),
+    isWithinLimit: uncheckedPrecondition(staysWithinLimit, tooManyPins, [pinLimit]),
   },
   { isNew: isNew(own.position) },
 )
@@ -245,7 +246,7 @@ const lastPosition = query
   .where(and(eq(pins.organizationId, apiKeys.organizationId), eq(pins.userId, apiKeys.userId)))
 
 /** Adds the pin at the end of the list, if the resource is not pinned yet. */
-export const appendPin = guardedChange(() =>
+export const appendPin = guardedChange(pinnable, [], () =>
   query.insert(pins).select(
     pinnable.rows(
       insertRow(pins, {
@@ -261,11 +262,11 @@ export const appendPin = guardedChange(() =>
   ),
 )
 
-export const selectPin = guarded(() => pinnable.rows(pin, isPinned))
+export const selectPin = guarded(pinnable, [], () => pinnable.rows(pin, isPinned))
 
 export const deletable = requiring([ownPin], { resourceExists: pinnableResourceExists, pinExists })
 
-export const deletePin = guardedChange(() =>
+export const deletePin = guardedChange(deletable, [], () =>
   query
     .delete(pins)
     .where(

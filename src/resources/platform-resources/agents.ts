@@ -1,5 +1,6 @@
 /** Agents: coding agents of the organization, which work in all of its projects. */
 import { unrestrictedFor } from '../../access/project.ts'
+import { columnsIn } from '../../db/rows.ts'
 import { agents } from '../../db/schema.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { uuid } from '../../http/fields.ts'
@@ -29,10 +30,11 @@ const forbidden = {
   change: 'The API key is restricted to projects.',
 } as const
 
-export const statements = {
-  ...organizationResourceStatements(AGENT, { toChange }),
-  ...archivingStatements(AGENT, toChange),
-}
 const contracts = organizationResourceContracts(AGENT, forbidden)
+const fields = columnsIn(agents, contracts.retrieve.success.schema)
+export const statements = {
+  ...organizationResourceStatements(AGENT, fields, { toChange }),
+  ...archivingStatements(AGENT, fields, toChange),
+}
 export const { put, retrieve, list, remove } = organizationResourceEndpoints(contracts, statements)
 export const update = archivingEndpoint(archivingContract(AGENT, contracts, forbidden), statements)

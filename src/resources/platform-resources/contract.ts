@@ -5,16 +5,7 @@ import type { Quota } from '../../environment.ts'
 import type { ErrorCode } from '../../errors.ts'
 import type { Contract, Tag } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
-import {
-  docs,
-  ENTITY_TAG,
-  externalId,
-  ifMatch,
-  ifNoneMatch,
-  instant,
-  onlyToCreate,
-  text,
-} from '../../http/fields.ts'
+import { docs, ENTITY_TAG, externalId, ifMatch, ifNoneMatch, instant, onlyToCreate, text } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import {
   INTERNAL_ERROR,
@@ -54,11 +45,14 @@ const EXAMPLE_TIME = '2026-03-02T09:15:00.000Z'
 const NO_PROJECT = 'The organization has no project with this projectId.'
 
 const name = () => text(1, 255, { description: 'The display name.' })
-const projectId = () =>
-  externalId({ description: 'The project that it belongs to.', example: EXAMPLE_IDS.projectId })
+const projectId = () => externalId({ description: 'The project that it belongs to.', example: EXAMPLE_IDS.projectId })
 
 /** What the contracts of all kinds share. @param fields those that not all kinds have, with an example of each. */
-function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLooseShape, examples: object) {
+function sharedContracts<const K extends Kind, Fields extends z.core.$ZodLooseShape>(
+  kind: K,
+  fields: Fields,
+  examples: object,
+) {
   const { type, noun } = kind
   const schema = z
     .strictObject({ id: kind.id(), ...fields, createdAt: instant(), updatedAt: instant() })
@@ -139,9 +133,7 @@ function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLoose
   } as const
 }
 
-export type OrganizationResourceContracts<K extends Kind> = ReturnType<
-  typeof organizationResourceContracts<K>
->
+export type OrganizationResourceContracts<K extends Kind> = ReturnType<typeof organizationResourceContracts<K>>
 
 /** Of projects, agents and users, which belong to the organization itself. */
 export function organizationResourceContracts<const K extends Kind>(kind: K, forbidden: Forbidden) {
@@ -174,11 +166,7 @@ export function organizationResourceContracts<const K extends Kind>(kind: K, for
     list: { ...list, query: z.object(pageQuery(kind.id())) },
     remove: {
       ...remove,
-      errorCodes: [
-        ...remove.errorCodes,
-        forbidden.code,
-        ...(forbidden.delete ? ['api_key_forbidden' as const] : []),
-      ],
+      errorCodes: [...remove.errorCodes, forbidden.code, ...(forbidden.delete ? ['api_key_forbidden' as const] : [])],
       errors: { ...remove.errors, 403: forbidden.delete ?? forbidden.change },
     },
   } as const satisfies Record<string, Contract>
@@ -217,11 +205,7 @@ export type ProjectResourceContracts<K extends Kind<ProjectResourceTable>> = Ret
 /** Of sessions and pull requests, which belong to a project. */
 export function projectResourceContracts<const K extends Kind<ProjectResourceTable>>(kind: K) {
   const body = { projectId: EXAMPLE_IDS.projectId, name: kind.exampleName }
-  const { put, retrieve, list, remove } = sharedContracts(
-    kind,
-    { projectId: z.string(), name: z.string() },
-    body,
-  )
+  const { put, retrieve, list, remove } = sharedContracts(kind, { projectId: z.string(), name: z.string() }, body)
   return {
     put: {
       ...put,

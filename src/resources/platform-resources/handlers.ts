@@ -1,86 +1,84 @@
 import type { ProjectResourceTable } from '../../access/platform-resource.ts'
 import { authorized, type Preconditions } from '../../access/preconditions.ts'
-import type { RequestContext } from '../../access/request-context.ts'
-import type { Statement, Values } from '../../db/statement.ts'
-import {
-  type ConditionalHeaders,
-  conditionsOf,
-  matchesEntityTag,
-  withEntityTag,
-} from '../../http/conditional.ts'
+import { one, type RequestContext } from '../../access/request-context.ts'
+import type { Values } from '../../db/parameters.ts'
+import type { Statement, Steps } from '../../db/statement.ts'
+import { type ConditionalHeaders, matchesEntityTag, parseConditions, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageOf, pagingOf } from '../../http/paging.ts'
-import type {
-  ArchivingContract,
-  Kind,
-  OrganizationResourceContracts,
-  ProjectResourceContracts,
-} from './contract.ts'
-import type {
-  archivingStatements,
-  organizationResourceStatements,
-  projectResourceStatements,
-} from './statements.ts'
+import { toPage, toPaging } from '../../http/paging.ts'
+import type { ArchivingContract, Kind, OrganizationResourceContracts, ProjectResourceContracts } from './contract.ts'
+import type { organizationResourceStatements, projectResourceStatements } from './statements.ts'
 
-type Row = Readonly<Record<'id' | 'name' | 'createdAt' | 'updatedAt', string>>
+type Resource = Readonly<Record<'id' | 'name' | 'createdAt' | 'updatedAt' | 'revision', string>>
+/** A resource of a project. */
+type ProjectResource = Resource & { readonly projectId: string }
 
-type ProjectResourceStatements = ReturnType<typeof projectResourceStatements>
+// The ID has a parameter of another name for each kind, so the type checker cannot check the values of these
+// statements.
+interface Put<Row> {
+  readonly puttable: Preconditions<{ readonly isNew: 0 | 1 }>
+  readonly put: Statement<Row>
+}
 
-interface OrganizationResourceStatements
-  extends Pick<
-      ReturnType<typeof organizationResourceStatements>,
-      'puttable' | 'put' | 'readable' | 'retrieve'
-    >,
-    Deletion {
-  /** Of several, each returns rows that the others don't. */
-  readonly list: Statement<Row> | readonly Statement<Row>[]
+interface Retrieval<Row> {
+  readonly readable: Preconditions
+  readonly retrieve: Statement<Row>
 }
 
 interface Deletion {
   readonly deletable: Preconditions
-  readonly deletion: readonly [
-    recordDeletion: Statement,
-    deleteRow: Statement<{ id: string }>,
-    ...Statement[],
-  ]
+  readonly deletion: Steps & { readonly removed: Statement<{ id: string }> }
 }
 
-interface Input {
-  readonly params: Values
-  readonly headers: ConditionalHeaders
-  readonly path: string
+interface Archiving {
+  readonly archivable: Preconditions
+  readonly archive: Statement<Resource>
 }
 
-async function put(
-  { puttable, put }: Pick<OrganizationResourceStatements, 'puttable' | 'put'>,
-  { params, headers, body, path }: Input & { readonly body: Values },
+type ProjectResourceStatements = Put<ProjectResource> &
+  Retrieval<ProjectResource> &
+  Deletion &
+  Pick<ReturnType<typeof projectResourceStatements>, 'listable' | 'list' | 'listableInProject' | 'listInProject'>
+
+type List = ReturnType<typeof organizationResourceStatements>['list']
+
+interface OrganizationResourceStatements extends Put<Resource>, Retrieval<Resource>, Deletion {
+  /** Of several, each returns rows that the others do not. */
+  readonly list: List | readonly List[]
+}
+
+async function put<Row extends Resource>(
+  { puttable, put }: Put<Row>,
+  fields: Values,
+  headers: ConditionalHeaders,
   context: RequestContext,
 ) {
-  const values = { ...params, ...body, ...conditionsOf(headers) }
-  const [facts, [resource]] = await context.run(puttable, [put], values)
-  if (!resource) throw puttable.refusal(facts, context)
-  return { ...withEntityTag(resource), location: facts.isNew ? path : undefined }
+  const values = { ...fields, ...parseConditions(headers) }
+  const { check, resource } = await context.run(puttable, { resource: one(put) }, values)
+  return { ...withEntityTag(resource), location: check.isNew ? context.path : undefined }
 }
 
-async function retrieve(
-  { readable, retrieve }: Pick<OrganizationResourceStatements, 'readable' | 'retrieve'>,
-  { params, headers: requested }: Input,
+async function retrieve<Row extends Resource>(
+  { readable, retrieve }: Retrieval<Row>,
+  params: Values,
+  { 'If-None-Match': ifNoneMatch }: ConditionalHeaders,
   context: RequestContext,
 ) {
-  const { body, headers } = withEntityTag(await context.runForRow(readable, [retrieve], params))
-  if (matchesEntityTag(requested['If-None-Match'], headers.ETag))
-    return { notModified: true as const, headers }
+  const { resource } = await context.run(readable, { resource: one(retrieve) }, params)
+  const { body, headers } = withEntityTag(resource)
+  if (matchesEntityTag(ifNoneMatch, headers.ETag)) return { notModified: true as const, headers }
   return { body, headers }
 }
 
 async function remove(
   { deletable, deletion }: Deletion,
-  { params, headers }: Input,
+  params: Values,
+  headers: ConditionalHeaders,
   context: RequestContext,
 ) {
-  const values = { ...params, ...conditionsOf(headers) }
-  const [facts, , [removed]] = await context.run(deletable, deletion, values)
-  if (!removed) throw deletable.refusal(facts, context)
+  const steps = { ...deletion, removed: one(deletion.removed) }
+  const values = { ...params, ...parseConditions(headers) }
+  const { removed } = await context.run(deletable, steps, values)
   return { body: { deleted: true as const, id: removed.id } }
 }
 
@@ -90,24 +88,35 @@ export function organizationResourceEndpoints<const K extends Kind>(
   statements: OrganizationResourceStatements,
 ) {
   return {
-    put: endpoint(contracts.put, (input, context) => put(statements, input, context)),
-    retrieve: endpoint(contracts.retrieve, (input, context) => retrieve(statements, input, context)),
-    list: endpoint(contracts.list, async ({ query }, context) => {
-      const [, resources] = await context.run(authorized, [statements.list], pagingOf(query))
-      return { body: pageOf(resources, query, ({ id }) => id) }
+    put: endpoint(contracts.put, (c, context) => {
+      const fields = { ...c.req.valid('param'), ...c.req.valid('json') }
+      return put(statements, fields, c.req.valid('header'), context)
     }),
-    remove: endpoint(contracts.remove, (input, context) => remove(statements, input, context)),
+    retrieve: endpoint(contracts.retrieve, (c, context) =>
+      retrieve(statements, c.req.valid('param'), c.req.valid('header'), context),
+    ),
+    list: endpoint(contracts.list, async (c, context) => {
+      const query = c.req.valid('query')
+      const { resources } = await context.run(authorized, { resources: statements.list }, toPaging(query))
+      return { body: toPage(resources, query, ({ id }) => id) }
+    }),
+    remove: endpoint(contracts.remove, (c, context) =>
+      remove(statements, c.req.valid('param'), c.req.valid('header'), context),
+    ),
   }
 }
 
 /** Of projects and agents. */
 export function archivingEndpoint<const K extends Kind>(
   contract: ArchivingContract<K>,
-  { archivable, archive }: ReturnType<typeof archivingStatements>,
+  { archivable, archive }: Archiving,
 ) {
-  return endpoint(contract, async ({ params, headers, body }, context) => {
-    const values = { ...params, ...conditionsOf(headers), archived: Number(body.archived) }
-    return withEntityTag(await context.runForRow(archivable, [archive], values))
+  return endpoint(contract, async (c, context) => {
+    const { archived } = c.req.valid('json')
+    const conditions = parseConditions(c.req.valid('header'))
+    const values = { ...c.req.valid('param'), ...conditions, archived: Number(archived) }
+    const { resource } = await context.run(archivable, { resource: one(archive) }, values)
+    return withEntityTag(resource)
   })
 }
 
@@ -117,19 +126,28 @@ export function projectResourceEndpoints<const K extends Kind<ProjectResourceTab
   statements: ProjectResourceStatements,
 ) {
   return {
-    put: endpoint(contracts.put, (input, context) => put(statements, input, context)),
-    retrieve: endpoint(contracts.retrieve, (input, context) => retrieve(statements, input, context)),
-    list: endpoint(contracts.list, async ({ query }, context) => {
-      const { projectId } = query
-      const [listable, list]: [Preconditions, Statement<Row>] =
-        projectId === undefined
-          ? [statements.listable, statements.list]
-          : [statements.listableInProject, statements.listInProject]
-      const values = { ...pagingOf(query), projectId: projectId ?? null }
-      const [facts, resources] = await context.run(listable, [list], values)
-      listable.requireMet(facts, context)
-      return { body: pageOf(resources, query, ({ id }) => id) }
+    put: endpoint(contracts.put, (c, context) => {
+      const fields = { ...c.req.valid('param'), ...c.req.valid('json') }
+      return put(statements, fields, c.req.valid('header'), context)
     }),
-    remove: endpoint(contracts.remove, (input, context) => remove(statements, input, context)),
+    retrieve: endpoint(contracts.retrieve, (c, context) =>
+      retrieve(statements, c.req.valid('param'), c.req.valid('header'), context),
+    ),
+    list: endpoint(contracts.list, async (c, context) => {
+      const query = c.req.valid('query')
+      const { projectId } = query
+      const { resources } =
+        projectId === undefined
+          ? await context.run(statements.listable, { resources: statements.list }, toPaging(query))
+          : await context.run(
+              statements.listableInProject,
+              { resources: statements.listInProject },
+              { ...toPaging(query), projectId },
+            )
+      return { body: toPage(resources, query, ({ id }) => id) }
+    }),
+    remove: endpoint(contracts.remove, (c, context) =>
+      remove(statements, c.req.valid('param'), c.req.valid('header'), context),
+    ),
   }
 }

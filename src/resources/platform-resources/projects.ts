@@ -2,7 +2,9 @@
 import { sql } from 'drizzle-orm'
 import { isUnrestricted } from '../../access/guard.ts'
 import { authorized } from '../../access/preconditions.ts'
-import { withinReach } from '../../access/project.ts'
+import { withAccessTo } from '../../access/project.ts'
+import { text } from '../../db/parameters.ts'
+import { columnsIn } from '../../db/rows.ts'
 import { apiKeys, projects } from '../../db/schema.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { externalId } from '../../http/fields.ts'
@@ -27,27 +29,32 @@ const PROJECT = {
   quota: 'projects',
 } as const satisfies Kind
 
-const toAccess = { isInReach: withinReach(sql.placeholder('projectId')) }
+const toAccess = { isAccessible: withAccessTo(text('projectId')) }
 const forbidden = { read: OTHER_PROJECTS, change: OTHER_PROJECTS, code: 'project_forbidden' } as const
+const contracts = organizationResourceContracts(PROJECT, forbidden)
+const fields = columnsIn(projects, contracts.retrieve.success.schema)
 
-const shared = organizationResourceStatements(PROJECT, {
+const shared = organizationResourceStatements(PROJECT, fields, {
   toRead: toAccess,
   toChange: toAccess,
   toList: isUnrestricted,
 })
 
-/** Lists the projects that a restricted API key is restricted to. The other list has all, for an API key that is not restricted. */
-const listReachable = listStatement(
+/**
+ * Lists the projects that a restricted API key is restricted to. The other list has all, for an API key that is not
+ * restricted.
+ */
+const listAccessible = listStatement(
   projects,
+  fields,
   authorized,
   sql`${projects.id} in (select value from json_each(${apiKeys.projectIds}))`,
 )
 
 export const statements = {
   ...shared,
-  list: [shared.list, listReachable],
-  ...archivingStatements(PROJECT, toAccess),
+  list: [shared.list, listAccessible],
+  ...archivingStatements(PROJECT, fields, toAccess),
 }
-const contracts = organizationResourceContracts(PROJECT, forbidden)
 export const { put, retrieve, list, remove } = organizationResourceEndpoints(contracts, statements)
 export const update = archivingEndpoint(archivingContract(PROJECT, contracts, forbidden), statements)

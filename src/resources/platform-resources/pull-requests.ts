@@ -1,4 +1,5 @@
 /** Pull requests of projects. */
+import { columnsIn } from '../../db/rows.ts'
 import { pullRequests } from '../../db/schema.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { uuid } from '../../http/fields.ts'
@@ -22,8 +23,7 @@ const PULL_REQUEST = {
   quota: 'pullRequests',
 } as const satisfies Kind
 
-export const statements = projectResourceStatements(PULL_REQUEST)
-export const { put, retrieve, list, remove } = projectResourceEndpoints(
-  projectResourceContracts(PULL_REQUEST),
-  statements,
-)
+const contracts = projectResourceContracts(PULL_REQUEST)
+const fields = columnsIn(pullRequests, contracts.retrieve.success.schema)
+export const statements = projectResourceStatements(PULL_REQUEST, fields)
+export const { put, retrieve, list, remove } = projectResourceEndpoints(contracts, statements)

@@ -1,4 +1,5 @@
 /** Sessions: each is one run of a coding agent in a project. */
+import { columnsIn } from '../../db/rows.ts'
 import { sessions } from '../../db/schema.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { uuid } from '../../http/fields.ts'
@@ -22,8 +23,7 @@ const SESSION = {
   quota: 'sessions',
 } as const satisfies Kind
 
-export const statements = projectResourceStatements(SESSION)
-export const { put, retrieve, list, remove } = projectResourceEndpoints(
-  projectResourceContracts(SESSION),
-  statements,
-)
+const contracts = projectResourceContracts(SESSION)
+const fields = columnsIn(sessions, contracts.retrieve.success.schema)
+export const statements = projectResourceStatements(SESSION, fields)
+export const { put, retrieve, list, remove } = projectResourceEndpoints(contracts, statements)

@@ -1,10 +1,10 @@
 /**
- * Platform resources in SQL. A deletion moves the id of a resource to `deletions`, where it is never used again. What depends on
- * the resource is gone at once, because every statement looks for what its rows depend on; the purge removes it from its tables.
+ * Platform resources in SQL. A deletion moves the ID of a resource to `deletions`, where it is never used again. What
+ * depends on the resource is gone at once, because every statement looks for what its rows depend on; the purge removes
+ * it from its tables.
  */
-import { and, asc, eq, getTableColumns, getTableName, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableName, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { now } from '../../access/guard.ts'
 import {
   hasProject,
   namedProjectResource,
@@ -23,48 +23,45 @@ import {
 import {
   namedProject,
   projectExists,
+  projectIsAccessible,
   projectIsActive,
-  projectIsInReach,
   unrestrictedFor,
-  withinReach,
+  withAccessTo,
 } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { isNewIfRequired, matchesRevision, newRevision } from '../../access/revision.ts'
+import { cursor, now, number, type Parameter, rowLimit, text } from '../../db/parameters.ts'
 import { excluded, insertRow, selectByIndex } from '../../db/rows.ts'
 import { apiKeys, deletions, projects } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import type { Kind } from './contract.ts'
 
-const cursor = sql.placeholder('cursor')
-const rowLimit = sql.placeholder('rowLimit')
+const name = text('name')
+const projectId = text('projectId')
+const archived = number('archived')
 
-/** A resource as the API has it. */
-function fieldsOf(table: ResourceTable) {
-  const { organizationId, revision, ...fields } = getTableColumns(table)
-  // Of a table of any kind, the type checker knows the columns only as properties of the table.
-  const { id, name, createdAt, updatedAt } = table
-  return { ...fields, id, name, createdAt, updatedAt }
-}
-
-const withRevision = (table: ResourceTable) => ({ ...fieldsOf(table), revision: table.revision })
+/** The columns of a resource that its responses have. */
+type ResourceFields = Pick<ResourceTable, 'id' | 'name' | 'createdAt' | 'updatedAt'>
+type ProjectResourceFields = ResourceFields & Pick<ProjectResourceTable, 'projectId'>
 
 /** Creates the resource, or renames it. */
-function putStatement(
+function putStatement<Fields extends ResourceFields>(
   { table, idName }: Kind,
+  fields: Fields,
   puttable: Preconditions,
   ofProject: { readonly projectId?: typeof projects.id } = {},
 ) {
-  return guardedChange(() =>
+  return guardedChange(puttable, [name], () =>
     query
       .insert(table)
       .select(
         puttable.rows(
           insertRow(table, {
             organizationId: apiKeys.organizationId,
-            id: sql.placeholder(idName),
+            id: text(idName),
             ...ofProject,
-            name: sql.placeholder('name'),
+            name,
             createdAt: now,
             updatedAt: now,
             revision: newRevision,
@@ -75,17 +72,13 @@ function putStatement(
         target: [table.organizationId, table.id],
         set: { name: excluded('name'), updatedAt: excluded('updatedAt'), revision: excluded('revision') },
       })
-      .returning(withRevision(table)),
+      .returning({ ...fields, revision: table.revision }),
   )
 }
 
 /** Records the deletion of the resource, and then deletes its row. */
-function deletionStatements(
-  { table, type, idName }: Kind,
-  deletable: Preconditions,
-  projectId?: SQLiteColumn,
-) {
-  const recordDeletion = guarded(() =>
+function deletionStatements({ table, type, idName }: Kind, deletable: Preconditions, projectId?: SQLiteColumn) {
+  const recordDeletion = guarded(deletable, [], () =>
     query.insert(deletions).select(
       deletable.rows(
         insertRow(deletions, {
@@ -98,20 +91,25 @@ function deletionStatements(
       ),
     ),
   )
-  const deleteRow = guardedChange(() =>
+  const removed = guardedChange(deletable, [], () =>
     query
       .delete(table)
-      .where(and(eq(table.organizationId, deletable.organizationId), eq(table.id, sql.placeholder(idName))))
+      .where(and(eq(table.organizationId, deletable.organizationId), eq(table.id, text(idName))))
       .returning({ id: table.id }),
   )
-  return [recordDeletion, deleteRow] as const
+  return { recordDeletion, removed }
 }
 
-/** Lists the resources of the organization that meet the condition, in order of id. */
-export function listStatement(table: ResourceTable, listable: Pick<Preconditions, 'rows'>, condition?: SQL) {
-  return guarded(() =>
+/** Lists the resources of the organization that meet the condition, in order of ID. */
+export function listStatement<Fields extends ResourceFields, P extends Parameter>(
+  table: ResourceTable,
+  fields: Fields,
+  listable: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>,
+  condition?: SQL,
+) {
+  return guarded(listable, [cursor, rowLimit], () =>
     listable
-      .rows(fieldsOf(table), condition)
+      .rows(fields, condition)
       .innerJoin(table, and(eq(table.organizationId, apiKeys.organizationId), gt(table.id, cursor)))
       .orderBy(asc(table.id))
       .limit(rowLimit),
@@ -138,6 +136,7 @@ interface Access {
 /** Of projects, agents and users, which belong to the organization itself. */
 export function organizationResourceStatements(
   kind: Kind,
+  fields: ResourceFields,
   { toRead = {}, toChange, toDelete = toChange, toList }: Access,
 ) {
   const { table, quota } = kind
@@ -152,10 +151,10 @@ export function organizationResourceStatements(
   const deletable = requiring(joins, { exists, ...toDelete, isNotDeleted, ...conditionsOfChange(kind) })
   return {
     puttable,
-    put: putStatement(kind, puttable),
+    put: putStatement(kind, fields, puttable),
     readable,
-    retrieve: guarded(() => readable.rows(withRevision(table))),
-    list: listStatement(table, authorized, toList),
+    retrieve: guarded(readable, [], () => readable.rows({ ...fields, revision: table.revision })),
+    list: listStatement(table, fields, authorized, toList),
     deletable,
     deletion: deletionStatements(kind, deletable),
   }
@@ -164,36 +163,35 @@ export function organizationResourceStatements(
 /** Of projects and agents, which can be archived. An archived one keeps the time at which it was archived first. */
 export function archivingStatements(
   kind: Kind<ResourceTable & Record<'archivedAt', SQLiteColumn>>,
+  fields: ResourceFields,
   toChange: NamedPreconditions,
 ) {
   const { table, idName } = kind
   const { joins, exists, isNotDeleted } = namedResource(kind)
   const archivable = requiring(joins, { exists, ...toChange, isNotDeleted, ...conditionsOfChange(kind) })
-  const archivedAt = sql`case when ${sql.placeholder('archived')} then coalesce(${table.archivedAt}, ${now}) end`
+  const archivedAt = sql`case when ${archived} then coalesce(${table.archivedAt}, ${now}) end`
   return {
     archivable,
-    archive: guardedChange(() =>
+    archive: guardedChange(archivable, [archived], () =>
       query
         .update(table)
         .set({ archivedAt, updatedAt: sql`${now}`, revision: newRevision })
-        .where(
-          and(eq(table.organizationId, archivable.organizationId), eq(table.id, sql.placeholder(idName))),
-        )
-        .returning(withRevision(table)),
+        .where(and(eq(table.organizationId, archivable.organizationId), eq(table.id, text(idName))))
+        .returning({ ...fields, revision: table.revision }),
     ),
   }
 }
 
 /** Of sessions and pull requests, which belong to a project. */
-export function projectResourceStatements(kind: Kind<ProjectResourceTable>) {
+export function projectResourceStatements(kind: Kind<ProjectResourceTable>, fields: ProjectResourceFields) {
   const { table, noun, quota } = kind
-  const { joins, itsProject, exists, isInReach, isNotDeleted } = namedProjectResource(kind)
+  const { joins, itsProject, exists, isAccessible, isNotDeleted } = namedProjectResource(kind)
   const puttable = requiring(
     [namedProject, ...joins],
     {
       projectExists,
-      projectIsInReach,
-      isInReach: withinReach(sql`coalesce(${table.projectId}, ${deletions.projectId}, ${projects.id})`),
+      projectIsAccessible,
+      isAccessible: withAccessTo(sql`coalesce(${table.projectId}, ${deletions.projectId}, ${projects.id})`),
       isNotDeleted,
       staysInProject: precondition(
         or(isNull(table.id), eq(table.projectId, projects.id)),
@@ -209,10 +207,10 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>) {
     },
     { isNew: isNew(table.id) },
   )
-  const readable = requiring(joins, { exists, isInReach, isNotDeleted })
+  const readable = requiring(joins, { exists, isAccessible, isNotDeleted })
   const deletable = requiring([...joins, itsProject], {
     exists,
-    isInReach,
+    isAccessible,
     isNotDeleted,
     projectIsActive,
     ...conditionsOfChange(kind),
@@ -220,21 +218,21 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>) {
   const listable = requiring([], {
     isUnrestricted: unrestrictedFor(`Lists of all ${noun}s`, 'Name one of its projects as projectId.'),
   })
-  const listableInProject = requiring([namedProject], { projectExists, projectIsInReach })
+  const listableInProject = requiring([namedProject], { projectExists, projectIsAccessible })
   return {
     puttable,
-    put: putStatement(kind, puttable, { projectId: projects.id }),
+    put: putStatement(kind, fields, puttable, { projectId: projects.id }),
     readable,
-    retrieve: guarded(() => readable.rows(withRevision(table))),
+    retrieve: guarded(readable, [], () => readable.rows({ ...fields, revision: table.revision })),
     listable,
-    list: listStatement(table, listable, hasProject(table)),
+    list: listStatement(table, fields, listable, hasProject(table)),
     listableInProject,
-    listInProject: guarded(() =>
-      selectByIndex(table, `${getTableName(table)}ByProject`, fieldsOf(table))
+    listInProject: guarded(listableInProject, [cursor, rowLimit], () =>
+      selectByIndex(table, `${getTableName(table)}ByProject`, fields)
         .where(
           and(
             eq(table.organizationId, listableInProject.organizationId),
-            eq(table.projectId, sql.placeholder('projectId')),
+            eq(table.projectId, projectId),
             gt(table.id, cursor),
           ),
         )

@@ -1,11 +1,13 @@
 /** Users of the organization. Deleting a user revokes the user's API keys. */
-import { and, eq, gt, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, exists, gt, isNull, not, notExists, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { recordRevocations } from '../../access/audit.ts'
-import { isUnrestricted, mayAct, now } from '../../access/guard.ts'
+import { isUnrestricted, mayAct } from '../../access/guard.ts'
 import { isManageable } from '../../access/manage-keys.ts'
-import { precondition } from '../../access/preconditions.ts'
+import { authorized, precondition } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
+import { now, text } from '../../db/parameters.ts'
+import { columnsIn } from '../../db/rows.ts'
 import { apiKeys, deletions, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
@@ -31,7 +33,7 @@ const USER = {
   quota: 'users',
 } as const satisfies Kind
 
-const userId = sql.placeholder('userId')
+const userId = text('userId')
 
 /** An unrevoked API key of the user that the request names. */
 const userKey = alias(apiKeys, 'userKey')
@@ -41,16 +43,14 @@ const isUserKey = and(
   isNull(userKey.revokedAt),
 )
 
-const managesUserKeys = sql`not exists ${query
-  .select({ one: sql`1` })
-  .from(userKey)
-  .where(
-    and(
-      isUserKey,
-      or(isNull(userKey.expiresAt), gt(userKey.expiresAt, now)),
-      sql`not (${isManageable(userKey)})`,
+const managesUserKeys = notExists(
+  query
+    .select({ one: sql`1` })
+    .from(userKey)
+    .where(
+      and(isUserKey, or(isNull(userKey.expiresAt), gt(userKey.expiresAt, now)), not(sql`(${isManageable(userKey)})`)),
     ),
-  )}`
+)
 
 const toChange = { isUnrestricted: unrestrictedFor('Changes of users') }
 const toDelete = {
@@ -62,27 +62,30 @@ const toDelete = {
         'api_key_forbidden',
         'The user has a live API key that yours may not delete. Use a key that acts as no user and was not rotated, or delete that key first.',
       ),
+    [userId],
   ),
 }
 
 /** True once this request has deleted the user. */
-const isUserDeleted = sql`exists ${query
-  .select({ one: sql`1` })
-  .from(deletions)
-  .where(
-    and(
-      eq(deletions.organizationId, apiKeys.organizationId),
-      eq(deletions.resourceType, 'user'),
-      eq(deletions.resourceId, userId),
-      eq(deletions.deletedAt, now),
+const isUserDeleted = exists(
+  query
+    .select({ one: sql`1` })
+    .from(deletions)
+    .where(
+      and(
+        eq(deletions.organizationId, apiKeys.organizationId),
+        eq(deletions.resourceType, 'user'),
+        eq(deletions.resourceId, userId),
+        eq(deletions.deletedAt, now),
+      ),
     ),
-  )}`
+)
 const mayRevokeUserKeys = and(mayAct, isUnrestricted, managesUserKeys, isUserDeleted)
 
-const recordUserKeys = recordRevocations(userKey, userKey.id, isUserKey, mayRevokeUserKeys)
+const recordUserKeys = recordRevocations(authorized, [userId], userKey, userKey.id, isUserKey, mayRevokeUserKeys)
 
 /** In the same transaction as the deletion, so that no key outlives its user. */
-const revokeUserKeys = guarded(() =>
+const revokeUserKeys = guarded(authorized, [userId], () =>
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })
@@ -98,18 +101,16 @@ const revokeUserKeys = guarded(() =>
     ),
 )
 
-const shared = organizationResourceStatements(USER, { toChange, toDelete })
+const contracts = organizationResourceContracts(USER, {
+  code: 'unrestricted_key_required',
+  change: 'The API key is restricted to projects.',
+  delete: 'The API key is restricted to projects, or the user has a valid API key that yours may not delete.',
+})
+const fields = columnsIn(users, contracts.retrieve.success.schema)
+const shared = organizationResourceStatements(USER, fields, { toChange, toDelete })
 
 export const statements = {
   ...shared,
-  deletion: [...shared.deletion, recordUserKeys, revokeUserKeys] as const,
+  deletion: { ...shared.deletion, recordUserKeys, revokeUserKeys },
 }
-export const { put, retrieve, list, remove } = organizationResourceEndpoints(
-  organizationResourceContracts(USER, {
-    code: 'unrestricted_key_required',
-    change: 'The API key is restricted to projects.',
-    delete:
-      'The API key is restricted to projects, or the user has a valid API key that yours may not delete.',
-  }),
-  statements,
-)
+export const { put, retrieve, list, remove } = organizationResourceEndpoints(contracts, statements)

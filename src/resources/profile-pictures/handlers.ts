@@ -1,17 +1,18 @@
 import { v7 as newUuid } from 'uuid'
+import { one } from '../../access/request-context.ts'
 import { readBytes } from '../../http/body.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { describeProblem } from '../../http/problems.ts'
 import { deleteAfter } from '../../objects/orphans.ts'
-import { deleteObject, entityTagOf, getObject, putObject } from '../../objects/store.ts'
+import { deleteObject, getObject, putObject, toEntityTag } from '../../objects/store.ts'
 import {
   deleteProfilePictureContract,
   LIMIT_BYTES,
   putProfilePictureContract,
   retrieveProfilePictureContract,
 } from './contract.ts'
-import { imageTypeOf } from './image-type.ts'
+import { detectImageType } from './image-type.ts'
 import {
   addDeletedToOrphans,
   addReplacedToOrphans,
@@ -30,69 +31,66 @@ import {
 /** How long an upload may take, once the service has its body. */
 const UPLOAD_LEASE_MS = 120_000
 
-export const deleteProfilePicture = endpoint(
-  deleteProfilePictureContract,
-  async ({ params: { userId } }, context) => {
-    const values = { userId, deleteAfter: deleteAfter(new Date(context.now)) }
-    const [facts, , [deleted]] = await context.run(deletable, [addDeletedToOrphans, deletePicture], values)
-    deletable.requireMet(facts, context)
-    if (deleted?.objectKey) await deleteObject(context.environment.OBJECTS, deleted.objectKey)
-    return { body: { userId, deleted: true as const } }
-  },
-)
+export const deleteProfilePicture = endpoint(deleteProfilePictureContract, async (c, context) => {
+  const { userId } = c.req.valid('param')
+  const { deleted } = await context.run(
+    deletable,
+    { addDeletedToOrphans, deleted: deletePicture },
+    { userId, deleteAfter: deleteAfter(new Date(context.now)) },
+  )
+  const [picture] = deleted
+  if (picture?.objectKey) await deleteObject(context.environment.OBJECTS, picture.objectKey)
+  return { body: { userId, deleted: true } }
+})
 
-export const putProfilePicture = endpoint(
-  putProfilePictureContract,
-  async ({ params: { userId }, request, path }, context) => {
-    const bytes = await readBytes(request, LIMIT_BYTES, context.caller)
-    const contentType = imageTypeOf(bytes)
-    if (!contentType) {
-      const sent = `${bytes.byteLength} bytes`
-      const allowed = 'a PNG, JPEG, GIF or WebP image'
-      const advice = 'Send the bytes of the image as the body, not JSON, Base64 or a form.'
-      const problem = { wrong: 'is not an image of a known type', sent, allowed, advice }
-      throw await context.caller.inputError(describeProblem('body', problem))
-    }
+export const putProfilePicture = endpoint(putProfilePictureContract, async (c, context) => {
+  const { userId } = c.req.valid('param')
+  const bytes = await readBytes(c.req.raw, LIMIT_BYTES, context.caller)
+  const contentType = detectImageType(bytes)
+  if (!contentType) {
+    const sent = `${bytes.byteLength} bytes`
+    const allowed = 'a PNG, JPEG, GIF or WebP image'
+    const advice = 'Send the bytes of the image as the body, not JSON, Base64 or a form.'
+    const problem = { wrong: 'is not an image of a known type', sent, allowed, advice }
+    throw await context.caller.inputError(describeProblem('body', problem))
+  }
 
-    const leaseExpiresAt = new Date(Date.parse(context.now) + UPLOAD_LEASE_MS)
-    const [before, [upload]] = await context.run(uploadable, [beginUpload, leasePicture], {
+  const leaseExpiresAt = new Date(Date.parse(context.now) + UPLOAD_LEASE_MS)
+  const { upload } = await context.run(
+    uploadable,
+    { upload: one(beginUpload), leasePicture },
+    {
       userId,
       objectId: newUuid(),
       leaseExpiresAt: leaseExpiresAt.toISOString(),
       deleteAfter: deleteAfter(leaseExpiresAt),
-    })
-    if (!upload) throw uploadable.refusal(before, context)
+    },
+  )
 
-    await putObject(context.environment.OBJECTS, upload.objectKey, bytes)
+  await putObject(context.environment.OBJECTS, upload.objectKey, bytes)
 
-    const stored = context.caller.takeTime()
-    const steps = [addReplacedToOrphans, putPicture, removeRecordedFromOrphans] as const
-    const [after, , [picture]] = await context.run(recordable, steps, {
-      userId,
-      ...upload,
-      contentType,
-      deleteAfter: deleteAfter(stored),
-    })
-    if (!picture) throw recordable.refusal(after, context)
-    return {
-      body: { userId, contentType, updatedAt: picture.updatedAt },
-      location: after.isNew ? path : undefined,
-    }
-  },
-)
+  const stored = context.caller.takeTime()
+  const { check, picture } = await context.run(
+    recordable,
+    { addReplacedToOrphans, picture: one(putPicture), removeRecordedFromOrphans },
+    { userId, ...upload, contentType, deleteAfter: deleteAfter(stored) },
+  )
+  return {
+    body: { userId, contentType, updatedAt: picture.updatedAt },
+    location: check.isNew ? context.path : undefined,
+  }
+})
 
-export const retrieveProfilePicture = endpoint(
-  retrieveProfilePictureContract,
-  async ({ params, headers: requested }, context) => {
-    const { objectKey, contentType } = await context.runForRow(readable, [selectPicture], params)
-    const headers = {
-      ETag: entityTagOf(objectKey),
-      'Content-Disposition': `inline; filename="profile-picture.${contentType.replace('image/', '')}"`,
-    }
-    if (matchesEntityTag(requested['If-None-Match'], headers.ETag)) return { notModified: true, headers }
-    return {
-      content: await getObject(context.environment.OBJECTS, objectKey),
-      headers: { ...headers, 'Content-Type': contentType },
-    }
-  },
-)
+export const retrieveProfilePicture = endpoint(retrieveProfilePictureContract, async (c, context) => {
+  const { picture } = await context.run(readable, { picture: one(selectPicture) }, c.req.valid('param'))
+  const { objectKey, contentType } = picture
+  const headers = {
+    ETag: toEntityTag(objectKey),
+    'Content-Disposition': `inline; filename="profile-picture.${contentType.replace('image/', '')}"`,
+  }
+  if (matchesEntityTag(c.req.valid('header')['If-None-Match'], headers.ETag)) return { notModified: true, headers }
+  return {
+    content: await getObject(context.environment.OBJECTS, objectKey),
+    headers: { ...headers, 'Content-Type': contentType },
+  }
+})

@@ -10,10 +10,10 @@ const SIGNATURES: readonly [RegExp, ImageType][] = [
   [/^GIF8[79]a/, 'image/gif'],
   [/^RIFF.{4}WEBPVP8/s, 'image/webp'],
 ]
-const LONGEST_SIGNATURE = 15
+const MAX_SIGNATURE_LENGTH = 15
 
 /** The media type, or undefined for another format. */
-export function imageTypeOf(bytes: ArrayBuffer): ImageType | undefined {
-  const start = String.fromCharCode(...new Uint8Array(bytes.slice(0, LONGEST_SIGNATURE)))
+export function detectImageType(bytes: ArrayBuffer): ImageType | undefined {
+  const start = String.fromCharCode(...new Uint8Array(bytes.slice(0, MAX_SIGNATURE_LENGTH)))
   return SIGNATURES.find(([signature]) => signature.test(start))?.[1]
 }

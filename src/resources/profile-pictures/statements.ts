@@ -1,32 +1,31 @@
 /** Profile pictures, in SQL. */
 import { and, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
-import { callerUser, now } from '../../access/guard.ts'
-import {
-  authorized,
-  isNew,
-  type Join,
-  precondition,
-  requiring,
-  uncheckedPrecondition,
-} from '../../access/preconditions.ts'
+import { callerUser } from '../../access/guard.ts'
+import { authorized, isNew, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
+import { now, text } from '../../db/parameters.ts'
 import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, profilePictures, users } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 
-const userId = sql.placeholder('userId')
-const objectKey = sql.placeholder('objectKey')
+const userId = text('userId')
+const objectId = text('objectId')
+const objectKey = text('objectKey')
+const contentType = text('contentType')
+const leaseExpiresAt = text('leaseExpiresAt')
 /** When the sweep deletes an orphaned object: nothing can still write it then. */
-const deleteAfter = sql.placeholder('deleteAfter')
+const deleteAfter = text('deleteAfter')
 
-const namedUser: Join = {
+const namedUser = {
   table: users,
   on: and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, userId)),
+  takes: [userId],
 }
 /** The user's picture: the current one, and the lease of an upload in progress. */
-const itsPicture: Join = {
+const itsPicture = {
   table: profilePictures,
   on: and(eq(profilePictures.organizationId, users.organizationId), eq(profilePictures.userId, users.id)),
+  takes: [],
 }
 
 const userExists = precondition(
@@ -35,11 +34,7 @@ const userExists = precondition(
 )
 const isOwn = precondition(
   eq(users.id, apiKeys.userId),
-  () =>
-    new ApiError(
-      'other_user',
-      'You can change only the profile picture of the user that your API key acts as.',
-    ),
+  () => new ApiError('other_user', 'You can change only the profile picture of the user that your API key acts as.'),
 )
 
 export const deletable = requiring([namedUser, itsPicture], {
@@ -47,18 +42,14 @@ export const deletable = requiring([namedUser, itsPicture], {
   isOwn,
   noUploadIsInProgress: precondition(
     or(isNull(profilePictures.leaseExpiresAt), lte(profilePictures.leaseExpiresAt, now)),
-    () =>
-      new ApiError(
-        'upload_in_progress',
-        'A new picture is being uploaded. Try again when the upload is done.',
-      ),
+    () => new ApiError('upload_in_progress', 'A new picture is being uploaded. Try again when the upload is done.'),
   ),
 })
 
 const isNamed = (organizationId: typeof deletable.organizationId) =>
   and(eq(profilePictures.organizationId, organizationId), eq(profilePictures.userId, userId))
 
-export const addDeletedToOrphans = guarded(() =>
+export const addDeletedToOrphans = guarded(deletable, [deleteAfter], () =>
   query
     .insert(orphanedObjects)
     .select(
@@ -70,7 +61,7 @@ export const addDeletedToOrphans = guarded(() =>
     .onConflictDoNothing(),
 )
 
-export const deletePicture = guardedChange(() =>
+export const deletePicture = guardedChange(deletable, [], () =>
   query
     .delete(profilePictures)
     .where(isNamed(deletable.organizationId))
@@ -80,10 +71,10 @@ export const deletePicture = guardedChange(() =>
 export const uploadable = requiring([namedUser], { userExists, isOwn })
 
 /** The object that the upload writes. */
-const uploadingObjectKey = sql`'profile-pictures/' || ${users.organizationId} || '/' || ${sql.placeholder('objectId')}`
+const uploadingObjectKey = sql`'profile-pictures/' || ${users.organizationId} || '/' || ${objectId}`
 
 /** Adds the object that the upload will write to the orphans, so that the sweep deletes it if the upload fails. */
-export const beginUpload = guarded(() =>
+export const beginUpload = guarded(uploadable, [objectId, deleteAfter], () =>
   query
     .insert(orphanedObjects)
     .select(uploadable.rows(insertRow(orphanedObjects, { objectKey: uploadingObjectKey, deleteAfter })))
@@ -91,7 +82,7 @@ export const beginUpload = guarded(() =>
 )
 
 /** Leases the picture to the upload. The lease of an upload that began earlier ends. */
-export const leasePicture = guarded(() =>
+export const leasePicture = guarded(uploadable, [objectId, leaseExpiresAt], () =>
   query
     .insert(profilePictures)
     .select(
@@ -100,7 +91,7 @@ export const leasePicture = guarded(() =>
           organizationId: users.organizationId,
           userId: users.id,
           uploadingObjectKey,
-          leaseExpiresAt: sql.placeholder('leaseExpiresAt'),
+          leaseExpiresAt,
           updatedAt: now,
         }),
       ),
@@ -118,14 +109,14 @@ export const recordable = requiring(
     isOwn,
     holdsLease: uncheckedPrecondition(
       and(eq(profilePictures.uploadingObjectKey, objectKey), gt(profilePictures.leaseExpiresAt, now)),
-      () =>
-        new ApiError('upload_expired', 'The upload took too long, or a newer upload replaced it. Try again.'),
+      () => new ApiError('upload_expired', 'The upload took too long, or a newer upload replaced it. Try again.'),
+      [objectKey],
     ),
   },
   { isNew: isNew(profilePictures.objectKey) },
 )
 
-export const addReplacedToOrphans = guarded(() =>
+export const addReplacedToOrphans = guarded(recordable, [deleteAfter], () =>
   query
     .insert(orphanedObjects)
     .select(
@@ -138,12 +129,12 @@ export const addReplacedToOrphans = guarded(() =>
 )
 
 /** Makes the uploaded object the picture, and ends the lease. */
-export const putPicture = guardedChange(() =>
+export const putPicture = guardedChange(recordable, [contentType], () =>
   query
     .update(profilePictures)
     .set({
       objectKey: sql`${objectKey}`,
-      contentType: sql`${sql.placeholder('contentType')}`,
+      contentType: sql`${contentType}`,
       uploadingObjectKey: null,
       leaseExpiresAt: null,
       updatedAt: sql`${now}`,
@@ -163,7 +154,7 @@ const recordedObject = query
     ),
   )
 
-export const removeRecordedFromOrphans = guarded(() =>
+export const removeRecordedFromOrphans = guarded(authorized, [objectKey], () =>
   query.delete(orphanedObjects).where(eq(orphanedObjects.objectKey, recordedObject)),
 )
 
@@ -171,15 +162,11 @@ export const readable = requiring([namedUser, itsPicture], {
   userExists,
   pictureExists: precondition(
     isNotNull(profilePictures.objectKey),
-    () =>
-      new ApiError(
-        'profile_picture_not_found',
-        'The user has no profile picture. PUT one to this path first.',
-      ),
+    () => new ApiError('profile_picture_not_found', 'The user has no profile picture. PUT one to this path first.'),
   ),
 })
 
-export const selectPicture = guarded(() =>
+export const selectPicture = guarded(readable, [], () =>
   readable.rows({
     objectKey: sql<string>`${profilePictures.objectKey}`.as('objectKey'),
     contentType: sql<string>`${profilePictures.contentType}`.as('contentType'),

@@ -42,8 +42,7 @@ const cron = (max: number) =>
   }).check(check(problemOfCron))
 
 const timezone = text(1, 255, {
-  description:
-    'An IANA time zone name. `EST`, `MST` and `HST` are such names, and never change to summer time.',
+  description: 'An IANA time zone name. `EST`, `MST` and `HST` are such names, and never change to summer time.',
   example: 'Europe/Paris',
 }).check(check(problemOfTimezone))
 
@@ -65,9 +64,7 @@ const nullableInstant = (description: string) => z.nullable(instant()).register(
 
 const times = {
   enabledAt: nullableInstant('The time since which the schedule is enabled; null while it is paused.'),
-  lastRunAt: nullableInstant(
-    'The `scheduledAt` of the latest run that was not skipped; null before the first.',
-  ),
+  lastRunAt: nullableInstant('The `scheduledAt` of the latest run that was not skipped; null before the first.'),
   nextRunAt: nullableInstant('When the schedule fires next; null while it is paused.'),
   createdAt: instant(),
   updatedAt: instant(),
@@ -96,7 +93,7 @@ const agentSchedule = z.strictObject(agentFields).register(docs, { id: 'AgentSch
 const OVERLAPS = ['allow', 'skip'] as const
 const MAX_PAYLOAD_BYTES = 16 * 1024
 /** The largest `pauseAfterFailures`. */
-export const MOST_FAILURES = 100
+export const MAX_FAILURES = 100
 
 /** What the responses to the two creations do not have. Those have no `cron` that is null either. */
 const own = {
@@ -116,14 +113,13 @@ const own = {
     .register(docs, { description: 'Null: the default, 20 failed runs in a row.' }),
   note: z.nullable(z.string()),
   pausedReason: z.nullable(z.string()).register(docs, {
-    description:
-      'Why the service paused the schedule; null if it did not. A PATCH with `enabled: true` clears it.',
+    description: 'Why the service paused the schedule; null if it did not. A PATCH with `enabled: true` clears it.',
   }),
 }
 const projectState = { ...projectFields, ...own }
 const agentState = { ...agentFields, ...own }
-const projectScheduleState = z.strictObject(projectState).register(docs, { id: 'ProjectScheduleState' })
-const agentScheduleState = z.strictObject(agentState).register(docs, { id: 'AgentScheduleState' })
+export const projectScheduleState = z.strictObject(projectState).register(docs, { id: 'ProjectScheduleState' })
+export const agentScheduleState = z.strictObject(agentState).register(docs, { id: 'AgentScheduleState' })
 
 const count = () => z.int().check(z.minimum(0))
 const statistics = {
@@ -233,21 +229,13 @@ export const createAgentScheduleContract = {
   scope: 'schedules:write',
   params: z.object({ agentId: AGENT.id() }),
   headers,
-  body: z
-    .strictObject({ cron: cron(500) })
-    .register(docs, { id: 'NewAgentSchedule', example: { cron: '0 6 * * *' } }),
+  body: z.strictObject({ cron: cron(500) }).register(docs, { id: 'NewAgentSchedule', example: { cron: '0 6 * * *' } }),
   success: {
     ...created,
     schema: agentSchedule,
     example: exampleAgentSchedule,
   },
-  errorCodes: [
-    'agent_not_found',
-    'agent_archived',
-    'schedule_limit',
-    'quota_exceeded',
-    'idempotency_key_reused',
-  ],
+  errorCodes: ['agent_not_found', 'agent_archived', 'schedule_limit', 'quota_exceeded', 'idempotency_key_reused'],
   errors: {
     400: INVALID_INPUT,
     404: 'The organization has no agent with this agentId.',
@@ -290,58 +278,54 @@ const settings = {
     .optional(z.nullable(integer(60, 604_800, 'whole seconds', '(7 days)')))
     .register(docs, { description: 'An active run without an outcome after this time has failed.' }),
   pauseAfterFailures: z
-    .optional(z.nullable(integer(1, MOST_FAILURES)))
+    .optional(z.nullable(integer(1, MAX_FAILURES)))
     .register(docs, { description: 'The service pauses the schedule after so many failed runs in a row.' }),
   note: z.optional(z.nullable(text(1, 1000, { description: 'A note, for people.' }))),
 }
 
-/** The agents' schedules have no time zone. */
-interface Change {
-  readonly name?: string | null | undefined
+/** Fields of a PUT and a PATCH that depend on each other. The schedules of agents have no time zone. */
+export interface SentSettings {
   readonly cron?: string | undefined
   readonly runAt?: string | undefined
   readonly timezone?: string | undefined
-  readonly payload?: unknown
   readonly overlap?: (typeof OVERLAPS)[number] | undefined
   readonly maxRunSeconds?: number | null | undefined
-  readonly pauseAfterFailures?: number | null | undefined
-  readonly enabled?: boolean | undefined
-  readonly note?: string | null | undefined
 }
 
 const hasOneTiming = rule(
-  ({ cron, runAt }: Change) => cron === undefined || runAt === undefined,
+  ({ cron, runAt }: SentSettings) => cron === undefined || runAt === undefined,
   'has both cron and runAt',
   'one of them',
 )
 const hasTiming = rule(
-  ({ cron, runAt }: Change) => cron !== undefined || runAt !== undefined,
+  ({ cron, runAt }: SentSettings) => cron !== undefined || runAt !== undefined,
   'has neither cron nor runAt',
   'one of them',
 )
 const hasTimezone = rule(
-  ({ cron, timezone }: Change) => cron === undefined || timezone !== undefined,
+  ({ cron, timezone }: SentSettings) => cron === undefined || timezone !== undefined,
   'has a cron expression and no timezone',
   'a cron expression with a timezone such as "Europe/Paris"',
 )
 const hasTimeLimit = rule(
-  ({ overlap, maxRunSeconds }: Change) => overlap !== 'skip' || typeof maxRunSeconds === 'number',
+  ({ overlap, maxRunSeconds }: SentSettings) => overlap !== 'skip' || typeof maxRunSeconds === 'number',
   'has overlap "skip" and no maxRunSeconds',
   'overlap "skip" with maxRunSeconds',
 )
 
-export type Contracts<P extends Parent> = ReturnType<typeof crudContracts<P>>
-
-interface Schemas {
+interface Schemas<Put extends z.ZodMiniObject, Update extends z.ZodMiniObject> {
   readonly state: z.ZodMiniObject
   readonly details: z.ZodMiniObject
   readonly example: object
-  readonly put: z.ZodMiniObject
-  readonly change: z.ZodMiniObject
+  readonly put: Put
+  readonly change: Update
 }
 
 /** The contracts of the schedules of a parent, except their creation by a POST. */
-function crudContracts<const P extends Parent>(parent: P, { state, details, example, put, change }: Schemas) {
+function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Update extends z.ZodMiniObject>(
+  parent: P,
+  { state, details, example, put, change }: Schemas<Put, Update>,
+) {
   const { type, article, tag } = parent
   const { all, one, parentParams, params } = pathsOf(parent)
   const headers = z.object({ 'If-Match': ifMatch() })
@@ -374,7 +358,7 @@ function crudContracts<const P extends Parent>(parent: P, { state, details, exam
       scope: 'schedules:write',
       params,
       headers: z.object({ 'If-Match': ifMatch(), 'If-None-Match': onlyToCreate() }),
-      body: put as unknown as z.ZodMiniObject<ShapeOf<Change>>,
+      body: put,
       success: { ...success, created: 'The schedule was created.' },
       errorCodes: [
         ...parentCodes,
@@ -440,15 +424,9 @@ function crudContracts<const P extends Parent>(parent: P, { state, details, exam
       scope: 'schedules:write',
       params,
       headers,
-      body: change as unknown as z.ZodMiniObject<ShapeOf<Change>>,
+      body: change,
       success,
-      errorCodes: [
-        ...codes,
-        `${type}_archived`,
-        'concurrent_change',
-        'max_run_seconds_required',
-        'etag_mismatch',
-      ],
+      errorCodes: [...codes, `${type}_archived`, 'concurrent_change', 'max_run_seconds_required', 'etag_mismatch'],
       errors: {
         ...errors,
         409:
@@ -481,13 +459,6 @@ function crudContracts<const P extends Parent>(parent: P, { state, details, exam
   } as const satisfies Record<string, Contract>
 }
 
-/** The properties of an object schema whose output has these properties. */
-type ShapeOf<Output> = {
-  [Name in keyof Output]-?: undefined extends Output[Name]
-    ? z.ZodMiniOptional<z.ZodMiniType<Exclude<Output[Name], undefined>, Exclude<Output[Name], undefined>>>
-    : z.ZodMiniType<Output[Name], Output[Name]>
-}
-
 const enabledOfPut = z
   .optional(z.boolean())
   .register(docs, { description: 'False pauses the schedule. Default: true.' })
@@ -497,9 +468,7 @@ const enabledOfChange = z
 
 const projectSettings = {
   cron: z.optional(cron(255)),
-  timezone: z
-    .optional(timezone)
-    .register(docs, { description: 'The time zone of the cron expression, an IANA name.' }),
+  timezone: z.optional(timezone).register(docs, { description: 'The time zone of the cron expression, an IANA name.' }),
   ...settings,
 }
 const exampleNightly = {
@@ -590,8 +559,7 @@ export const listSchedulesContract = {
           nextRunAt: times.nextRunAt,
           lastRunAt: times.lastRunAt,
           lastOutcome: z.nullable(z.enum(['succeeded', 'failed'])).register(docs, {
-            description:
-              'The outcome of the latest run that has one; null if none of the latest ten runs has.',
+            description: 'The outcome of the latest run that has one; null if none of the latest ten runs has.',
           }),
         })
         .register(docs, { id: 'ScheduleSummary' }),
@@ -626,7 +594,7 @@ export const listSchedulesContract = {
   },
 } as const satisfies Contract
 
-const LARGEST_PREVIEW = 100
+const MAX_PREVIEW = 100
 
 export const previewScheduleContract = {
   operationId: 'previewSchedule',
@@ -642,17 +610,15 @@ export const previewScheduleContract = {
     timezone: z._default(timezone, 'UTC'),
     from: z
       .optional(
-        time().check(
-          rule((from) => from >= '1970' && from < '3000', 'is out of range', 'a time from 1970 to 2999'),
-        ),
+        time().check(rule((from) => from >= '1970' && from < '3000', 'is out of range', 'a time from 1970 to 2999')),
       )
       .register(docs, {
         description: 'The times are later than this one, which may have any form of RFC 3339. Default: now.',
         example: '2026-03-29T01:00:00.000Z',
       }),
     count: z
-      ._default(wholeNumber(1, LARGEST_PREVIEW), '5')
-      .register(docs, { description: `The number of times, up to ${LARGEST_PREVIEW}.`, example: '5' }),
+      ._default(wholeNumber(1, MAX_PREVIEW), '5')
+      .register(docs, { description: `The number of times, up to ${MAX_PREVIEW}.`, example: '5' }),
   }),
   success: {
     status: 200,

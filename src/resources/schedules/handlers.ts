@@ -1,22 +1,23 @@
 import { v7 as newUuid } from 'uuid'
-import type { RequestContext } from '../../access/request-context.ts'
+import { one, type RequestContext } from '../../access/request-context.ts'
 import { runsAfter } from '../../cron/next-run.ts'
 import { localTime } from '../../cron/timezone.ts'
-import type { Statement, Values } from '../../db/statement.ts'
-import { conditionsOf, withEntityTag } from '../../http/conditional.ts'
+import type { ParameterOf, Statement } from '../../db/statement.ts'
+import { DAY_MS } from '../../durations.ts'
+import { parseConditions, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { idempotencyOf } from '../../http/idempotency.ts'
-import { filtersOf, pageOf, pagingOf } from '../../http/paging.ts'
+import { toIdempotency } from '../../http/idempotency.ts'
+import { toFilters, toPage, toPaging } from '../../http/paging.ts'
 import {
   agentScheduleContracts,
-  type Contracts,
   createAgentScheduleContract,
   createProjectScheduleContract,
   listSchedulesContract,
   previewScheduleContract,
   projectScheduleContracts,
+  type SentSettings,
 } from './contract.ts'
-import { AGENT, type Parent, PROJECT } from './parents.ts'
+import { getParentId, namedSchedule } from './parents.ts'
 import {
   agentSchedules as agentStatements,
   organizationListable,
@@ -28,43 +29,52 @@ import { nextTime, type Timing } from './timing.ts'
 
 type Statements = typeof projectStatements | typeof agentStatements
 
-export const createProjectSchedule = endpoint(
-  createProjectScheduleContract,
-  ({ params, headers, body, path }, context) => {
-    const idempotency = idempotencyOf(headers['Idempotency-Key'], body)
-    return create(context, path, projectStatements, { ...params, ...body, ...idempotency })
-  },
-)
+export const createProjectSchedule = endpoint(createProjectScheduleContract, (c, context) => {
+  const { projectId: parentId } = c.req.valid('param')
+  const body = c.req.valid('json')
+  const idempotency = toIdempotency(c.req.valid('header')['Idempotency-Key'], body)
+  return create(context, projectStatements, { parentId, ...body, ...idempotency })
+})
 
-export const createAgentSchedule = endpoint(
-  createAgentScheduleContract,
-  ({ params, headers, body, path }, context) => {
-    const idempotency = idempotencyOf(headers['Idempotency-Key'], body)
-    return create(context, path, agentStatements, { ...params, ...body, timezone: 'UTC', ...idempotency })
-  },
-)
+export const createAgentSchedule = endpoint(createAgentScheduleContract, (c, context) => {
+  const { agentId: parentId } = c.req.valid('param')
+  const body = c.req.valid('json')
+  const idempotency = toIdempotency(c.req.valid('header')['Idempotency-Key'], body)
+  return create(context, agentStatements, { parentId, ...body, timezone: 'UTC', ...idempotency })
+})
+
+type Insertion<Schedule> = Pick<Statements, 'creatable' | 'insert'> & {
+  readonly selectCreated: Statement<Schedule, ParameterOf<Statements['selectCreated']>>
+}
+
+interface NewSchedule {
+  readonly parentId: string
+  readonly cron: string
+  readonly timezone: string
+  readonly idempotencyKey: string | null
+  readonly idempotencyFingerprint: string | null
+}
 
 async function create<Schedule extends { readonly id: string; readonly revision: string }>(
   context: RequestContext,
-  path: string,
-  {
-    creatable,
-    insert,
-    selectCreated,
-  }: Pick<Statements, 'creatable' | 'insert'> & { selectCreated: Statement<Schedule> },
-  request: Values & { cron: string; timezone: string },
+  { creatable, insert, selectCreated }: Insertion<Schedule>,
+  request: NewSchedule,
 ) {
-  const schedule = await context.runForRow(creatable, [insert, selectCreated], {
-    ...request,
-    id: newUuid(),
-    nextRunAt: nextTime({ ...request, runAt: null }, new Date(context.now)),
-    scheduleLimit: context.limits.schedules,
-  })
-  return { ...withEntityTag(schedule), location: `${path}/${schedule.id}` }
+  const { schedule } = await context.attempt(
+    creatable,
+    { insert, schedule: one(selectCreated) },
+    {
+      ...request,
+      id: newUuid(),
+      nextRunAt: nextTime({ ...request, runAt: null }, new Date(context.now)),
+      scheduleLimit: context.limits.schedules,
+    },
+  )
+  return { ...withEntityTag(schedule), location: `${context.path}/${schedule.id}` }
 }
 
 /** The time from which runs are counted in the statistics of their schedule. */
-const STATISTICS_MS = 30 * 86_400_000
+const STATISTICS_MS = 30 * DAY_MS
 
 /** A schedule as the API returns it: its payload is stored as JSON. */
 function withPayload<Row extends { readonly payload: string | null }>({ payload, ...schedule }: Row) {
@@ -79,77 +89,95 @@ function medianOf(milliseconds: readonly number[]): number | null {
 }
 
 /** The value of the column; null clears it. */
-const payloadOf = (payload: unknown) =>
-  payload === undefined || payload === null ? null : JSON.stringify(payload)
+const payloadOf = (payload: unknown) => (payload === undefined || payload === null ? null : JSON.stringify(payload))
 
-/** The operations on the schedules of a parent, except their creation by a POST. */
-function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, statements: Statements) {
-  const { listable, list, readable, retrieve, selectStatistics, deletable, deletion } = statements
-  const { puttable, put, updatable, update } = statements
+/**
+ * The operations on the schedules of a parent, except their creation by a POST.
+ * @param onlyTimezone the time zone of all schedules, if requests do not choose it.
+ */
+function handlersOf(
+  contracts: typeof projectScheduleContracts | typeof agentScheduleContracts,
+  statements: Statements,
+  onlyTimezone?: string,
+) {
+  const { listable, list, readable, retrieve, selectStatistics } = statements
+  const { puttable, put, updatable, update, deletable, recordDeletion, remove } = statements
 
   return {
-    list: endpoint(contracts.list, async ({ params, query }, context) => {
-      const [facts, schedules] = await context.run(listable, [list], { ...params, ...pagingOf(query) })
-      listable.requireMet(facts, context)
-      const { items, nextCursor } = pageOf(schedules, query, ({ id }) => id)
+    list: endpoint(contracts.list, async (c, context) => {
+      const query = c.req.valid('query')
+      const values = { parentId: getParentId(c.req.valid('param')), ...toPaging(query) }
+      const { schedules } = await context.run(listable, { schedules: list }, values)
+      const { items, nextCursor } = toPage(schedules, query, ({ id }) => id)
       return { body: { items: items.map(withPayload), nextCursor } }
     }),
 
-    retrieve: endpoint(contracts.retrieve, async ({ params }, context) => {
+    retrieve: endpoint(contracts.retrieve, async (c, context) => {
       const since = new Date(Date.parse(context.now) - STATISTICS_MS).toISOString()
-      const [facts, [statistics], [schedule]] = await context.run(readable, [selectStatistics, retrieve], {
-        ...params,
-        since,
-      })
-      if (!schedule || !statistics) throw readable.refusal(facts, context)
+      const { statistics, schedule } = await context.run(
+        readable,
+        { statistics: one(selectStatistics), schedule: one(retrieve) },
+        { ...namedSchedule(c.req.valid('param')), since },
+      )
       const { milliseconds, ...counts } = statistics
       const medianSeconds = medianOf(JSON.parse(milliseconds) as number[])
       return withEntityTag({ ...withPayload(schedule), statistics: { ...counts, medianSeconds } })
     }),
 
-    put: endpoint(contracts.put, async ({ params, headers, body, path }, context) => {
-      const { cron = null, runAt = null, timezone = 'UTC', enabled = true, payload } = body
+    put: endpoint(contracts.put, async (c, context) => {
+      const body = c.req.valid('json')
+      const { timezone = 'UTC' }: SentSettings = body
       const {
         name = null,
+        cron = null,
+        runAt = null,
         overlap = 'allow',
         maxRunSeconds = null,
         pauseAfterFailures = null,
         note = null,
+        enabled = true,
+        payload,
       } = body
-      const [facts, , [schedule]] = await context.run(puttable, [put, retrieve], {
-        ...params,
-        ...conditionsOf(headers),
-        name,
-        cron,
-        runAt,
-        timezone,
-        overlap,
-        maxRunSeconds,
-        pauseAfterFailures,
-        note,
-        payload: payloadOf(payload),
-        enabled: Number(enabled),
-        nextRunAt: nextTime({ cron, runAt, timezone }, new Date(context.now)),
-        scheduleLimit: context.limits.schedules,
-      })
-      puttable.requireMet(facts, context)
-      if (!schedule) throw puttable.refusal(facts, context)
-      return { ...withEntityTag(withPayload(schedule)), location: facts.isNew ? path : undefined }
+      const { check, schedule } = await context.run(
+        puttable,
+        { put, schedule: one(retrieve) },
+        {
+          ...namedSchedule(c.req.valid('param')),
+          ...parseConditions(c.req.valid('header')),
+          name,
+          cron,
+          runAt,
+          timezone,
+          overlap,
+          maxRunSeconds,
+          pauseAfterFailures,
+          note,
+          payload: payloadOf(payload),
+          enabled: Number(enabled),
+          nextRunAt: nextTime({ cron, runAt, timezone }, new Date(context.now)),
+          scheduleLimit: context.limits.schedules,
+        },
+      )
+      return {
+        ...withEntityTag(withPayload(schedule)),
+        location: check.isNew ? context.path : undefined,
+      }
     }),
 
     /**
-     * One trip or two. The next run is computed from the cron expression and the time zone, or from `runAt`: if the request
-     * resumes the schedule or changes one of them, the others are read first, and the update requires that the schedule is
-     * still the same.
+     * One round trip or two. The next run is computed from the cron expression and the time zone, or from `runAt`: if
+     * the request resumes the schedule or changes one of them, the others are read first, and the update requires that
+     * the schedule is still the same.
      */
-    update: endpoint(contracts.update, async ({ params, headers, body }, context) => {
-      const { enabled, ...settings } = body
-      const { cron, runAt } = settings
-      const timezone = parent.type === 'agent' ? 'UTC' : settings.timezone
+    update: endpoint(contracts.update, async (c, context) => {
+      const named = namedSchedule(c.req.valid('param'))
+      const { enabled, ...settings } = c.req.valid('json')
+      const { cron, runAt, timezone: sentTimezone }: SentSettings = settings
+      const timezone = onlyTimezone ?? sentTimezone
       const isComplete = runAt !== undefined || (cron !== undefined && timezone !== undefined)
-      const changesTiming = cron !== undefined || settings.timezone !== undefined || enabled === true
+      const changesTiming = cron !== undefined || sentTimezone !== undefined || enabled === true
       const isRead = changesTiming && !isComplete && enabled !== false
-      const seen = isRead ? await context.runForRow(readable, [retrieve], params) : undefined
+      const { seen } = isRead ? await context.run(readable, { seen: one(retrieve) }, named) : {}
       const changes = {
         ...settings,
         ...(cron !== undefined && { runAt: null }),
@@ -161,50 +189,55 @@ function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, 
         runAt: cron === undefined ? (runAt ?? seen?.runAt ?? null) : null,
         timezone: timezone ?? (seen && 'timezone' in seen ? seen.timezone : 'UTC'),
       }
-      const schedule = await context.runForRow(updatable, [update], {
-        ...params,
-        ...conditionsOf(headers),
-        changes: JSON.stringify(changes),
-        runAt: runAt ?? null,
-        enabled: enabled === undefined ? null : Number(enabled),
-        seenRevision: seen?.revision ?? null,
-        nextRunAt: nextTime(timing, new Date(context.now)),
-      })
+      const { schedule } = await context.run(
+        updatable,
+        { schedule: one(update) },
+        {
+          ...named,
+          ...parseConditions(c.req.valid('header')),
+          changes: JSON.stringify(changes),
+          runAt: runAt ?? null,
+          enabled: enabled === undefined ? null : Number(enabled),
+          seenRevision: seen?.revision ?? null,
+          nextRunAt: nextTime(timing, new Date(context.now)),
+        },
+      )
       return withEntityTag(withPayload(schedule))
     }),
 
-    remove: endpoint(contracts.remove, async ({ params, headers }, context) => {
-      const values = { ...params, ...conditionsOf(headers) }
-      const deleted = await context.runForRow(deletable, [deletion], values)
-      return { body: { deleted: true as const, id: deleted.id } }
+    remove: endpoint(contracts.remove, async (c, context) => {
+      const values = { ...namedSchedule(c.req.valid('param')), ...parseConditions(c.req.valid('header')) }
+      const { removed } = await context.run(deletable, { recordDeletion, removed: one(remove) }, values)
+      return { body: { deleted: true, id: removed.id } }
     }),
   }
 }
 
-export const projectSchedules = handlersOf(PROJECT, projectScheduleContracts, projectStatements)
-export const agentSchedules = handlersOf(AGENT, agentScheduleContracts, agentStatements)
+export const projectSchedules = handlersOf(projectScheduleContracts, projectStatements)
+export const agentSchedules = handlersOf(agentScheduleContracts, agentStatements, 'UTC')
 
-export const listSchedules = endpoint(listSchedulesContract, async ({ query }, context) => {
+export const listSchedules = endpoint(listSchedulesContract, async (c, context) => {
+  const query = c.req.valid('query')
   const { enabled, parentType = null, nextRunBefore = null } = query
-  const { isFiltered, values } = filtersOf({
+  const { isFiltered, values } = toFilters({
     enabled: enabled === undefined ? null : Number(enabled === 'true'),
     parentType,
     nextRunBefore,
   })
-  const steps = isFiltered ? ([selectSchedules, selectLastExamined] as const) : ([selectSchedules] as const)
-  const [facts, schedules, [lastExamined] = []] = await context.run(organizationListable, steps, {
-    ...pagingOf(query),
-    ...values,
-  })
-  organizationListable.requireMet(facts, context)
-  return { body: pageOf(schedules, query, ({ id }) => id, lastExamined) }
+  const { schedules, lastExamined } = await context.run(
+    organizationListable,
+    { schedules: selectSchedules, lastExamined: isFiltered ? [selectLastExamined] : [] },
+    { ...toPaging(query), ...values },
+  )
+  return { body: toPage(schedules, query, ({ id }) => id, lastExamined[0]) }
 })
 
-export const previewSchedule = endpoint(previewScheduleContract, async ({ query }, context) => {
+export const previewSchedule = endpoint(previewScheduleContract, async (c, context) => {
   await context.caller.requireAuthorized()
-  const { cron, timezone, from = context.now } = query
+  const { cron, timezone, count, from = context.now } = c.req.valid('query')
   const items = runsAfter(cron, timezone, new Date(from))
-    .take(Number(query.count))
+    .take(Number(count))
     .map((at) => ({ at: at.toISOString(), localTime: localTime(timezone, at.getTime()) }))
-  return { body: { items: [...items] } }
+    .toArray()
+  return { body: { items } }
 })

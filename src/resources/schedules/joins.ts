@@ -1,5 +1,6 @@
 /** How SQL joins a schedule or a run to what it depends on: its parent, its schedule, its run endpoint. */
-import { and, eq, isNotNull, lte, or, sql } from 'drizzle-orm'
+import { and, eq, exists, isNotNull, lte, or, sql } from 'drizzle-orm'
+import { now } from '../../db/parameters.ts'
 import { agents, type missedSpans, projects, runEndpoints, type runs, schedules } from '../../db/schema.ts'
 import { query } from '../../db/statement.ts'
 
@@ -9,16 +10,15 @@ export function isScheduleOf(dependent: typeof runs | typeof missedSpans) {
 }
 
 /** Of a schedule: true if its organization has a run endpoint. */
-export const hasRunEndpoint = sql`exists ${query
-  .select({ one: sql`1` })
-  .from(runEndpoints)
-  .where(eq(runEndpoints.organizationId, schedules.organizationId))}`
+export const hasRunEndpoint = exists(
+  query.select({ one: sql`1` }).from(runEndpoints).where(eq(runEndpoints.organizationId, schedules.organizationId)),
+)
 
 /**
- * The `createdAt` of a new run. It is never before the run endpoint that `hasRunEndpoint` found, although a tick may be late
- * and the clocks of two machines differ: a run is not sent to an endpoint that was set after the run was created.
+ * The `createdAt` of a new run. It is never before the run endpoint that `hasRunEndpoint` found, although a tick may be
+ * late and the clocks of two machines differ: a run is not sent to an endpoint that was set after the run was created.
  */
-export const runCreatedAt = sql<string>`max(${sql.placeholder('now')}, coalesce(${query
+export const runCreatedAt = sql<string>`max(${now}, coalesce(${query
   .select({ createdAt: runEndpoints.createdAt })
   .from(runEndpoints)
   .where(eq(runEndpoints.organizationId, schedules.organizationId))}, ''))`
@@ -47,10 +47,7 @@ export function isAgentOf(dependent: typeof schedules | typeof runs) {
 }
 
 /** The ID of the parent, if it is of this type. */
-export function parentIdOf(
-  { parentType, parentId }: typeof schedules | typeof runs,
-  type: 'project' | 'agent',
-) {
+export function parentIdOf({ parentType, parentId }: typeof schedules | typeof runs, type: 'project' | 'agent') {
   return sql<string | null>`case ${parentType} when ${sql.raw(`'${type}'`)} then ${parentId} end`
 }
 

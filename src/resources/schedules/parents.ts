@@ -41,9 +41,8 @@ export const AGENT = {
 
 /** The path of the schedules of a parent, the path of one of them, and their parameters. */
 export function pathsOf<const P extends Parent>(parent: P) {
-  const all =
-    `/v1/${parent.path}/{${parent.idName}}/schedules` as `/v1/${P['path']}/{${P['idName']}}/schedules`
-  const parentParams = { [parent.idName as string]: parent.id() }
+  const all = `/v1/${parent.path}/{${parent.idName}}/schedules` as `/v1/${P['path']}/{${P['idName']}}/schedules`
+  const parentParams = { [parent.idName]: parent.id() } as Record<P['idName'], z.ZodMiniType<string, string>>
   return {
     all,
     one: `${all}/{scheduleId}` as `${typeof all}/{scheduleId}`,
@@ -55,4 +54,16 @@ export function pathsOf<const P extends Parent>(parent: P) {
 /** The codes of the errors that name the parent of a schedule. */
 export function parentCodesOf(type: Parent['type']): readonly ErrorCode[] {
   return type === 'project' ? ['project_forbidden', 'project_not_found'] : ['agent_not_found']
+}
+
+type ParentParams = { readonly projectId: string } | { readonly agentId: string }
+
+/** The ID of the parent that a path names. */
+export function getParentId(params: ParentParams): string {
+  return 'projectId' in params ? params.projectId : params.agentId
+}
+
+/** The values of statements about the schedule that a path names. */
+export function namedSchedule(params: ParentParams & { readonly scheduleId: string }) {
+  return { parentId: getParentId(params), scheduleId: params.scheduleId }
 }

@@ -1,7 +1,6 @@
 /** What the operations on schedules and their runs require, for each type of parent. */
-import { and, eq, isNotNull, isNull, ne, or, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, count, eq, isNotNull, isNull, ne, or, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { now } from '../../access/guard.ts'
 import {
   isNew,
   type Join,
@@ -10,45 +9,58 @@ import {
   requiring,
   uncheckedPrecondition,
 } from '../../access/preconditions.ts'
-import { namedProject, projectExists, projectIsActive, projectIsInReach } from '../../access/project.ts'
+import { projectExists, projectIsAccessible, projectIsActive } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { isNewIfRequired, matchesRevision } from '../../access/revision.ts'
-import { agents, apiKeys, deletions, schedules } from '../../db/schema.ts'
+import { now, number, text, textOrNull } from '../../db/parameters.ts'
+import { agents, apiKeys, deletions, projects, schedules } from '../../db/schema.ts'
 import { query } from '../../db/statement.ts'
 import type { Limits } from '../../environment.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
 
-/** The value of a column after a PATCH: that of the JSON object `changes`, if it has the property, which may be null. */
+/** The project or the agent that the request names. */
+export const parentId = text('parentId')
+export const scheduleId = text('scheduleId')
+export const idempotencyKey = textOrNull('idempotencyKey')
+/** The `runAt` that a PUT or a PATCH sends; null without one. */
+export const runAt = textOrNull('runAt')
+/** The settings that a PATCH changes, as a JSON object. */
+const changes = text('changes')
+const scheduleLimit = number('scheduleLimit')
+const seenRevision = textOrNull('seenRevision')
+
+/** The value of a column after a PATCH: that of `changes`, if it has the property, which may be null. */
 export function changed(name: keyof typeof schedules.$inferSelect, column: SQLWrapper) {
   const path = sql.raw(`'$.${name}'`)
-  const changes = sql.placeholder('changes')
   return sql`case when json_type(${changes}, ${path}) is null then ${column} else ${changes} ->> ${path} end`
 }
 
 export type ParentType = 'project' | 'agent'
 
 interface ParentPreconditions {
-  readonly namedParent: Join
+  readonly namedParent: Join<typeof parentId>
   /** Agents belong to no project, so every API key of the organization reaches them. */
-  readonly reachable: {
-    readonly parentExists: Precondition<0 | 1 | null>
-    readonly projectIsInReach?: Precondition<0 | 1 | null>
-  }
-  readonly parentIsActive: Precondition<0 | 1 | null>
+  readonly accessible: Readonly<Record<string, Precondition<0 | 1 | null, never>>>
+  readonly parentIsActive: Precondition<0 | 1 | null, never>
 }
 
 const PARENTS: Readonly<Record<ParentType, ParentPreconditions>> = {
   project: {
-    namedParent: namedProject,
-    reachable: { parentExists: projectExists, projectIsInReach },
+    namedParent: {
+      table: projects,
+      on: and(eq(projects.organizationId, apiKeys.organizationId), eq(projects.id, parentId)),
+      takes: [parentId],
+    },
+    accessible: { parentExists: projectExists, projectIsAccessible },
     parentIsActive: projectIsActive,
   },
   agent: {
     namedParent: {
       table: agents,
-      on: and(eq(agents.organizationId, apiKeys.organizationId), eq(agents.id, sql.placeholder('agentId'))),
+      on: and(eq(agents.organizationId, apiKeys.organizationId), eq(agents.id, parentId)),
+      takes: [parentId],
     },
-    reachable: {
+    accessible: {
       parentExists: precondition(
         isNotNull(agents.id),
         () => new ApiError('agent_not_found', 'There is no agent with this agentId.'),
@@ -67,19 +79,19 @@ export const earlier = alias(schedules, 'earlier')
 /** A schedule of another parent with the ID that a PUT names. */
 const namesake = alias(schedules, 'namesake')
 
-const scheduleId = sql.placeholder('scheduleId')
-
-const otherSchedule: Join = {
+const otherSchedule = {
   table: namesake,
   on: and(eq(namesake.organizationId, apiKeys.organizationId), eq(namesake.id, scheduleId)),
+  takes: [scheduleId],
 }
-const scheduleDeletion: Join = {
+const scheduleDeletion = {
   table: deletions,
   on: and(
     eq(deletions.organizationId, apiKeys.organizationId),
     eq(deletions.resourceType, 'schedule'),
     eq(deletions.resourceId, scheduleId),
   ),
+  takes: [scheduleId],
 }
 
 /** The overlap and the time limit that a PATCH leaves. */
@@ -91,27 +103,30 @@ export function isOfParent(parentType: ParentType, table: typeof schedules | typ
   return and(
     eq(table.organizationId, apiKeys.organizationId),
     eq(table.parentType, parentType),
-    eq(table.parentId, sql.placeholder(`${parentType}Id`)),
+    eq(table.parentId, parentId),
   )
 }
 
 function preconditionsOf(parentType: ParentType) {
-  const { namedParent, reachable, parentIsActive } = PARENTS[parentType]
-  const namedSchedule: Join = {
+  const { namedParent, accessible, parentIsActive } = PARENTS[parentType]
+  const namedSchedule = {
     table: schedules,
     on: and(isOfParent(parentType), eq(schedules.id, scheduleId)),
+    takes: [parentId, scheduleId],
   }
-  const earlierSchedule: Join = {
+  const earlierSchedule = {
     table: earlier,
-    on: and(isOfParent(parentType, earlier), eq(earlier.idempotencyKey, sql.placeholder('idempotencyKey'))),
+    on: and(isOfParent(parentType, earlier), eq(earlier.idempotencyKey, idempotencyKey)),
+    takes: [parentId, idempotencyKey],
   }
   const scheduleExists = precondition(
     isNotNull(schedules.id),
     () => new ApiError('schedule_not_found', `The ${parentType} has no schedule with this scheduleId.`),
   )
   const idempotencyKeyIsNew = precondition(isNull(earlier.id), () => idempotencyKeyReused('a new schedule'))
-  const scheduleCount = query.select({ count: sql`count(*)` }).from(schedules).where(isOfParent(parentType))
-  const isBelowLimit = sql`${scheduleCount} < ${sql.placeholder('scheduleLimit')}`
+  const scheduleCount = query.select({ count: count() }).from(schedules).where(isOfParent(parentType))
+  const isBelowLimit = sql`${scheduleCount} < ${scheduleLimit}`
+  const limitParameters = [parentId, scheduleLimit]
   const scheduleLimitReached = ({ limits }: { limits: Limits }) =>
     new ApiError(
       'schedule_limit',
@@ -119,18 +134,15 @@ function preconditionsOf(parentType: ParentType) {
     )
   /** The next run was computed from the schedule with this revision, if the handler read it first. */
   const isUnchanged = precondition(
-    sql`${schedules.revision} = coalesce(${sql.placeholder('seenRevision')}, ${schedules.revision})`,
-    () =>
-      new ApiError('concurrent_change', 'Another request changed the schedule at the same time. Try again.'),
+    sql`${schedules.revision} = coalesce(${seenRevision}, ${schedules.revision})`,
+    () => new ApiError('concurrent_change', 'Another request changed the schedule at the same time. Try again.'),
+    [seenRevision],
   )
-  const runAt = sql.placeholder('runAt')
   const runAtIsAhead = precondition(
     sql`(${runAt} is null or ${runAt} > ${now} or ${runAt} is ${schedules.runAt})`,
     () =>
-      new ApiError(
-        'invalid_input',
-        'runAt is in the past; allowed: a later time, or the runAt that the schedule has.',
-      ),
+      new ApiError('invalid_input', 'runAt is in the past; allowed: a later time, or the runAt that the schedule has.'),
+    [runAt],
   )
   const hasTimeLimit = precondition(
     or(ne(newOverlap, 'skip'), isNotNull(newTimeLimit)),
@@ -139,19 +151,20 @@ function preconditionsOf(parentType: ParentType) {
         'max_run_seconds_required',
         'The overlap "skip" requires maxRunSeconds, and the schedule would have none. Send maxRunSeconds, or the overlap "allow".',
       ),
+    [changes],
   )
-  const changeable = { ...reachable, scheduleExists, parentIsActive }
+  const changeable = { ...accessible, scheduleExists, parentIsActive }
   const deletable = { ...changeable, matchesRevision: matchesRevision('schedule', schedules.revision) }
   return {
     creatable: requiring([namedParent, earlierSchedule], {
-      ...reachable,
+      ...accessible,
       idempotencyKeyIsNew,
       parentIsActive,
       exceededQuota: withinQuotas({ schedules: sql`1` }),
-      isWithinLimit: uncheckedPrecondition(isBelowLimit, scheduleLimitReached),
+      isWithinLimit: uncheckedPrecondition(isBelowLimit, scheduleLimitReached, limitParameters),
     }),
-    listable: requiring([namedParent], { ...reachable }),
-    readable: requiring([namedParent, namedSchedule], { ...reachable, scheduleExists }),
+    listable: requiring([namedParent], { ...accessible }),
+    readable: requiring([namedParent, namedSchedule], { ...accessible, scheduleExists }),
     changeable: requiring([namedParent, namedSchedule], changeable),
     deletable: requiring([namedParent, namedSchedule], deletable),
     updatable: requiring([namedParent, namedSchedule], {
@@ -163,7 +176,7 @@ function preconditionsOf(parentType: ParentType) {
     puttable: requiring(
       [namedParent, namedSchedule, otherSchedule, scheduleDeletion],
       {
-        ...reachable,
+        ...accessible,
         isNotDeleted: precondition(
           isNull(deletions.resourceId),
           () => new ApiError('schedule_deleted', 'The schedule was deleted. Its ID is never used again.'),
@@ -178,7 +191,11 @@ function preconditionsOf(parentType: ParentType) {
         ),
         parentIsActive,
         exceededQuota: withinQuotas({ schedules: isNull(schedules.id) }),
-        isWithinLimit: uncheckedPrecondition(or(isNotNull(schedules.id), isBelowLimit), scheduleLimitReached),
+        isWithinLimit: uncheckedPrecondition(
+          or(isNotNull(schedules.id), isBelowLimit),
+          scheduleLimitReached,
+          limitParameters,
+        ),
         runAtIsAhead,
         matchesRevision: matchesRevision('schedule', schedules.revision),
         isNewIfRequired: isNewIfRequired('schedule', schedules.revision),

@@ -1,87 +1,80 @@
 /** The schedules of projects and agents, in SQL, written once for both types of parent. */
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { now } from '../../access/guard.ts'
 import { requiring } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
 import { newRevision } from '../../access/revision.ts'
-import { asSql, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
+import { cursor, maxExamined, now, numberOrNull, rowLimit, text, textOrNull } from '../../db/parameters.ts'
+import { asSql, columnsIn, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { agents, apiKeys, deletions, projects, runs, schedules } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
-import { MOST_EXAMINED } from '../../http/paging.ts'
+import { MAX_EXAMINED } from '../../http/paging.ts'
+import { agentScheduleState, projectScheduleState } from './contract.ts'
 import { hasParent, isAgentOf, isProjectOf, parentIdOf } from './joins.ts'
 import {
   agentPreconditions,
   changed,
   earlier,
+  idempotencyKey,
   isOfParent,
   type ParentType,
+  parentId,
   projectPreconditions,
+  runAt,
+  scheduleId,
 } from './preconditions.ts'
 
-const scheduleId = sql.placeholder('scheduleId')
-const rowLimit = sql.placeholder('rowLimit')
-const nextRunAt = sql.placeholder('nextRunAt')
-/** 1 enables the schedule, 0 pauses it; null leaves it as it is. */
-const enabled = sql.placeholder('enabled')
+const id = text('id')
+const idempotencyFingerprint = textOrNull('idempotencyFingerprint')
+const nextRunAt = textOrNull('nextRunAt')
+/** 1 enables the schedule, 0 pauses it; null leaves it as it is. Of a list, 1: the enabled ones, 0: the paused ones. */
+const enabled = numberOrNull('enabled')
 
 /** The settings of a schedule, which a PUT replaces and a PATCH changes. */
-const {
-  name,
-  cron: cronColumn,
-  runAt,
-  timezone,
-  overlap,
-  maxRunSeconds,
-  pauseAfterFailures,
-  note,
-  payload,
-} = schedules
 const SETTINGS = {
-  name,
-  cron: cronColumn,
+  name: textOrNull('name'),
+  cron: textOrNull('cron'),
   runAt,
-  timezone,
-  overlap,
-  maxRunSeconds,
-  pauseAfterFailures,
-  note,
-  payload,
+  timezone: text('timezone'),
+  overlap: text('overlap'),
+  maxRunSeconds: numberOrNull('maxRunSeconds'),
+  pauseAfterFailures: numberOrNull('pauseAfterFailures'),
+  note: textOrNull('note'),
+  payload: textOrNull('payload'),
 }
 const settingNames = Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]
 const changedColumn = (name: keyof typeof SETTINGS) => changed(name, schedules[name])
 
-/** What the responses to the two creations do not have. */
-const { timezone: _, ...ownSettings } = SETTINGS
-const own = { ...ownSettings, pausedReason: schedules.pausedReason }
-
 /** The time from which runs are counted in the statistics of their schedule, and how many of them at most. */
-const since = sql.placeholder('since')
-const MOST_COUNTED = 2500
-const idempotencyKey = sql.placeholder('idempotencyKey')
-const idempotencyFingerprint = sql.placeholder('idempotencyFingerprint')
+const since = text('since')
+const MAX_COUNTED = 2500
 
-/** @param fields a schedule as the API returns it when it is created. */
-function statementsOf<Fields extends Readonly<Record<string, SQLiteColumn | SQL.Aliased>>>(
+type Fields = Readonly<Record<string, SQLiteColumn | SQL.Aliased>>
+
+/**
+ * @param created a schedule as the API returns it when it is created by a POST.
+ * @param state a schedule as the API returns it later.
+ */
+function statementsOf<Created extends Fields, State extends Fields>(
   parentType: ParentType,
   preconditions: typeof projectPreconditions,
-  fields: Fields,
+  created: Created,
+  state: State,
 ) {
   const { creatable, listable, readable, deletable, updatable, puttable } = preconditions
-  const parentId = sql.placeholder(`${parentType}Id`)
   const { revision } = schedules
-  const state = { ...fields, ...own }
+  const { cron, timezone } = SETTINGS
 
-  const insert = guardedChange(() =>
+  const insert = guardedChange(creatable, [id, cron, timezone, nextRunAt, idempotencyFingerprint], () =>
     query.insert(schedules).select(
       creatable.rows(
         insertRow(schedules, {
           organizationId: apiKeys.organizationId,
-          id: sql.placeholder('id'),
+          id,
           parentType,
           parentId,
-          cron: sql.placeholder('cron'),
-          timezone: sql.placeholder('timezone'),
+          cron,
+          timezone,
           overlap: 'allow',
           enabledAt: now,
           nextRunAt,
@@ -105,16 +98,12 @@ function statementsOf<Fields extends Readonly<Record<string, SQLiteColumn | SQL.
     and(eq(schedules.idempotencyFingerprint, idempotencyFingerprint), isNotNull(schedules.cron)),
   )
   /** The schedule that this request created, or an earlier one with the same `Idempotency-Key` and an equal body. */
-  const selectCreated = guarded(() =>
+  const selectCreated = guarded(listable, [id, idempotencyKey, idempotencyFingerprint], () =>
     listable
-      .rows({ ...fields, revision }, isCreated)
-      .innerJoin(
-        schedules,
-        and(isOfParent(parentType), eq(schedules.id, sql`coalesce(${earlierId}, ${sql.placeholder('id')})`)),
-      ),
+      .rows({ ...created, revision }, isCreated)
+      .innerJoin(schedules, and(isOfParent(parentType), eq(schedules.id, sql`coalesce(${earlierId}, ${id})`))),
   )
 
-  const setting = (name: keyof typeof SETTINGS) => sql.placeholder(name)
   const isEqual = (name: keyof typeof SETTINGS) => sql`${schedules[name]} is ${excluded(name)}`
   const isEqualTiming = sql`${isEqual('cron')} and ${isEqual('runAt')} and (${schedules.cron} is null or ${isEqual('timezone')})`
   /** Of a schedule that a PUT replaces: one that the service paused stays paused. */
@@ -123,7 +112,7 @@ function statementsOf<Fields extends Readonly<Record<string, SQLiteColumn | SQL.
   const isAsEnabled = sql`case when ${enabled} then coalesce(${schedules.enabledAt}, ${schedules.pausedReason}) is not null
     else ${schedules.enabledAt} is null end`
   /** Creates the schedule, or replaces its settings if one of them differs. */
-  const put = guardedChange(() =>
+  const put = guardedChange(puttable, [enabled, nextRunAt, ...Object.values(SETTINGS)], () =>
     query
       .insert(schedules)
       .select(
@@ -133,7 +122,7 @@ function statementsOf<Fields extends Readonly<Record<string, SQLiteColumn | SQL.
             id: scheduleId,
             parentType,
             parentId,
-            ...Object.fromEntries(settingNames.map((name) => [name, setting(name)])),
+            ...SETTINGS,
             enabledAt: sql`case when ${enabled} then ${now} end`,
             nextRunAt: sql`case when ${enabled} then ${nextRunAt} end`,
             createdAt: now,
@@ -157,27 +146,28 @@ function statementsOf<Fields extends Readonly<Record<string, SQLiteColumn | SQL.
       }),
   )
 
-  const list = guarded(() =>
+  const list = guarded(listable, [cursor, rowLimit], () =>
     query
-      .select(asSql(state))
+      // Drizzle's types have to see a column.
+      .select(asSql({ ...state, id: schedules.id }))
       .from(indexedBy(schedules, 'schedulesByParent'))
       .where(
         and(
           eq(schedules.organizationId, listable.organizationId),
           eq(schedules.parentType, parentType),
           eq(schedules.parentId, parentId),
-          gt(schedules.id, sql.placeholder('cursor')),
+          gt(schedules.id, cursor),
         ),
       )
       .orderBy(asc(schedules.id))
       .limit(rowLimit),
   )
 
-  const retrieve = guarded(() => readable.rows({ ...state, revision }))
+  const retrieve = guarded(readable, [], () => readable.rows({ ...state, revision }))
 
   const milliseconds = sql`round(1000 * (unixepoch("finishedAt", 'subsec') - unixepoch("startedAt", 'subsec')))`
   /** In one pass: SQLite would sort all times for a median, and D1 counts each row that is sorted several times. */
-  const recent = sql`(select case count(*) when ${sql.raw(String(MOST_COUNTED))} then min("scheduledAt") else ${since} end as "since",
+  const recent = sql`(select case count(*) when ${sql.raw(String(MAX_COUNTED))} then min("scheduledAt") else ${since} end as "since",
       count(*) filter (where "status" <> 'skipped') as "runs",
       count(*) filter (where "status" = 'succeeded') as "succeeded",
       count(*) filter (where "status" = 'failed') as "failed",
@@ -186,9 +176,9 @@ function statementsOf<Fields extends Readonly<Record<string, SQLiteColumn | SQL.
       select ${runs.status}, ${runs.failure}, ${runs.scheduledAt}, ${runs.startedAt}, ${runs.finishedAt} from ${runs}
       where ${runs.organizationId} = ${readable.organizationId} and ${runs.scheduleId} = ${scheduleId}
         and ${runs.scheduledAt} >= ${since}
-      order by ${runs.scheduledAt} desc limit ${sql.raw(String(MOST_COUNTED))}
+      order by ${runs.scheduledAt} desc limit ${sql.raw(String(MAX_COUNTED))}
     )) as "statistics"`
-  const selectStatistics = guarded(() =>
+  const selectStatistics = guarded(readable, [since], () =>
     query
       .select({
         since: sql<string>`"since"`.as('since'),
@@ -214,7 +204,7 @@ function statementsOf<Fields extends Readonly<Record<string, SQLiteColumn | SQL.
   const keepsNextRun = sql`${schedules.nextRunAt} is not null and ${schedules.cron} is ${changedColumn('cron')}
     and ${schedules.runAt} is ${changedColumn('runAt')}
     and (${schedules.cron} is null or ${schedules.timezone} is ${changedColumn('timezone')})`
-  const update = guardedChange(() =>
+  const update = guardedChange(updatable, [enabled, nextRunAt], () =>
     query
       .update(schedules)
       .set({
@@ -231,7 +221,7 @@ function statementsOf<Fields extends Readonly<Record<string, SQLiteColumn | SQL.
   )
 
   /** Has the purge delete the rows that depend on the schedule. */
-  const recordDeletion = guarded(() =>
+  const recordDeletion = guarded(deletable, [], () =>
     query.insert(deletions).select(
       deletable.rows(
         insertRow(deletions, {
@@ -243,7 +233,7 @@ function statementsOf<Fields extends Readonly<Record<string, SQLiteColumn | SQL.
       ),
     ),
   )
-  const remove = guardedChange(() =>
+  const remove = guardedChange(deletable, [], () =>
     query
       .delete(schedules)
       .where(and(eq(schedules.organizationId, deletable.organizationId), isNamed))
@@ -259,7 +249,8 @@ function statementsOf<Fields extends Readonly<Record<string, SQLiteColumn | SQL.
     retrieve,
     selectStatistics,
     update,
-    deletion: [recordDeletion, remove] as const,
+    recordDeletion,
+    remove,
   }
 }
 
@@ -272,40 +263,40 @@ const times = {
 }
 /** That of a creation by a POST is never null. */
 const cron = sql<string>`${schedules.cron}`.as('cron')
+const projectId = sql<string>`${schedules.parentId}`.as('projectId')
+const agentId = sql<string>`${schedules.parentId}`.as('agentId')
 
-export const projectSchedules = statementsOf('project', projectPreconditions, {
-  id: schedules.id,
-  projectId: sql<string>`${schedules.parentId}`.as('projectId'),
-  cron,
-  timezone: schedules.timezone,
-  ...times,
-})
+/** A column for each property of the schema, and no other. */
+type SelectedFor<Schema extends { readonly shape: object }> = Record<keyof Schema['shape'], unknown>
 
-export const agentSchedules = statementsOf('agent', agentPreconditions, {
-  id: schedules.id,
-  agentId: sql<string>`${schedules.parentId}`.as('agentId'),
-  cron,
-  ...times,
-})
+export const projectSchedules = statementsOf(
+  'project',
+  projectPreconditions,
+  { id: schedules.id, projectId, cron, timezone: schedules.timezone, ...times },
+  columnsIn(schedules, projectScheduleState, { projectId }) satisfies SelectedFor<typeof projectScheduleState>,
+)
+
+export const agentSchedules = statementsOf(
+  'agent',
+  agentPreconditions,
+  { id: schedules.id, agentId, cron, ...times },
+  columnsIn(schedules, agentScheduleState, { agentId }) satisfies SelectedFor<typeof agentScheduleState>,
+)
 
 export const organizationListable = requiring([], {
-  isUnrestricted: unrestrictedFor(
-    'Lists of all schedules',
-    'List the schedules of one project or agent instead.',
-  ),
+  isUnrestricted: unrestrictedFor('Lists of all schedules', 'List the schedules of one project or agent instead.'),
 })
 
-const isExamined = and(
-  eq(schedules.organizationId, organizationListable.organizationId),
-  gt(schedules.id, sql.placeholder('cursor')),
-)
+const isExamined = and(eq(schedules.organizationId, organizationListable.organizationId), gt(schedules.id, cursor))
 const examined = sql`(select * from ${schedules} where ${isExamined} order by ${schedules.id}
-  limit ${sql.placeholder('mostExamined')}) as ${schedules}`
+  limit ${maxExamined}) as ${schedules}`
+const parentType = textOrNull('parentType')
+const nextRunBefore = textOrNull('nextRunBefore')
 /** A filter that is null holds for every schedule. */
 const filters = and(
-  equalsIfGiven(sql`(${schedules.enabledAt} is not null)`, 'enabled'),
-  equalsIfGiven(schedules.parentType, 'parentType'),
-  sql`(${sql.placeholder('nextRunBefore')} is null or ${schedules.nextRunAt} < ${sql.placeholder('nextRunBefore')})`,
+  equalsIfGiven(sql`(${schedules.enabledAt} is not null)`, enabled),
+  equalsIfGiven(schedules.parentType, parentType),
+  sql`(${nextRunBefore} is null or ${schedules.nextRunAt} < ${nextRunBefore})`,
 )
 /** Most schedules get an outcome for each run or for none, so few runs are read for it. */
 const lastOutcome = sql<'succeeded' | 'failed' | null>`(select "status" from (
@@ -315,38 +306,41 @@ const lastOutcome = sql<'succeeded' | 'failed' | null>`(select "status" from (
   ) where "status" in ('succeeded', 'failed') limit 1)`
 
 /** In the order of the examined schedules: an order of its own would have to sort them all. */
-export const selectSchedules = guarded(() =>
-  query
-    .select(
-      asSql({
-        id: schedules.id,
-        projectId: parentIdOf(schedules, 'project').as('projectId'),
-        agentId: parentIdOf(schedules, 'agent').as('agentId'),
-        name: schedules.name,
-        cron: schedules.cron,
-        runAt: schedules.runAt,
-        timezone: schedules.timezone,
-        enabledAt: schedules.enabledAt,
-        pausedReason: schedules.pausedReason,
-        nextRunAt: schedules.nextRunAt,
-        lastRunAt: schedules.lastRunAt,
-        lastOutcome: lastOutcome.as('lastOutcome'),
-      }),
-    )
-    .from(examined)
-    .leftJoin(projects, isProjectOf(schedules))
-    .leftJoin(agents, isAgentOf(schedules))
-    .where(and(filters, hasParent))
-    .limit(rowLimit),
+export const selectSchedules = guarded(
+  organizationListable,
+  [cursor, maxExamined, enabled, parentType, nextRunBefore, rowLimit],
+  () =>
+    query
+      .select(
+        asSql({
+          id: schedules.id,
+          projectId: parentIdOf(schedules, 'project').as('projectId'),
+          agentId: parentIdOf(schedules, 'agent').as('agentId'),
+          name: schedules.name,
+          cron: schedules.cron,
+          runAt: schedules.runAt,
+          timezone: schedules.timezone,
+          enabledAt: schedules.enabledAt,
+          pausedReason: schedules.pausedReason,
+          nextRunAt: schedules.nextRunAt,
+          lastRunAt: schedules.lastRunAt,
+          lastOutcome: lastOutcome.as('lastOutcome'),
+        }),
+      )
+      .from(examined)
+      .leftJoin(projects, isProjectOf(schedules))
+      .leftJoin(agents, isAgentOf(schedules))
+      .where(and(filters, hasParent))
+      .limit(rowLimit),
 )
 
 /** No row if all schedules after the cursor were examined. */
-export const selectLastExamined = guarded(() =>
+export const selectLastExamined = guarded(organizationListable, [cursor], () =>
   query
     .select({ id: schedules.id })
     .from(schedules)
     .where(isExamined)
     .orderBy(asc(schedules.id))
     .limit(1)
-    .offset(MOST_EXAMINED - 1),
+    .offset(MAX_EXAMINED - 1),
 )

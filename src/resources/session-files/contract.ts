@@ -25,9 +25,7 @@ const sessionFileDetails = z
     contentType: z.string().register(docs, {
       description: 'The `Content-Type` of the upload; `application/octet-stream` if it had none.',
     }),
-    sha256: z
-      .string()
-      .register(docs, { description: 'The SHA-256 of the content, in lower-case hexadecimal.' }),
+    sha256: z.string().register(docs, { description: 'The SHA-256 of the content, in lower-case hexadecimal.' }),
   })
   .register(docs, { id: 'SessionFileDetails' })
 
@@ -167,8 +165,7 @@ export const retrieveSessionFileContentContract = {
         'One range of bytes, such as `bytes=0-1023`. If several ranges are given, the response is the whole content.',
     }),
     'If-Range': z.optional(parameter()).register(docs, {
-      description:
-        'The ETag of your partial copy. If the content has changed, the response is the whole content.',
+      description: 'The ETag of your partial copy. If the content has changed, the response is the whole content.',
     }),
   }),
   success: {
@@ -199,9 +196,7 @@ export const deleteSessionFileContract = {
   success: {
     status: 200,
     description: 'The file is deleted.',
-    schema: z
-      .strictObject({ deleted: z.literal(true), id: uuid() })
-      .register(docs, { id: 'SessionFileDeletion' }),
+    schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'SessionFileDeletion' }),
     example: { deleted: true, id: exampleFile.id },
   },
   errorCodes: [

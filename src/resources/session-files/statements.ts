@@ -1,32 +1,26 @@
 /** The files of a session, in SQL. */
-import { and, asc, eq, gt, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
-import { now } from '../../access/guard.ts'
+import { and, asc, eq, gt, isNotNull, isNull, ne, not, notExists, or, sql } from 'drizzle-orm'
 import { namedProjectResource } from '../../access/platform-resource.ts'
-import {
-  authorized,
-  isNew,
-  type Join,
-  precondition,
-  requiring,
-  uncheckedPrecondition,
-} from '../../access/preconditions.ts'
+import { authorized, isNew, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { projectIsActive } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
+import { cursor, now, number, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, sessionFiles, sessions } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import { writtenObject } from '../../objects/orphans.ts'
 
-const sessionId = sql.placeholder('sessionId')
-const fileId = sql.placeholder('fileId')
-const path = sql.placeholder('path')
-const objectKey = sql.placeholder('objectKey')
-const sizeBytes = sql.placeholder('sizeBytes')
+const sessionId = text('sessionId')
+const fileId = text('fileId')
+const path = text('path')
+const objectId = text('objectId')
+const objectKey = text('objectKey')
+const sizeBytes = number('sizeBytes')
+const contentType = textOrNull('contentType')
+const sha256 = text('sha256')
 /** When the sweep deletes an orphaned object: nothing can still write it then. */
-const deleteAfter = sql.placeholder('deleteAfter')
-/** The id that the page begins after. The empty text comes before every id. */
-const cursor = sql.placeholder('cursor')
+const deleteAfter = text('deleteAfter')
 
 const session = namedProjectResource({
   type: 'session',
@@ -36,7 +30,7 @@ const session = namedProjectResource({
 })
 const sessionIsReadable = {
   sessionExists: session.exists,
-  sessionIsInReach: session.isInReach,
+  sessionIsAccessible: session.isAccessible,
   sessionIsNotDeleted: session.isNotDeleted,
 }
 
@@ -53,13 +47,11 @@ const fields = {
 const details = {
   ...fields,
   sizeBytes: sessionFiles.sizeBytes,
-  contentType: sql<string>`coalesce(${sessionFiles.contentType}, 'application/octet-stream')`.as(
-    'contentType',
-  ),
+  contentType: sql<string>`coalesce(${sessionFiles.contentType}, 'application/octet-stream')`.as('contentType'),
   sha256: sessionFiles.sha256,
 }
 
-const isInOtherSession = sql`exists ${query
+const fileOfOtherSession = query
   .select({ one: sql`1` })
   .from(sessionFiles)
   .where(
@@ -68,22 +60,23 @@ const isInOtherSession = sql`exists ${query
       eq(sessionFiles.id, cursor),
       ne(sessionFiles.sessionId, sessionId),
     ),
-  )}`
+  )
 
 export const listable = requiring(session.joins, {
   ...sessionIsReadable,
   cursorIsInSession: precondition(
-    sql`not ${isInOtherSession}`,
+    notExists(fileOfOtherSession),
     () =>
       new ApiError(
         'cursor_mismatch',
         'The cursor is a file of another session. Use the nextCursor of the previous page.',
       ),
+    [cursor, sessionId],
   ),
 })
 
 /** Keyset paging: a page reads only the rows that it returns. */
-export const selectFiles = guarded(() =>
+export const selectFiles = guarded(listable, [rowLimit], () =>
   query
     .select(fields)
     .from(sessionFiles)
@@ -95,7 +88,7 @@ export const selectFiles = guarded(() =>
       ),
     )
     .orderBy(asc(sessionFiles.id))
-    .limit(sql.placeholder('rowLimit')),
+    .limit(rowLimit),
 )
 
 const isOfSession = and(
@@ -103,27 +96,34 @@ const isOfSession = and(
   eq(sessionFiles.sessionId, sessions.id),
 )
 /** The file that an upload replaces, if there is one at its path. */
-const replacedFile: Join = { table: sessionFiles, on: and(isOfSession, eq(sessionFiles.path, path)) }
+const replacedFile = {
+  table: sessionFiles,
+  on: and(isOfSession, eq(sessionFiles.path, path)),
+  takes: [path],
+}
 const uploadPreconditions = {
   ...sessionIsReadable,
   projectIsActive,
-  exceededQuota: withinQuotas({
-    files: isNull(sessionFiles.id),
-    bytes: sql`${sizeBytes} - coalesce(${sessionFiles.sizeBytes}, 0)`,
-  }),
+  exceededQuota: withinQuotas(
+    {
+      files: isNull(sessionFiles.id),
+      bytes: sql`${sizeBytes} - coalesce(${sessionFiles.sizeBytes}, 0)`,
+    },
+    [sizeBytes],
+  ),
 }
 const uploadJoins = [...session.joins, session.itsProject, replacedFile]
 
 export const uploadable = requiring(uploadJoins, uploadPreconditions)
 
 /** Adds the object that the upload will write to the orphans, so that the sweep deletes it if the upload fails. */
-export const beginUpload = guarded(() =>
+export const beginUpload = guarded(uploadable, [objectId, deleteAfter], () =>
   query
     .insert(orphanedObjects)
     .select(
       uploadable.rows(
         insertRow(orphanedObjects, {
-          objectKey: sql`'session-files/' || ${sessions.organizationId} || '/' || ${sql.placeholder('objectId')}`,
+          objectKey: sql`'session-files/' || ${sessions.organizationId} || '/' || ${objectId}`,
           deleteAfter,
         }),
       ),
@@ -143,7 +143,7 @@ export const recordable = requiring(
   { isNew: isNew(sessionFiles.id) },
 )
 
-export const addReplacedToOrphans = guarded(() =>
+export const addReplacedToOrphans = guarded(recordable, [deleteAfter], () =>
   query
     .insert(orphanedObjects)
     .select(
@@ -156,7 +156,7 @@ export const addReplacedToOrphans = guarded(() =>
 )
 
 /** Records the upload: a new file, or new content of the one at the same path. */
-export const putFile = guardedChange(() =>
+export const putFile = guardedChange(recordable, [fileId, contentType, sha256], () =>
   query
     .insert(sessionFiles)
     .select(
@@ -170,8 +170,8 @@ export const putFile = guardedChange(() =>
           sizeBytes: sql`cast(${sizeBytes} as integer)`,
           createdAt: now,
           updatedAt: now,
-          contentType: sql.placeholder('contentType'),
-          sha256: sql.placeholder('sha256'),
+          contentType,
+          sha256,
         }),
       ),
     )
@@ -200,36 +200,40 @@ const recordedObject = query
     ),
   )
 
-export const removeRecordedFromOrphans = guarded(() =>
+export const removeRecordedFromOrphans = guarded(authorized, [sessionId, path, objectKey], () =>
   query.delete(orphanedObjects).where(eq(orphanedObjects.objectKey, recordedObject)),
 )
 
 /**
- * The upload may have taken so long that the sweep has removed its object from the orphans. It acts where the guard does not
- * hold, too: the service chose the key of the object, so it belongs to nobody else.
+ * The upload may have taken so long that the sweep has removed its object from the orphans. It acts where the guard
+ * does not hold, too: the service chose the key of the object, so it belongs to nobody else.
  */
-export const addUnrecordedToOrphans = guarded(() =>
+export const addUnrecordedToOrphans = guarded(authorized, [objectKey, deleteAfter, sessionId, path], () =>
   query
     .insert(orphanedObjects)
-    .select(sql`select ${objectKey}, ${deleteAfter} where not exists ${recordedObject}`)
+    .select(sql`select ${objectKey}, ${deleteAfter} where ${notExists(recordedObject)}`)
     .onConflictDoNothing(),
 )
 
-const namedFile: Join = { table: sessionFiles, on: and(isOfSession, eq(sessionFiles.id, fileId)) }
+const namedFile = {
+  table: sessionFiles,
+  on: and(isOfSession, eq(sessionFiles.id, fileId)),
+  takes: [fileId],
+}
 const fileIsReadable = {
   ...sessionIsReadable,
   /** Holds where the session was deleted, too: that is 410. */
   fileExists: precondition(
-    or(isNotNull(sessionFiles.id), sql`not (${session.isNotDeleted.holds})`),
+    or(isNotNull(sessionFiles.id), not(session.isNotDeleted.holds)),
     () => new ApiError('session_file_not_found', 'The session has no file with this fileId.'),
   ),
 }
 
 export const readable = requiring([...session.joins, namedFile], fileIsReadable)
 
-export const selectFile = guarded(() => readable.rows(details))
+export const selectFile = guarded(readable, [], () => readable.rows(details))
 
-export const selectContent = guarded(() =>
+export const selectContent = guarded(readable, [], () =>
   readable.rows({
     objectKey: sessionFiles.objectKey,
     sizeBytes: sessionFiles.sizeBytes,
@@ -241,14 +245,14 @@ export const deletable = requiring([...session.joins, session.itsProject, namedF
   projectIsActive,
 })
 
-export const addDeletedToOrphans = guarded(() =>
+export const addDeletedToOrphans = guarded(deletable, [deleteAfter], () =>
   query
     .insert(orphanedObjects)
     .select(deletable.rows(insertRow(orphanedObjects, { objectKey: sessionFiles.objectKey, deleteAfter })))
     .onConflictDoNothing(),
 )
 
-export const deleteFile = guardedChange(() =>
+export const deleteFile = guardedChange(deletable, [], () =>
   query
     .delete(sessionFiles)
     .where(

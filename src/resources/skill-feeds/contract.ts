@@ -21,18 +21,13 @@ const feed = {
   skills: z
     .nullable(
       z.array(
-        z
-          .strictObject({ skillId: uuid(), version: z.nullable(z.int()) })
-          .register(docs, { id: 'SkillFeedEntry' }),
+        z.strictObject({ skillId: uuid(), version: z.nullable(z.int()) }).register(docs, { id: 'SkillFeedEntry' }),
       ),
     )
     .register(docs, {
-      description:
-        'The skills of the feed, each with its version, or null for the current one; null: all skills.',
+      description: 'The skills of the feed, each with its version, or null for the current one; null: all skills.',
     }),
-  expiresAt: z
-    .nullable(instant())
-    .register(docs, { description: 'When the feed ends; null if it does not.' }),
+  expiresAt: z.nullable(instant()).register(docs, { description: 'When the feed ends; null if it does not.' }),
   apiKeyId: uuid('The API key that the feed ends with: the one that made it, or its successor.'),
   createdAt: instant(),
 }
@@ -146,9 +141,7 @@ export const deleteSkillFeedContract = {
   success: {
     status: 200,
     description: 'The feed was deleted.',
-    schema: z
-      .strictObject({ deleted: z.literal(true), id: uuid() })
-      .register(docs, { id: 'SkillFeedDeletion' }),
+    schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'SkillFeedDeletion' }),
     example: { deleted: true, id: exampleFeed.id },
   },
   errorCodes: ['skill_feed_not_found'],

@@ -1,27 +1,28 @@
 /**
- * What a feed offers to a client that has its token, in SQL. No API key is sent, so there is no guard of the caller's key: each
- * statement begins from the hash of the token, and requires that the feed and its API key are live.
+ * What a feed offers to a client that has its token, in SQL. No API key is sent, so there is no guard of the caller's
+ * key: each statement begins from the hash of the token, and requires that the feed and its API key are live.
  */
 import { and, asc, eq, gt, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { now } from '../../access/guard.ts'
+import { now, text, textOrNull } from '../../db/parameters.ts'
 import { apiKeys, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
 import { query, unguarded } from '../../db/statement.ts'
 
+const hash = text('hash')
+/** Of an archive; null if the address is not one of an archive. */
+const skillId = textOrNull('skillId')
+const version = textOrNull('version')
+
 /** The feed of a token and the API key that it ends with, while both are live. */
 const isLive = and(
-  eq(skillFeeds.hash, sql.placeholder('hash')),
+  eq(skillFeeds.hash, hash),
   or(isNull(skillFeeds.expiresAt), gt(skillFeeds.expiresAt, now)),
   isNull(apiKeys.revokedAt),
   or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)),
 )
 const itsKey = and(eq(apiKeys.organizationId, skillFeeds.organizationId), eq(apiKeys.id, skillFeeds.apiKeyId))
 
-export const selectLiveFeed = unguarded(() =>
-  query
-    .select({ organizationId: skillFeeds.organizationId })
-    .from(skillFeeds)
-    .innerJoin(apiKeys, itsKey)
-    .where(isLive),
+export const selectLiveFeed = unguarded([hash, now], () =>
+  query.select({ organizationId: skillFeeds.organizationId }).from(skillFeeds).innerJoin(apiKeys, itsKey).where(isLive),
 )
 
 const offered = {
@@ -66,15 +67,15 @@ const selectNamed = (condition?: SQL) =>
     .where(and(isLive, isOfFeed, sql`${skills.id} = "named".value ->> 'skillId'`, condition))
 
 /** In order of creation. */
-export const selectAllOffered = unguarded(() => selectAll().orderBy(asc(skills.id)))
+export const selectAllOffered = unguarded([hash, now], () => selectAll().orderBy(asc(skills.id)))
 /** In the order of the feed. */
-export const selectNamedOffered = unguarded(() => selectNamed().orderBy(asc(sql`"named".key`)))
+export const selectNamedOffered = unguarded([hash, now], () => selectNamed().orderBy(asc(sql`"named".key`)))
 
 const isRequested = and(
-  eq(skills.id, sql.placeholder('skillId')),
-  // D1 binds every number as a float.
-  eq(skillVersions.version, sql`cast(${sql.placeholder('version')} as integer)`),
+  eq(skills.id, skillId),
+  // The address has it as text.
+  eq(skillVersions.version, sql`cast(${version} as integer)`),
 )
 
-export const selectOneOfAll = unguarded(() => selectAll(isRequested))
-export const selectOneOfNamed = unguarded(() => selectNamed(isRequested))
+export const selectOneOfAll = unguarded([hash, now, skillId, version], () => selectAll(isRequested))
+export const selectOneOfNamed = unguarded([hash, now, skillId, version], () => selectNamed(isRequested))

@@ -1,24 +1,18 @@
 /**
- * A feed as installers read it: its index, by the Agent Skills Discovery specification 0.2.0, and the archives beneath it. The
- * token in the path is the only credential. Whatever is wrong, the response is the same 404.
+ * A feed as installers read it: its index, by the Agent Skills Discovery specification 0.2.0, and the archives beneath
+ * it. The token in the path is the only credential. Whatever is wrong, the response is the same 404.
  */
 import type { Context } from 'hono'
 import { FEED_PREFIX, hashToken, isToken } from '../../access/api-key.ts'
-import { addressOf, countAgainst, countRefusedKey, refuseBlocked } from '../../access/rate-limit.ts'
+import { countAgainst, countRefusedKey, getAddress, refuseBlocked } from '../../access/rate-limit.ts'
 import { sha256 } from '../../crypto/digest.ts'
 import { isUnavailable } from '../../db/failures.ts'
-import { runBatch, type Statement, type Values } from '../../db/statement.ts'
+import { runBatch } from '../../db/statement.ts'
 import { ApiError, unavailable } from '../../errors.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import type { HonoEnvironment } from '../../http/context.ts'
 import { getObject } from '../../objects/store.ts'
-import {
-  selectAllOffered,
-  selectLiveFeed,
-  selectNamedOffered,
-  selectOneOfAll,
-  selectOneOfNamed,
-} from './offered.ts'
+import { selectAllOffered, selectLiveFeed, selectNamedOffered, selectOneOfAll, selectOneOfNamed } from './offered.ts'
 
 const SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json'
 const INDEX = 'index.json'
@@ -38,7 +32,9 @@ export async function serveSkillFeed(c: FeedContext): Promise<Response> {
 }
 
 async function serveIndex(c: FeedContext): Promise<Response> {
-  const offered = await runForFeed(c, [selectAllOffered, selectNamedOffered], {})
+  const steps = { feed: selectLiveFeed, offered: [selectAllOffered, selectNamedOffered] }
+  const { feed, offered } = await runBatch(c.env.DB, steps, await admit(c))
+  await requireFeed(c, feed)
   const skills = uniquelyNamed(offered).map(({ id, name, description, version, digest }) => ({
     name,
     description: shortened(description),
@@ -53,8 +49,10 @@ async function serveIndex(c: FeedContext): Promise<Response> {
 
 async function serveArchive(c: FeedContext): Promise<Response> {
   const [, skillId = null, version = null] = ARCHIVE.exec(c.req.param('file') ?? '') ?? []
-  const statements = [selectOneOfAll, selectOneOfNamed]
-  const [archive] = await runForFeed(c, statements, { skillId, version })
+  const steps = { feed: selectLiveFeed, archives: [selectOneOfAll, selectOneOfNamed] }
+  const { feed, archives } = await runBatch(c.env.DB, steps, { ...(await admit(c)), skillId, version })
+  await requireFeed(c, feed)
+  const [archive] = archives
   if (!archive) throw notFound()
   const headers = { ETag: `"${archive.digest}"`, 'Content-Type': 'application/gzip' }
   const content = isCurrent(c, headers.ETag) ? null : await getObject(c.env.OBJECTS, archive.objectKey)
@@ -63,14 +61,14 @@ async function serveArchive(c: FeedContext): Promise<Response> {
   return content ? c.body(content, 200, headers) : c.body(null, 304, headers)
 }
 
-/** The one trip. @returns the rows of the statements. @throws {ApiError} 404 if no live feed has the token; 429. */
-async function runForFeed<Row>(
-  { env, req }: FeedContext,
-  statements: readonly Statement<Row>[],
-  values: Values,
-): Promise<Row[]> {
+/**
+ * Counts the request against the rate limits.
+ * @returns the values that all statements of a feed need.
+ * @throws {ApiError} 404 if the token is malformed, 429 over a rate limit.
+ */
+async function admit({ env, req }: FeedContext) {
   const token = req.param('token') ?? ''
-  const address = addressOf(req.raw)
+  const address = getAddress(req.raw)
   refuseBlocked(address, undefined, env)
   if (!isToken(token, FEED_PREFIX)) {
     await countRefusedKey(address, env)
@@ -78,13 +76,13 @@ async function runForFeed<Row>(
   }
   const hash = hashToken(token)
   await countAgainst('KEY_RATE_LIMIT', `feed ${hash} ${address}`, env)
-  const [[feed], rows] = await runBatch(env.DB, [selectLiveFeed, statements], {
-    hash,
-    now: new Date().toISOString(),
-    ...values,
-  })
-  if (feed) return rows
-  await countRefusedKey(address, env)
+  return { hash, now: new Date().toISOString() }
+}
+
+/** @throws {ApiError} 404 if no live feed has the token. */
+async function requireFeed({ env, req }: FeedContext, feeds: readonly unknown[]): Promise<void> {
+  if (feeds.length > 0) return
+  await countRefusedKey(getAddress(req.raw), env)
   throw notFound()
 }
 

@@ -1,13 +1,7 @@
 /** The feeds of an organization, in SQL. */
-import { and, asc, eq, gt, isNotNull, sql } from 'drizzle-orm'
-import { now } from '../../access/guard.ts'
-import {
-  authorized,
-  type Join,
-  precondition,
-  preconditionUnless,
-  requiring,
-} from '../../access/preconditions.ts'
+import { and, asc, count, eq, gt, isNotNull, sql } from 'drizzle-orm'
+import { authorized, precondition, preconditionUnless, requiring } from '../../access/preconditions.ts'
+import { cursor, now, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { insertRow } from '../../db/rows.ts'
 import { apiKeys, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
@@ -16,9 +10,13 @@ import { ApiError } from '../../errors.ts'
 /** Of an organization. */
 const MAX_FEEDS = 100
 
-const feedId = sql.placeholder('feedId')
-const expiresAt = sql.placeholder('expiresAt')
-const named = sql.placeholder('skills')
+const feedId = text('feedId')
+const id = text('id')
+const hash = text('hash')
+const name = text('name')
+const expiresAt = textOrNull('expiresAt')
+/** JSON array of the skills that the feed names: `{ skillId, version }`. */
+const named = textOrNull('skills')
 
 const fields = {
   id: skillFeeds.id,
@@ -47,10 +45,8 @@ export const creatable = requiring([], {
   pastExpiresAt: preconditionUnless(
     sql<string | null>`case when ${expiresAt} <= ${now} then ${expiresAt} end`,
     (_, time) =>
-      new ApiError(
-        'invalid_input',
-        `expiresAt is not in the future; got "${time}"; allowed: a time after now.`,
-      ),
+      new ApiError('invalid_input', `expiresAt is not in the future; got "${time}"; allowed: a time after now.`),
+    [expiresAt],
   ),
   missingSkill: preconditionUnless(
     missingSkill,
@@ -59,6 +55,7 @@ export const creatable = requiring([], {
         'skill_not_found',
         `skills.${index}.skillId is not the ID of a skill of the organization. GET /v1/skills lists them.`,
       ),
+    [named],
   ),
   missingVersion: preconditionUnless(
     missingVersion,
@@ -67,9 +64,10 @@ export const creatable = requiring([], {
         'skill_version_not_found',
         `skills.${index}.version is not a version of the skill. GET /v1/skills/{skillId}/versions lists them.`,
       ),
+    [named],
   ),
   isWithinLimit: precondition(
-    sql`(select count(*) from ${skillFeeds} where ${isOwn}) < ${sql.raw(String(MAX_FEEDS))}`,
+    sql`${query.select({ count: count() }).from(skillFeeds).where(isOwn)} < ${sql.raw(String(MAX_FEEDS))}`,
     () =>
       new ApiError(
         'skill_feed_limit',
@@ -78,16 +76,16 @@ export const creatable = requiring([], {
   ),
 })
 
-export const insertFeed = guardedChange(() =>
+export const insertFeed = guardedChange(creatable, [id, hash, name], () =>
   query
     .insert(skillFeeds)
     .select(
       creatable.rows(
         insertRow(skillFeeds, {
           organizationId: apiKeys.organizationId,
-          id: sql.placeholder('id'),
-          hash: sql.placeholder('hash'),
-          name: sql.placeholder('name'),
+          id,
+          hash,
+          name,
           skills: named,
           expiresAt,
           apiKeyId: apiKeys.id,
@@ -98,15 +96,15 @@ export const insertFeed = guardedChange(() =>
     .returning(fields),
 )
 
-export const selectFeeds = guarded(() =>
+export const selectFeeds = guarded(authorized, [cursor, rowLimit], () =>
   authorized
     .rows(fields)
-    .innerJoin(skillFeeds, and(isOwn, gt(skillFeeds.id, sql.placeholder('cursor'))))
+    .innerJoin(skillFeeds, and(isOwn, gt(skillFeeds.id, cursor)))
     .orderBy(asc(skillFeeds.id))
-    .limit(sql.placeholder('rowLimit')),
+    .limit(rowLimit),
 )
 
-const namedFeed: Join = { table: skillFeeds, on: and(isOwn, eq(skillFeeds.id, feedId)) }
+const namedFeed = { table: skillFeeds, on: and(isOwn, eq(skillFeeds.id, feedId)), takes: [feedId] }
 
 export const deletable = requiring([namedFeed], {
   feedExists: precondition(
@@ -115,7 +113,7 @@ export const deletable = requiring([namedFeed], {
   ),
 })
 
-export const deleteFeed = guardedChange(() =>
+export const deleteFeed = guardedChange(deletable, [], () =>
   query
     .delete(skillFeeds)
     .where(and(eq(skillFeeds.organizationId, deletable.organizationId), eq(skillFeeds.id, feedId)))

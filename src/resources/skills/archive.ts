@@ -1,6 +1,6 @@
 /**
- * The archive of a skill: a `.tar.gz` whose tar is the same for the same files. It is plain ustar (POSIX.1-1988), because
- * installers do not read extended headers.
+ * The archive of a skill: a `.tar.gz` whose tar is the same for the same files. It is plain ustar (POSIX.1-1988),
+ * because installers do not read extended headers.
  */
 import { packTar } from 'modern-tar'
 import { fitsUstar } from './archived-filename.ts'
@@ -11,8 +11,8 @@ export interface ArchivedFile {
   readonly isExecutable: boolean
 }
 
-/** @throws {RangeError} if ustar can't hold a filename. */
-export async function archiveOf(files: readonly ArchivedFile[]): Promise<Uint8Array<ArrayBuffer>> {
+/** @throws {RangeError} if ustar cannot hold a filename. */
+export async function createArchive(files: readonly ArchivedFile[]): Promise<Uint8Array<ArrayBuffer>> {
   const tar = await packTar(
     sorted(files).map(({ filename, bytes, isExecutable }) => {
       // The library would write an extended header.
@@ -21,9 +21,7 @@ export async function archiveOf(files: readonly ArchivedFile[]): Promise<Uint8Ar
       return { header: { name: filename, size: bytes.byteLength, mode, mtime: new Date(0) }, body: bytes }
     }),
   )
-  const compressed = new Blob([tar as Uint8Array<ArrayBuffer>])
-    .stream()
-    .pipeThrough(new CompressionStream('gzip'))
+  const compressed = new Blob([tar as Uint8Array<ArrayBuffer>]).stream().pipeThrough(new CompressionStream('gzip'))
   return new Uint8Array(await new Response(compressed).arrayBuffer())
 }
 

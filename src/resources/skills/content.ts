@@ -1,8 +1,8 @@
 /**
  * The content of a skill's file: as clients send it, as it is stored, as responses show it, and its bytes.
  *
- * Nothing is lost: bytes that are text are stored and shown as this text, with its byte order mark and line breaks; other bytes
- * are stored in base64 and shown as a data URL (RFC 2397).
+ * Nothing is lost: bytes that are text are stored and shown as this text, with its byte order mark and line breaks;
+ * other bytes are stored in base64 and shown as a data URL (RFC 2397).
  */
 import { isUtf8 } from 'node:buffer'
 import { sha256 } from '../../crypto/digest.ts'
@@ -18,7 +18,7 @@ export interface SentContent {
   readonly encoding?: Encoding | undefined
 }
 
-/** A content as the database has it. It is in base64 only if it can't be stored as text. */
+/** A content as the database has it. It is in base64 only if it cannot be stored as text. */
 export interface StoredContent {
   readonly content: string
   readonly encoding: Encoding
@@ -35,15 +35,13 @@ export const DATA_URL_START = 'data:application/octet-stream;base64,'
 
 const AS_BASE64 = 'Send this file in base64, with "encoding": "base64".'
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
-const ALLOWED_BASE64 =
-  'base64 of RFC 4648: A to Z, a to z, 0 to 9, "+", "/", padded with "=", without line breaks'
+const ALLOWED_BASE64 = 'base64 of RFC 4648: A to Z, a to z, 0 to 9, "+", "/", padded with "=", without line breaks'
 
 /** @returns what is wrong with a content, or undefined if it can be read. */
 export function problemOfContent(sent: SentContent, maxBytes: number): Problem | undefined {
   const { content, encoding } = sent
   // A byte takes at most 4 / 3 characters, so a content that is several times too long is not read.
-  const bytes =
-    content.length > 2 * maxBytes ? Number.POSITIVE_INFINITY : Buffer.byteLength(content, encoding)
+  const bytes = content.length > 2 * maxBytes ? Number.POSITIVE_INFINITY : Buffer.byteLength(content, encoding)
   if (bytes > maxBytes) {
     const isCounted = Number.isFinite(bytes)
     return {
@@ -82,12 +80,12 @@ function problemOfBase64(content: string): Problem | undefined {
 /** Reads a content without a problem. */
 export function readContent({ content, encoding = 'utf-8' }: SentContent): ReadContent {
   const bytes = Buffer.from(content, encoding)
-  const stored = encoding === 'base64' ? contentOf(bytes, content) : { content, encoding }
+  const stored = encoding === 'base64' ? toContent(bytes, content) : { content, encoding }
   return { ...stored, bytes, sha256: sha256(bytes) }
 }
 
 /** The content to store or to send for the bytes of a file. @param base64 of the bytes, where it is known. */
-export function contentOf(bytes: Uint8Array, base64?: string): StoredContent {
+export function toContent(bytes: Uint8Array, base64?: string): StoredContent {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (isUtf8(buffer) && !buffer.includes(0)) {
     const content = buffer.toString('utf8')

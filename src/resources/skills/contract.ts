@@ -137,11 +137,7 @@ const files = z
       'has a filename several times',
       'filenames that differ by more than their case',
     ),
-    rule(
-      hasNoFolder,
-      'has a filename that is a folder of another',
-      'filenames that are not folders of others',
-    ),
+    rule(hasNoFolder, 'has a filename that is a folder of another', 'filenames that are not folders of others'),
     rule(
       (all) => all.some(({ filename }) => filename === ENTRY_FILE),
       `has no ${ENTRY_FILE}`,
@@ -327,9 +323,7 @@ const skillVersionSummary = z.strictObject(versionSummary).register(docs, { id: 
 const skillVersion = z
   .strictObject({
     ...versionSummary,
-    files: z
-      .array(versionFile)
-      .register(docs, { description: 'All files of the version, sorted by filename.' }),
+    files: z.array(versionFile).register(docs, { description: 'All files of the version, sorted by filename.' }),
   })
   .register(docs, { id: 'SkillVersion' })
 
@@ -388,7 +382,7 @@ export const retrieveSkillVersionContract = {
       files: [
         {
           ...exampleFile,
-          encoding: 'utf-8' as const,
+          encoding: 'utf-8',
           executable: false,
           sizeBytes: Buffer.byteLength(exampleFile.content),
           sha256: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',

@@ -1,6 +1,6 @@
 /**
- * The YAML front matter of SKILL.md. Imported on first use only, by the operations that change a skill: the YAML parser is a
- * large part of the bundle.
+ * The YAML front matter of SKILL.md. Imported on first use only, by the operations that change a skill: the YAML parser
+ * is a large part of the bundle.
  */
 import { load, YAMLException } from 'js-yaml'
 import * as z from 'zod/mini'
@@ -23,7 +23,9 @@ export interface FrontMatterProblem {
 
 /** In UTF-16 units, with both lines of hyphens. */
 const MAX_LENGTH = 16 * 1024
-/** js-yaml takes time in proportion to the length within these limits. Aliases share their values and are not expanded. */
+/**
+ * js-yaml takes time in proportion to the length within these limits. Aliases share their values and are not expanded.
+ */
 export const YAML_LIMITS = { maxDepth: 32, maxAliases: 100 }
 
 /** No white space after the hyphens: installers do not recognize such a line. */

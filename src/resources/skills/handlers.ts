@@ -1,11 +1,11 @@
 import { v7 as newUuid } from 'uuid'
 import { authorized } from '../../access/preconditions.ts'
-import type { RequestContext } from '../../access/request-context.ts'
+import { one, type RequestContext } from '../../access/request-context.ts'
 import { sha256 } from '../../crypto/digest.ts'
-import { conditionsOf, matchesEntityTag, withEntityTag } from '../../http/conditional.ts'
+import { matchesEntityTag, parseConditions, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { idempotencyOf } from '../../http/idempotency.ts'
-import { pageOf, pagingOf } from '../../http/paging.ts'
+import { toIdempotency } from '../../http/idempotency.ts'
+import { toPage, toPaging } from '../../http/paging.ts'
 import { describeProblem, describeSent } from '../../http/problems.ts'
 import { deleteAfter } from '../../objects/orphans.ts'
 import { getObject, putObject } from '../../objects/store.ts'
@@ -60,31 +60,29 @@ import {
   updateSkill as updateSkillStatement,
   versionReadable,
 } from './statements.ts'
-import { contentsOf, describedBy, type NewFile, type ReadFile, readFiles, storedFiles } from './version.ts'
+import { describedBy, type NewFile, type ReadFile, readFiles, storedFiles, toContents } from './version.ts'
 
 /** How long storing an archive may take. */
 const ARCHIVE_LEASE_MS = 3_600_000
 /** The first cursor of a list of versions: above every version. */
 const ABOVE_ALL = String(2 ** 31)
 
-export const retrieveSkill = endpoint(
-  retrieveSkillContract,
-  async ({ params, headers: requested }, context) => {
-    const [facts, [skill], files] = await context.run(readable, [selectSkill, selectSkillFiles], params)
-    if (!skill) throw readable.refusal(facts, context)
-    const { body, headers } = withEntityTag({ ...skill, files })
-    if (matchesEntityTag(requested['If-None-Match'], headers.ETag)) return { notModified: true, headers }
-    return { body, headers }
-  },
-)
+export const retrieveSkill = endpoint(retrieveSkillContract, async (c, context) => {
+  const steps = { skill: one(selectSkill), files: selectSkillFiles }
+  const { skill, files } = await context.run(readable, steps, c.req.valid('param'))
+  const { body, headers } = withEntityTag({ ...skill, files })
+  if (matchesEntityTag(c.req.valid('header')['If-None-Match'], headers.ETag)) return { notModified: true, headers }
+  return { body, headers }
+})
 
-export const listSkills = endpoint(listSkillsContract, async ({ query }, context) => {
+export const listSkills = endpoint(listSkillsContract, async (c, context) => {
+  const query = c.req.valid('query')
   const { name } = query
-  const [, skills] =
+  const { skills } =
     name === undefined
-      ? await context.run(authorized, [selectSkills], pagingOf(query))
-      : await context.run(authorized, [selectSkillByName], { ...pagingOf(query), name })
-  return { body: pageOf(skills, query, ({ id }) => id) }
+      ? await context.run(authorized, { skills: selectSkills }, toPaging(query))
+      : await context.run(authorized, { skills: selectSkillByName }, { ...toPaging(query), name })
+  return { body: toPage(skills, query, ({ id }) => id) }
 })
 
 interface NewVersion {
@@ -123,13 +121,9 @@ function reservation({ now }: RequestContext) {
 }
 
 /** Stores the archive. @returns the values of the statements that record the version. */
-async function storeArchive(
-  files: readonly ReadFile[],
-  objectKey: string,
-  { caller, environment }: RequestContext,
-) {
-  const { archiveOf } = await import('./archive.ts')
-  const archive = await archiveOf(files)
+async function storeArchive(files: readonly ReadFile[], objectKey: string, { caller, environment }: RequestContext) {
+  const { createArchive } = await import('./archive.ts')
+  const archive = await createArchive(files)
   await putObject(environment.OBJECTS, objectKey, archive.buffer)
   const stored = caller.takeTime()
   return {
@@ -142,62 +136,66 @@ async function storeArchive(
 }
 
 /** The sizes of the contents, for the quota. */
-function contentSizes(contents: ReturnType<typeof contentsOf>): string {
-  return JSON.stringify(
-    contents.map(({ sha256, content }) => ({ sha256, bytes: Buffer.byteLength(content) })),
-  )
+function contentSizes(contents: ReturnType<typeof toContents>): string {
+  return JSON.stringify(contents.map(({ sha256, content }) => ({ sha256, bytes: Buffer.byteLength(content) })))
 }
 
-export const createSkill = endpoint(createSkillContract, async ({ headers, body, path }, context) => {
+export const createSkill = endpoint(createSkillContract, async (c, context) => {
+  const body = c.req.valid('json')
   const { name, description } = await descriptionIn(body, context)
   const files = readFiles(body.files)
-  const contents = contentsOf(files)
+  const contents = toContents(files)
   const id = newUuid()
   const values = {
     name,
     description,
-    ...idempotencyOf(headers['Idempotency-Key'], body),
+    ...toIdempotency(c.req.valid('header')['Idempotency-Key'], body),
+    // The audit trail names the new skill by it.
+    id,
     skillId: id,
     revision: newUuid(),
     contents: contentSizes(contents),
   }
-  const selecting = [selectCreated, selectCreatedFiles] as const
-  const [before, [begun], [earlier], earlierFiles] = await context.run(
+  const before = await context.attempt(
     beginnable,
-    [beginCreation, ...selecting],
+    { begun: beginCreation, created: selectCreated, files: selectCreatedFiles },
     { ...values, ...reservation(context) },
   )
+  const [earlier] = before.created
   if (earlier) {
-    return { ...withEntityTag({ ...earlier, files: earlierFiles }), location: `${path}/${earlier.id}` }
+    return {
+      ...withEntityTag({ ...earlier, files: before.files }),
+      location: `${context.path}/${earlier.id}`,
+    }
   }
-  if (!begun) throw beginnable.refusal(before, context)
+  const [begun] = before.begun
+  if (!begun) throw beginnable.refusal(before.check, context)
 
-  const recorded = await storeArchive(files, begun.objectKey, context)
-  const steps = [
-    insertSkill,
-    insertVersion,
-    CONTENTS.fill(putContents, contents),
-    removeArchiveFromOrphans,
-    ...selecting,
-  ] as const
-  const [facts, , , , , [created], createdFiles] = await context.run(creatable, steps, {
-    ...values,
-    ...recorded,
-    id,
-    files: storedFiles(id, files),
-    message: body.message ?? null,
-  })
-  if (!created) throw creatable.refusal(facts, context)
-  return { ...withEntityTag({ ...created, files: createdFiles }), location: `${path}/${created.id}` }
+  const archive = await storeArchive(files, begun.objectKey, context)
+  const { created, files: createdFiles } = await context.attempt(
+    creatable,
+    {
+      insertSkill,
+      insertVersion,
+      putContents: CONTENTS.fill(putContents, contents),
+      removeArchiveFromOrphans,
+      created: one(selectCreated),
+      files: selectCreatedFiles,
+    },
+    { ...values, ...archive, files: storedFiles(id, files), message: body.message ?? null },
+  )
+  return { ...withEntityTag({ ...created, files: createdFiles }), location: `${context.path}/${created.id}` }
 })
 
-export const updateSkill = endpoint(updateSkillContract, async ({ params, headers, body }, context) => {
+export const updateSkill = endpoint(updateSkillContract, async (c, context) => {
+  const params = c.req.valid('param')
+  const body = c.req.valid('json')
   const described = await descriptionIn(body, context)
   const files = readFiles(body.files)
-  const contents = contentsOf(files)
+  const contents = toContents(files)
   const values = {
     ...params,
-    ...conditionsOf(headers),
+    ...parseConditions(c.req.valid('header')),
     ...described,
     contents: contentSizes(contents),
     files: storedFiles(params.skillId, files),
@@ -205,44 +203,47 @@ export const updateSkill = endpoint(updateSkillContract, async ({ params, header
     message: body.message ?? null,
     othersKept: Math.max(context.limits.skillVersions - 1, 0),
   }
-  const selecting = [selectUpToDate, selectUpToDateFiles] as const
-  const [before, [begun], [same], sameFiles] = await context.run(changeable, [beginChange, ...selecting], {
-    ...values,
-    ...reservation(context),
-  })
-  changeable.requireMet(before, context)
-  if (same) return withEntityTag({ ...same, files: sameFiles })
-  if (!begun) throw changeable.refusal(before, context)
+  const before = await context.run(
+    changeable,
+    { begun: beginChange, upToDate: selectUpToDate, files: selectUpToDateFiles },
+    { ...values, ...reservation(context) },
+  )
+  const [unchanged] = before.upToDate
+  if (unchanged) return withEntityTag({ ...unchanged, files: before.files })
+  const [begun] = before.begun
+  if (!begun) throw changeable.refusal(before.check, context)
 
-  const recorded = await storeArchive(files, begun.objectKey, context)
-  const steps = [
-    updateSkillStatement,
-    insertVersion,
-    CONTENTS.fill(putContents, contents),
-    removeArchiveFromOrphans,
-    addOldArchivesToOrphans,
-    deleteOldVersions,
-    deleteUnusedContents,
-    ...selecting,
-  ] as const
-  const [facts, , , , , , , , [updated], updatedFiles] = await context.run(updatable, steps, {
-    ...values,
-    ...recorded,
-  })
-  updatable.requireMet(facts, context)
-  if (!updated) throw updatable.refusal(facts, context)
+  const archive = await storeArchive(files, begun.objectKey, context)
+  const { updated, files: updatedFiles } = await context.run(
+    updatable,
+    {
+      updateSkill: updateSkillStatement,
+      insertVersion,
+      putContents: CONTENTS.fill(putContents, contents),
+      removeArchiveFromOrphans,
+      addOldArchivesToOrphans,
+      deleteOldVersions,
+      deleteUnusedContents,
+      updated: one(selectUpToDate),
+      files: selectUpToDateFiles,
+    },
+    { ...values, ...archive },
+  )
   return withEntityTag({ ...updated, files: updatedFiles })
 })
 
-export const deleteSkill = endpoint(deleteSkillContract, async ({ params, headers }, context) => {
+export const deleteSkill = endpoint(deleteSkillContract, async (c, context) => {
   const values = {
-    ...params,
-    ...conditionsOf(headers),
+    ...c.req.valid('param'),
+    ...parseConditions(c.req.valid('header')),
     deleteAfter: deleteAfter(new Date(context.now)),
   }
-  const steps = [addArchivesToOrphans, deleteVersions, deleteContents, deleteSkillStatement] as const
-  const deleted = await context.runForRow(deletable, steps, values)
-  return { body: { deleted: true as const, id: deleted.id } }
+  const { deleted } = await context.run(
+    deletable,
+    { addArchivesToOrphans, deleteVersions, deleteContents, deleted: one(deleteSkillStatement) },
+    values,
+  )
+  return { body: { deleted: true, id: deleted.id } }
 })
 
 /** A version as the API has it: SQLite has no Booleans. */
@@ -251,24 +252,21 @@ const withIsCurrent = <Row extends { readonly isCurrent: 0 | 1 }>({ isCurrent, .
   isCurrent: isCurrent === 1,
 })
 
-export const listSkillVersions = endpoint(listSkillVersionsContract, async ({ params, query }, context) => {
+export const listSkillVersions = endpoint(listSkillVersionsContract, async (c, context) => {
+  const query = c.req.valid('query')
   const { cursor = ABOVE_ALL } = query
-  const [facts, versions] = await context.run(readable, [selectVersions], {
-    ...params,
-    ...pagingOf({ ...query, cursor }),
-  })
-  readable.requireMet(facts, context)
-  const { items, nextCursor } = pageOf(versions, query, ({ version }) => String(version))
+  const { versions } = await context.run(
+    readable,
+    { versions: selectVersions },
+    { ...c.req.valid('param'), ...toPaging({ ...query, cursor }) },
+  )
+  const { items, nextCursor } = toPage(versions, query, ({ version }) => String(version))
   return { body: { items: items.map(withIsCurrent), nextCursor } }
 })
 
-export const retrieveSkillVersion = endpoint(retrieveSkillVersionContract, async ({ params }, context) => {
-  const [facts, [version], files] = await context.run(
-    versionReadable,
-    [selectVersion, selectVersionFiles],
-    params,
-  )
-  if (!version) throw versionReadable.refusal(facts, context)
+export const retrieveSkillVersion = endpoint(retrieveSkillVersionContract, async (c, context) => {
+  const steps = { version: one(selectVersion), files: selectVersionFiles }
+  const { version, files } = await context.run(versionReadable, steps, c.req.valid('param'))
   return {
     body: {
       ...withIsCurrent(version),
@@ -277,32 +275,34 @@ export const retrieveSkillVersion = endpoint(retrieveSkillVersionContract, async
   }
 })
 
-export const publishSkillVersion = endpoint(
-  publishSkillVersionContract,
-  async ({ params, headers, body }, context) => {
-    const values = { ...params, ...conditionsOf(headers), ...body, revision: newUuid() }
-    const steps = [publish, selectPublished, selectSkillFiles] as const
-    const [facts, , [skill], files] = await context.run(publishable, steps, values)
-    publishable.requireMet(facts, context)
-    if (!skill) throw publishable.refusal(facts, context)
-    return withEntityTag({ ...skill, files })
-  },
-)
+export const publishSkillVersion = endpoint(publishSkillVersionContract, async (c, context) => {
+  const { skill, files } = await context.run(
+    publishable,
+    { publish, skill: one(selectPublished), files: selectSkillFiles },
+    {
+      ...c.req.valid('param'),
+      ...parseConditions(c.req.valid('header')),
+      version: String(c.req.valid('json').version),
+      revision: newUuid(),
+    },
+  )
+  return withEntityTag({ ...skill, files })
+})
 
-export const retrieveSkillArchive = endpoint(
-  retrieveSkillArchiveContract,
-  async ({ params, query, headers: requested }, context) => {
-    const { name, version, digest, objectKey } = await context.runForRow(archiveReadable, [selectArchive], {
-      ...params,
-      version: query.version ?? null,
-    })
-    const ETag = `"${digest}"`
-    const headers = {
-      ETag,
-      'Content-Disposition': `attachment; filename="${name}-${version}.tar.gz"`,
-    }
-    if (matchesEntityTag(requested['If-None-Match'], ETag)) return { notModified: true, headers }
-    const content = await getObject(context.environment.OBJECTS, objectKey)
-    return { content, headers: { ...headers, 'Content-Type': 'application/gzip' } }
-  },
-)
+export const retrieveSkillArchive = endpoint(retrieveSkillArchiveContract, async (c, context) => {
+  const { version: requested = null } = c.req.valid('query')
+  const { archive } = await context.run(
+    archiveReadable,
+    { archive: one(selectArchive) },
+    { ...c.req.valid('param'), version: requested },
+  )
+  const { name, version, digest, objectKey } = archive
+  const ETag = `"${digest}"`
+  const headers = {
+    ETag,
+    'Content-Disposition': `attachment; filename="${name}-${version}.tar.gz"`,
+  }
+  if (matchesEntityTag(c.req.valid('header')['If-None-Match'], ETag)) return { notModified: true, headers }
+  const content = await getObject(context.environment.OBJECTS, objectKey)
+  return { content, headers: { ...headers, 'Content-Type': 'application/gzip' } }
+})

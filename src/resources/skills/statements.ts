@@ -4,6 +4,7 @@ import {
   asc,
   desc,
   eq,
+  exists,
   gt,
   inArray,
   isNotNull,
@@ -17,10 +18,8 @@ import {
   sql,
 } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { now } from '../../access/guard.ts'
 import {
   authorized,
-  type Join,
   type Preconditions,
   precondition,
   requiring,
@@ -28,42 +27,45 @@ import {
 } from '../../access/preconditions.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { matchesRevision } from '../../access/revision.ts'
+import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
-import {
-  apiKeys,
-  orphanedObjects,
-  skillContents,
-  skillFeeds,
-  skills,
-  skillVersions,
-} from '../../db/schema.ts'
+import { apiKeys, orphanedObjects, skillContents, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
 import { writtenObject } from '../../objects/orphans.ts'
 import { DATA_URL_START } from './content.ts'
 import type { StoredFile } from './version.ts'
 
-const skillId = sql.placeholder('skillId')
-const name = sql.placeholder('name')
-const description = sql.placeholder('description')
+const skillId = text('skillId')
+const name = text('name')
+const description = text('description')
 /** New for each request that changes the skill. The statements that follow the change find the skill by it. */
-const revision = sql.placeholder('revision')
-/** When the sweep may delete the archive that the request is about to store, if it is not recorded; or those of removed versions. */
-const deleteAfter = sql.placeholder('deleteAfter')
-const objectKey = sql.placeholder('objectKey')
+const revision = text('revision')
+/**
+ * When the sweep may delete the archive that the request is about to store, if it is not recorded; or those of removed
+ * versions.
+ */
+const deleteAfter = text('deleteAfter')
+const objectId = text('objectId')
+const objectKey = text('objectKey')
+const digest = text('digest')
+const archiveBytes = number('archiveBytes')
+const message = textOrNull('message')
 /** JSON array of the new version's files, as it is stored (version.ts). */
-const files = sql.placeholder('files')
+const files = text('files')
 /** JSON array of their contents: `{ sha256, bytes }`, each once. */
-const contents = sql.placeholder('contents')
-/** The number of the named version. D1 binds every number as a float. */
-const version = sql`cast(${sql.placeholder('version')} as integer)`
-const idempotencyKey = sql.placeholder('idempotencyKey')
-const idempotencyFingerprint = sql.placeholder('idempotencyFingerprint')
-const cursor = sql.placeholder('cursor')
-const rowLimit = sql.placeholder('rowLimit')
+const contents = text('contents')
+/** The number of the named version, in decimal digits. */
+const versionNumber = text('version')
+const versionNumberOrNull = textOrNull('version')
+const version = sql`cast(${versionNumber} as integer)`
+/** How many versions stay beside the current one. */
+const othersKept = number('othersKept')
+const idempotencyKey = textOrNull('idempotencyKey')
+const idempotencyFingerprint = textOrNull('idempotencyFingerprint')
 
 const isNamed = and(eq(skills.organizationId, apiKeys.organizationId), eq(skills.id, skillId))
-const namedSkill: Join = { table: skills, on: isNamed }
+const namedSkill = { table: skills, on: isNamed, takes: [skillId] }
 
 const isVersionOfSkill = (versions: Record<'organizationId' | 'skillId', SQLWrapper>) =>
   and(eq(versions.organizationId, skills.organizationId), eq(versions.skillId, skills.id))
@@ -81,8 +83,7 @@ const withRevision = { ...fields, revision: skills.revision }
 
 /** The files of a version, a row each. */
 const file = sql`json_each(${skillVersions.files}) as "file"`
-const ofFile = <Value>(name: keyof StoredFile) =>
-  sql<Value>`("file".value ->> ${sql.raw(`'${name}'`)})`.as(name)
+const ofFile = <Value>(name: keyof StoredFile) => sql<Value>`("file".value ->> ${sql.raw(`'${name}'`)})`.as(name)
 const contentOfFile = and(
   eq(skillContents.organizationId, skillVersions.organizationId),
   eq(skillContents.skillId, skillVersions.skillId),
@@ -98,9 +99,9 @@ const editedCopyIsCurrent = { matchesRevision: matchesRevision('skill', skills.r
 
 export const readable = requiring([namedSkill], { skillExists })
 
-export const selectSkill = guarded(() => readable.rows(withRevision))
+export const selectSkill = guarded(readable, [], () => readable.rows(withRevision))
 
-export const selectSkillFiles = guarded(() => selectFilesWhere(isNamed))
+export const selectSkillFiles = guarded(authorized, [skillId], () => selectFilesWhere(isNamed))
 
 /** The files of the current version, as a skill has them. */
 function selectFilesWhere(isSelected: SQL | undefined) {
@@ -121,62 +122,53 @@ function selectFilesWhere(isSelected: SQL | undefined) {
 
 const isAfterCursor = and(eq(skills.organizationId, apiKeys.organizationId), gt(skills.id, cursor))
 
-export const selectSkills = guarded(() =>
+export const selectSkills = guarded(authorized, [cursor, rowLimit], () =>
   authorized.rows(fields).innerJoin(skills, isAfterCursor).orderBy(asc(skills.id)).limit(rowLimit),
 )
 
 /** At most one, because names are unique. */
-export const selectSkillByName = guarded(() =>
+export const selectSkillByName = guarded(authorized, [cursor, name], () =>
   authorized.rows(fields).innerJoin(skills, and(isAfterCursor, eq(skills.name, name))),
 )
 
 const other = alias(skills, 'other')
-const nameIsFree = (newName: SQLWrapper = name) =>
+/** @param takes the parameters of the new name. */
+const nameIsFree = <const P extends readonly Parameter[]>(newName: SQLWrapper, takes: P) =>
   precondition(
     notExists(
       query
         .select({ id: other.id })
         .from(other)
-        .where(
-          and(
-            eq(other.organizationId, apiKeys.organizationId),
-            eq(other.name, newName),
-            ne(other.id, skillId),
-          ),
-        ),
+        .where(and(eq(other.organizationId, apiKeys.organizationId), eq(other.name, newName), ne(other.id, skillId))),
     ),
-    () =>
-      new ApiError(
-        'skill_name_taken',
-        'Another skill has this name. Choose another name, or change that skill.',
-      ),
+    () => new ApiError('skill_name_taken', 'Another skill has this name. Choose another name, or change that skill.'),
+    [skillId, ...takes],
   )
 
 /** The bytes of the new version's contents that the skill does not have yet. */
 const addedBytes = sql`(select coalesce(sum("new".value ->> 'bytes'), 0) from json_each(${contents}) as "new"
-  where not exists ${query
-    .select({ one: sql`1` })
-    .from(skillContents)
-    .where(
-      and(
-        eq(skillContents.organizationId, apiKeys.organizationId),
-        eq(skillContents.skillId, skillId),
-        sql`${skillContents.sha256} = "new".value ->> 'sha256'`,
+  where ${notExists(
+    query
+      .select({ one: sql`1` })
+      .from(skillContents)
+      .where(
+        and(
+          eq(skillContents.organizationId, apiKeys.organizationId),
+          eq(skillContents.skillId, skillId),
+          sql`${skillContents.sha256} = "new".value ->> 'sha256'`,
+        ),
       ),
-    )})`
+  )})`
 
 /** The skill that an earlier request with the same `Idempotency-Key` created. */
 const repeated = alias(skills, 'repeated')
-const isRepeated = and(
-  eq(repeated.organizationId, apiKeys.organizationId),
-  eq(repeated.idempotencyKey, idempotencyKey),
-)
-const repeatedSkill: Join = { table: repeated, on: isRepeated }
+const isRepeated = and(eq(repeated.organizationId, apiKeys.organizationId), eq(repeated.idempotencyKey, idempotencyKey))
+const repeatedSkill = { table: repeated, on: isRepeated, takes: [idempotencyKey] }
 
 const isCreatable = {
   isFirstRequest: precondition(isNull(repeated.id), () => idempotencyKeyReused('a new skill')),
-  exceededQuota: withinQuotas({ skills: sql`1`, skillBytes: addedBytes }),
-  nameIsFree: nameIsFree(),
+  exceededQuota: withinQuotas({ skills: sql`1`, skillBytes: addedBytes }, [contents, skillId]),
+  nameIsFree: nameIsFree(name, [name]),
 }
 
 const archiveIsStored = uncheckedPrecondition(
@@ -184,15 +176,23 @@ const archiveIsStored = uncheckedPrecondition(
   () => new ApiError('upload_expired', 'Storing the archive took more than an hour. Try again.'),
 )
 
-/** Adds the archive that the request is about to store to the orphans, so that the sweep deletes it if it is not recorded. */
-function beginArchive({ rows }: Pick<Preconditions, 'rows'>, condition?: SQL) {
-  return guarded(() =>
+/**
+ * Adds the archive that the request is about to store to the orphans, so that the sweep deletes it if it is not
+ * recorded.
+ * @param parameters of the further condition.
+ */
+function beginArchive<P extends Parameter, const Own extends readonly Parameter[]>(
+  preconditions: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>,
+  parameters: Own,
+  condition?: SQL,
+) {
+  return guarded(preconditions, [objectId, deleteAfter, ...parameters], () =>
     query
       .insert(orphanedObjects)
       .select(
-        rows(
+        preconditions.rows(
           insertRow(orphanedObjects, {
-            objectKey: sql`'skills/' || ${apiKeys.organizationId} || '/' || ${sql.placeholder('objectId')}`,
+            objectKey: sql`'skills/' || ${apiKeys.organizationId} || '/' || ${objectId}`,
             deleteAfter,
           }),
           condition,
@@ -209,11 +209,11 @@ function beginArchive({ rows }: Pick<Preconditions, 'rows'>, condition?: SQL) {
 
 export const beginnable = requiring([repeatedSkill], isCreatable)
 
-export const beginCreation = beginArchive(beginnable)
+export const beginCreation = beginArchive(beginnable, [])
 
 export const creatable = requiring([repeatedSkill, writtenObject], { ...isCreatable, archiveIsStored })
 
-export const insertSkill = guardedChange(() =>
+export const insertSkill = guardedChange(creatable, [description, revision, idempotencyFingerprint], () =>
   query.insert(skills).select(
     creatable.rows(
       insertRow(skills, {
@@ -236,38 +236,42 @@ export const insertSkill = guardedChange(() =>
 /** The skill that this request created or changed. */
 const isWritten = and(isNamed, eq(skills.revision, revision))
 
-export const insertVersion = guarded(() =>
-  query
-    .insert(skillVersions)
-    .select(
-      authorized
-        .rows(
-          insertRow(skillVersions, {
-            organizationId: skills.organizationId,
-            skillId: skills.id,
-            version: skills.version,
-            name: skills.name,
-            description: skills.description,
-            digest: sql.placeholder('digest'),
-            objectKey,
-            archiveBytes: sql`cast(${sql.placeholder('archiveBytes')} as integer)`,
-            files,
-            message: sql.placeholder('message'),
-            apiKeyId: apiKeys.id,
-            userId: apiKeys.userId,
-            createdAt: now,
-          }),
-        )
-        .innerJoin(skills, isWritten),
-    )
-    // Of a retry after a commit that was not confirmed.
-    .onConflictDoNothing(),
+export const insertVersion = guarded(
+  authorized,
+  [digest, objectKey, archiveBytes, files, message, skillId, revision],
+  () =>
+    query
+      .insert(skillVersions)
+      .select(
+        authorized
+          .rows(
+            insertRow(skillVersions, {
+              organizationId: skills.organizationId,
+              skillId: skills.id,
+              version: skills.version,
+              name: skills.name,
+              description: skills.description,
+              digest,
+              objectKey,
+              // D1 binds every number as a float.
+              archiveBytes: sql`cast(${archiveBytes} as integer)`,
+              files,
+              message,
+              apiKeyId: apiKeys.id,
+              userId: apiKeys.userId,
+              createdAt: now,
+            }),
+          )
+          .innerJoin(skills, isWritten),
+      )
+      // Of a retry after a commit that was not confirmed.
+      .onConflictDoNothing(),
 )
 
 /** A chunk of the new version's contents. */
 export const CONTENTS = chunkOf('sha256', 'content')
 
-export const putContents = guarded(() =>
+export const putContents = guarded(authorized, [skillId, revision], () =>
   query
     .insert(skillContents)
     .select(
@@ -286,11 +290,9 @@ export const putContents = guarded(() =>
     .onConflictDoNothing(),
 )
 
-const writtenOrganization = authorized
-  .rows({ organizationId: skills.organizationId })
-  .innerJoin(skills, isWritten)
+const writtenOrganization = authorized.rows({ organizationId: skills.organizationId }).innerJoin(skills, isWritten)
 
-export const removeArchiveFromOrphans = guarded(() =>
+export const removeArchiveFromOrphans = guarded(authorized, [objectKey, skillId, revision], () =>
   query
     .delete(orphanedObjects)
     .where(and(eq(orphanedObjects.objectKey, objectKey), sql`${writtenOrganization} is not null`)),
@@ -299,39 +301,40 @@ export const removeArchiveFromOrphans = guarded(() =>
 /** The skill that this request created, or an earlier one with the same `Idempotency-Key` and an equal body. */
 const isCreated = and(
   eq(skills.organizationId, apiKeys.organizationId),
-  eq(
-    skills.id,
-    sql`coalesce(${query.select({ id: repeated.id }).from(repeated).where(isRepeated)}, ${skillId})`,
-  ),
+  eq(skills.id, sql`coalesce(${query.select({ id: repeated.id }).from(repeated).where(isRepeated)}, ${skillId})`),
   or(isNull(skills.idempotencyKey), eq(skills.idempotencyFingerprint, idempotencyFingerprint)),
 )
 
-export const selectCreated = guarded(() => authorized.rows(withRevision).innerJoin(skills, isCreated))
+export const selectCreated = guarded(authorized, [idempotencyKey, skillId, idempotencyFingerprint], () =>
+  authorized.rows(withRevision).innerJoin(skills, isCreated),
+)
 
-export const selectCreatedFiles = guarded(() => selectFilesWhere(isCreated))
+export const selectCreatedFiles = guarded(authorized, [idempotencyKey, skillId, idempotencyFingerprint], () =>
+  selectFilesWhere(isCreated),
+)
 
-const currentVersion: Join = { table: skillVersions, on: isCurrent }
+const currentVersion = { table: skillVersions, on: isCurrent, takes: [] }
 /** The demo's skill has no version at first. */
 const isChanged = sql`${skillVersions.files} is not ${files}`
 
 const isChangeable = {
   skillExists,
-  exceededQuota: withinQuotas({ skillBytes: addedBytes }),
-  nameIsFree: nameIsFree(),
+  exceededQuota: withinQuotas({ skillBytes: addedBytes }, [contents, skillId]),
+  nameIsFree: nameIsFree(name, [name]),
   ...editedCopyIsCurrent,
 }
 
 /** Of a change, before its archive is stored. */
 export const changeable = requiring([namedSkill, currentVersion], isChangeable)
 
-export const beginChange = beginArchive(changeable, isChanged)
+export const beginChange = beginArchive(changeable, [files], isChanged)
 
 export const updatable = requiring([namedSkill, currentVersion, writtenObject], {
   ...isChangeable,
   archiveIsStored,
 })
 
-export const updateSkill = guardedChange(() =>
+export const updateSkill = guardedChange(updatable, [description, revision, files], () =>
   query
     .update(skills)
     .set({
@@ -344,17 +347,14 @@ export const updateSkill = guardedChange(() =>
     })
     .where(
       and(
-        eq(
-          skills.organizationId,
-          sql`${updatable.rows({ organizationId: skills.organizationId }, isChanged)}`,
-        ),
+        eq(skills.organizationId, sql`${updatable.rows({ organizationId: skills.organizationId }, isChanged)}`),
         eq(skills.id, skillId),
       ),
     ),
 )
 
 /** SQLite has no OFFSET without LIMIT. After the limit was lowered, the next updates remove the rest. */
-const MOST_REMOVED = 1000
+const MAX_REMOVED = 1000
 
 const older = alias(skillVersions, 'older')
 /** The oldest versions that are too many, without the current one. */
@@ -363,8 +363,8 @@ const tooMany = authorized
   .innerJoin(skills, isWritten)
   .innerJoin(older, and(isVersionOfSkill(older), ne(older.version, skills.version)))
   .orderBy(desc(older.version))
-  .limit(MOST_REMOVED)
-  .offset(sql.placeholder('othersKept'))
+  .limit(MAX_REMOVED)
+  .offset(othersKept)
 
 /** They stay if a feed names them. The feeds are read only if there are too many versions. */
 const isTooOld = and(
@@ -376,9 +376,16 @@ const isTooOld = and(
       and "named".value ->> 'skillId' = ${skillId} and "named".value ->> 'version' is not null)`,
 )
 
-/** Adds the archives of versions that are about to be deleted to the orphans. */
-const orphanArchives = (isRemoved: () => SQL | undefined) =>
-  guarded(() =>
+/**
+ * Adds the archives of versions that are about to be deleted to the orphans.
+ * @param parameters of the condition.
+ */
+const orphanArchives = <P extends Parameter, const Own extends readonly Parameter[]>(
+  preconditions: Pick<Preconditions<unknown, P>, 'takes'>,
+  parameters: Own,
+  isRemoved: () => SQL | undefined,
+) =>
+  guarded(preconditions, [deleteAfter, ...parameters], () =>
     query
       .insert(orphanedObjects)
       .select(
@@ -390,12 +397,14 @@ const orphanArchives = (isRemoved: () => SQL | undefined) =>
       .onConflictDoNothing(),
   )
 
-export const addOldArchivesToOrphans = orphanArchives(() => isTooOld)
+export const addOldArchivesToOrphans = orphanArchives(authorized, [skillId, revision, othersKept], () => isTooOld)
 
-export const deleteOldVersions = guarded(() => query.delete(skillVersions).where(isTooOld))
+export const deleteOldVersions = guarded(authorized, [skillId, revision, othersKept], () =>
+  query.delete(skillVersions).where(isTooOld),
+)
 
 /** Of the deleted versions. */
-export const deleteUnusedContents = guarded(() =>
+export const deleteUnusedContents = guarded(authorized, [skillId, revision], () =>
   query.delete(skillContents).where(
     and(
       sql`changes() > 0`,
@@ -410,19 +419,24 @@ export const deleteUnusedContents = guarded(() =>
 /** The skill, if its current version has the files of the request. */
 const isUpToDate = and(
   isNamed,
-  sql`exists ${query
-    .select({ one: sql`1` })
-    .from(skillVersions)
-    .where(and(isCurrent, eq(skillVersions.files, files)))}`,
+  exists(
+    query
+      .select({ one: sql`1` })
+      .from(skillVersions)
+      .where(and(isCurrent, eq(skillVersions.files, files))),
+  ),
 )
 
-export const selectUpToDate = guarded(() => authorized.rows(withRevision).innerJoin(skills, isUpToDate))
+export const selectUpToDate = guarded(authorized, [skillId, files], () =>
+  authorized.rows(withRevision).innerJoin(skills, isUpToDate),
+)
 
-export const selectUpToDateFiles = guarded(() => selectFilesWhere(isUpToDate))
+export const selectUpToDateFiles = guarded(authorized, [skillId, files], () => selectFilesWhere(isUpToDate))
 
-const namedVersion: Join = {
+const namedVersion = {
   table: skillVersions,
   on: and(isOfSkill, eq(skillVersions.version, version)),
+  takes: [versionNumber],
 }
 const versionExists = precondition(
   or(isNull(skills.id), isNotNull(skillVersions.version)),
@@ -436,7 +450,7 @@ const versionExists = precondition(
 export const publishable = requiring([namedSkill, namedVersion], {
   skillExists,
   versionExists,
-  nameIsFree: nameIsFree(skillVersions.name),
+  nameIsFree: nameIsFree(skillVersions.name, []),
   ...editedCopyIsCurrent,
 })
 
@@ -448,7 +462,7 @@ const ofPublished = (column: 'name' | 'description') =>
     .where(and(isVersionOfSkill(published), eq(published.version, version)))}`
 
 /** Changes nothing if the version is the current one. */
-export const publish = guardedChange(() =>
+export const publish = guardedChange(publishable, [revision], () =>
   query
     .update(skills)
     .set({
@@ -459,16 +473,12 @@ export const publish = guardedChange(() =>
       updatedAt: sql`${now}`,
     })
     .where(
-      and(
-        eq(skills.organizationId, publishable.organizationId),
-        eq(skills.id, skillId),
-        ne(skills.version, version),
-      ),
+      and(eq(skills.organizationId, publishable.organizationId), eq(skills.id, skillId), ne(skills.version, version)),
     ),
 )
 
 /** The skill whose current version is the one to publish now. */
-export const selectPublished = guarded(() =>
+export const selectPublished = guarded(authorized, [skillId, versionNumber], () =>
   authorized.rows(withRevision).innerJoin(skills, and(isNamed, eq(skills.version, version))),
 )
 
@@ -485,7 +495,7 @@ const versionFields = {
   createdAt: skillVersions.createdAt,
 }
 
-export const selectVersions = guarded(() =>
+export const selectVersions = guarded(readable, [cursor, rowLimit], () =>
   readable
     .rows(versionFields)
     .innerJoin(skillVersions, and(isOfSkill, lt(skillVersions.version, sql`cast(${cursor} as integer)`)))
@@ -495,9 +505,9 @@ export const selectVersions = guarded(() =>
 
 export const versionReadable = requiring([namedSkill, namedVersion], { skillExists, versionExists })
 
-export const selectVersion = guarded(() => versionReadable.rows(versionFields))
+export const selectVersion = guarded(versionReadable, [], () => versionReadable.rows(versionFields))
 
-export const selectVersionFiles = guarded(() =>
+export const selectVersionFiles = guarded(versionReadable, [], () =>
   versionReadable
     .rows({
       filename: ofFile<string>('filename'),
@@ -519,12 +529,13 @@ export const archiveReadable = requiring(
     {
       table: skillVersions,
       on: and(isOfSkill, eq(skillVersions.version, sql`coalesce(${version}, ${skills.version})`)),
+      takes: [versionNumberOrNull],
     },
   ],
   { skillExists, versionExists },
 )
 
-export const selectArchive = guarded(() =>
+export const selectArchive = guarded(archiveReadable, [], () =>
   archiveReadable.rows({
     name: skillVersions.name,
     version: skillVersions.version,
@@ -538,13 +549,13 @@ export const deletable = requiring([namedSkill], { skillExists, ...editedCopyIsC
 const isDeleted = (table: typeof skillVersions | typeof skillContents) =>
   and(eq(table.organizationId, deletable.organizationId), eq(table.skillId, skillId))
 
-export const addArchivesToOrphans = orphanArchives(() => isDeleted(skillVersions))
+export const addArchivesToOrphans = orphanArchives(deletable, [], () => isDeleted(skillVersions))
 
-export const deleteVersions = guarded(() => query.delete(skillVersions).where(isDeleted(skillVersions)))
+export const deleteVersions = guarded(deletable, [], () => query.delete(skillVersions).where(isDeleted(skillVersions)))
 
-export const deleteContents = guarded(() => query.delete(skillContents).where(isDeleted(skillContents)))
+export const deleteContents = guarded(deletable, [], () => query.delete(skillContents).where(isDeleted(skillContents)))
 
-export const deleteSkill = guardedChange(() =>
+export const deleteSkill = guardedChange(deletable, [], () =>
   query
     .delete(skills)
     .where(and(eq(skills.organizationId, deletable.organizationId), eq(skills.id, skillId)))

@@ -54,8 +54,8 @@ export function readFiles(files: readonly NewFile[]): ReadFile[] {
 }
 
 /**
- * The column `files` of a version: the same text for the same files. The ID of a file is derived, so a file whose filename
- * stays the same keeps its ID.
+ * The column `files` of a version: the same text for the same files. The ID of a file is derived, so a file whose
+ * filename stays the same keeps its ID.
  */
 export function storedFiles(skillId: string, files: readonly ReadFile[]): string {
   const stored: StoredFile[] = files.map(({ filename, sha256, bytes, encoding, isExecutable }) => ({
@@ -70,6 +70,6 @@ export function storedFiles(skillId: string, files: readonly ReadFile[]): string
 }
 
 /** Equal contents once. */
-export function contentsOf(files: readonly ReadFile[]) {
+export function toContents(files: readonly ReadFile[]) {
   return [...new Map(files.map(({ sha256, content }) => [sha256, { sha256, content }])).values()]
 }

@@ -1,35 +1,24 @@
-/**
- * How a schedule fires. A schedule stores its next run, `nextRunAt`: a request that changes the schedule computes it, and
- * so does a daily pass (refresh-next-runs.ts), because the rules of time zones change. Each minute the tick inserts one run
- * for each schedule that is due and moves `nextRunAt` on, in one transaction and only if the schedule is as it was read, so
- * that ticks that are repeated, concurrent, late or lost fire no instant twice and lose none. If several instants of a
- * schedule passed since the last tick, the latest fires, and the others are recorded as skipped later, in pages
- * (record-missed.ts). The id of a run is derived from its schedule and instant (run-id.ts). If the organization has a run
- * endpoint, the tick puts the run into a queue, from which delivery/consumer.ts sends it; `checkAt` is set, so that a run
- * that the queue lost is put into it again (delivery/check-runs.ts). Without a run endpoint, the run stays pending until a worker
- * claims or acknowledges it.
- */
+/** Fires the schedules that are due (docs/design.md, Fire what is due). */
 import { and, asc, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { latestRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
+import { now, type Value } from '../../../db/parameters.ts'
 import { excluded, insertRow, type JsonRows, jsonRows } from '../../../db/rows.ts'
 import { agents, lastTick, missedSpans, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
-import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
-import { enqueueByEndpoint, FIRST_LEASE_MS } from '../../../queue.ts'
+import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
 import { hasParent, isAgentOf, isProjectOf, parentArchivedAt } from '../joins.ts'
+import { computeRunId } from '../run-id.ts'
+import { enqueueByEndpoint, FIRST_LEASE_MS } from '../run-queue.ts'
+import { checkAt, isFired, newRun, writeNewRuns } from '../run-transitions.ts'
 import { nextTime } from '../timing.ts'
-import { isFired, newRun } from './new-run.ts'
-import { runIdOf } from './run-id.ts'
 
 /** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
 const PAGE_SIZE = 250
 /** D1 allows 1,000 statements per tick, and a page takes four. */
-const PAGES_A_TICK = 120
+const MAX_PAGES_PER_TICK = 120
 
 const TICK_MS = 60_000
-
-const now = sql.placeholder('now')
 
 /** A schedule with what its next run is computed from. An update requires that this is unchanged. */
 export const scheduleFields = {
@@ -42,7 +31,7 @@ export const scheduleFields = {
 export const SCHEDULE_COLUMNS = Object.keys(scheduleFields) as (keyof typeof scheduleFields)[]
 
 /** Shows the operator when the last tick ran. In the first batch of the tick, so it costs no call of its own. */
-export const recordTick = unguarded(() =>
+export const recordTick = unguarded([now], () =>
   query
     .insert(lastTick)
     .values({ id: 1, scheduledAt: sql`${now}` })
@@ -53,7 +42,7 @@ export const recordTick = unguarded(() =>
 )
 
 /** The schedules that have been due longest. */
-export const selectDue = unguarded(() =>
+export const selectDue = unguarded([now], () =>
   query
     .select({
       ...scheduleFields,
@@ -67,7 +56,7 @@ export const selectDue = unguarded(() =>
     .limit(PAGE_SIZE),
 )
 
-type DueSchedule = NonNullable<(typeof selectDue)['row']>
+type DueSchedule = RowOf<typeof selectDue>
 
 const firings = jsonRows('firings', ...SCHEDULE_COLUMNS, 'dueAt', 'scheduledAt', 'runId', 'nextRunAt')
 
@@ -82,35 +71,31 @@ export function isAsRead(rows: JsonRows<'organizationId' | 'id' | 'timezone' | '
 /** Joins the schedule of a firing, unless another tick fired it or a request changed it since it was read. */
 const isStillDue = and(isAsRead(firings), eq(schedules.nextRunAt, firings.column('dueAt')))
 
-export const insertRuns = unguarded(() =>
-  query
-    .insert(runs)
-    .select(
-      query
-        .select(
-          newRun({
-            scheduledAt: firings.column('scheduledAt'),
-            id: firings.column('runId'),
-            isParentActive: isNull(parentArchivedAt),
-          }),
-        )
-        .from(firings.table)
-        .crossJoin(schedules)
-        .leftJoin(projects, isProjectOf(schedules))
-        .leftJoin(agents, isAgentOf(schedules))
-        .where(and(isStillDue, hasParent)),
-    )
-    .onConflictDoNothing()
-    .returning({
-      organizationId: runs.organizationId,
-      id: runs.id,
-      attempts: runs.attempts,
-      checkAt: runs.checkAt,
-    }),
+export const insertRuns = unguarded([firings.parameter, now, checkAt], () =>
+  writeNewRuns(
+    query
+      .select(
+        newRun({
+          scheduledAt: firings.column('scheduledAt'),
+          id: firings.column('runId'),
+          isParentActive: isNull(parentArchivedAt),
+        }),
+      )
+      .from(firings.table)
+      .crossJoin(schedules)
+      .leftJoin(projects, isProjectOf(schedules))
+      .leftJoin(agents, isAgentOf(schedules))
+      .where(and(isStillDue, hasParent)),
+  ).returning({
+    organizationId: runs.organizationId,
+    id: runs.id,
+    attempts: runs.attempts,
+    checkAt: runs.checkAt,
+  }),
 )
 
 /** The instants that were missed before the one that fires (record-missed.ts). */
-export const insertMissedSpans = unguarded(() =>
+export const insertMissedSpans = unguarded([firings.parameter], () =>
   query
     .insert(missedSpans)
     .select(
@@ -152,8 +137,8 @@ const firedAt = query
   )
 
 /**
- * The columns that change with the next run. A schedule that fires once has no next run after that; a cron expression without
- * a next run pauses the schedule.
+ * The columns that change with the next run. A schedule that fires once has no next run after that; a cron expression
+ * without a next run pauses the schedule.
  */
 export function storingNextRun(nextRunAt: SQL) {
   const isUncomputable = sql`${nextRunAt} is null and ${schedules.cron} is not null`
@@ -165,7 +150,7 @@ export function storingNextRun(nextRunAt: SQL) {
   }
 }
 
-export const updateNextRuns = unguarded(() =>
+export const updateNextRuns = unguarded([firings.parameter], () =>
   query
     .update(schedules)
     .set({
@@ -193,17 +178,21 @@ export async function fireSchedules(
 ): Promise<void> {
   const values = { now: instant.toISOString() }
   const lateBefore = new Date(instant.getTime() - TICK_MS).toISOString()
-  let [, due] = await runBatch(DB, [recordTick, selectDue], values)
-  for (let page = 0; due.length > 0 && page < PAGES_A_TICK; page++) {
+  let { due } = await runBatch(DB, { recordTick, due: selectDue }, values)
+  for (let page = 0; due.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
     schedules.due += due.length
     schedules.late += due.filter(({ dueAt }) => dueAt < lateBefore).length
     const firing = due.map((schedule) => firingOf(schedule, instant))
-    const [fired, , , next] = await runBatch(DB, [insertRuns, insertMissedSpans, updateNextRuns, selectDue], {
-      ...values,
-      // A late tick, or the last page of a long one, gives the queue as much time.
-      checkAt: new Date(Math.max(instant.getTime(), Date.now()) + FIRST_LEASE_MS).toISOString(),
-      ...firings.values(firing),
-    })
+    const { fired, next } = await runBatch(
+      DB,
+      { fired: insertRuns, insertMissedSpans, updateNextRuns, next: selectDue },
+      {
+        ...values,
+        // A late tick, or the last page of a long one, gives the queue as much time.
+        checkAt: new Date(Math.max(instant.getTime(), Date.now()) + FIRST_LEASE_MS).toISOString(),
+        firings: firings.value(firing),
+      },
+    )
     const toSend = fired.filter(({ checkAt }) => checkAt !== null)
     const slow = new Set(due.flatMap(({ organizationId, isSlow }) => (isSlow ? [organizationId] : [])))
     try {
@@ -231,5 +220,5 @@ function firingOf(
     // The runtime may no longer know the time zone. The schedule is paused, and the others still fire.
     console.error(JSON.stringify({ scheduleId: schedule.id, failure: describeFailure(error) }))
   }
-  return { ...schedule, scheduledAt, runId: runIdOf(schedule.id, scheduledAt), nextRunAt }
+  return { ...schedule, scheduledAt, runId: computeRunId(schedule.id, scheduledAt), nextRunAt }
 }

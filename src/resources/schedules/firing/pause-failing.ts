@@ -1,21 +1,20 @@
 /** Pauses a schedule after a number of failed runs in a row: `pauseAfterFailures`, or the default. */
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { now } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { runs, schedules } from '../../../db/schema.ts'
 import { query, unguarded } from '../../../db/statement.ts'
-import { MOST_FAILURES } from '../contract.ts'
+import { MAX_FAILURES } from '../contract.ts'
 
 const DEFAULT_FAILURES = 20
 /** How many of the latest runs are read, of which many may have been skipped. */
-const MOST_READ = 1000
-
-const now = sql.placeholder('now')
+const MAX_READ = 1000
 
 const mostFailures = sql`coalesce(${schedules.pauseAfterFailures}, ${sql.raw(String(DEFAULT_FAILURES))})`
 
 /**
- * How many of the latest runs failed, of those since the schedule was enabled. A run that was delivered and has no outcome
- * counts as a success, unless it has `checkAt`: then it has a claim or a time limit, and will get an outcome.
+ * How many of the latest runs failed, of those since the schedule was enabled. A run that was delivered and has no
+ * outcome counts as a success, unless it has `checkAt`: then it has a claim or a time limit, and will get an outcome.
  */
 const failures = sql`(select count(*) from (
     select "status", row_number() over (order by "scheduledAt" desc) as position from (
@@ -23,9 +22,9 @@ const failures = sql`(select count(*) from (
         select ${runs.status} as "status", ${runs.checkAt} as "checkAt", ${runs.scheduledAt} as "scheduledAt" from ${runs}
         where ${runs.organizationId} = ${schedules.organizationId} and ${runs.scheduleId} = ${schedules.id}
           and ${runs.scheduledAt} >= ${schedules.enabledAt}
-        order by ${runs.scheduledAt} desc limit ${sql.raw(String(MOST_READ))}
+        order by ${runs.scheduledAt} desc limit ${sql.raw(String(MAX_READ))}
       ) where "status" in ('succeeded', 'failed') or ("status" = 'delivered' and "checkAt" is null)
-      limit ${sql.raw(String(MOST_FAILURES))}
+      limit ${sql.raw(String(MAX_FAILURES))}
     )
   ) where position <= ${mostFailures} and "status" = 'failed')`
 
@@ -45,7 +44,7 @@ export function paused(failure: SQL, error: SQL) {
 const failed = jsonRows('failed', 'organizationId', 'scheduleId', 'failure', 'error')
 
 /** For runs that failed in the statement before. */
-export const pauseFailing = unguarded(() =>
+export const pauseFailing = unguarded([failed.parameter, now], () =>
   query
     .update(schedules)
     .set(paused(failed.column('failure'), failed.column('error')))
@@ -61,8 +60,8 @@ export const pauseFailing = unguarded(() =>
 
 type FailedRun = Readonly<Record<'organizationId' | 'scheduleId' | 'failure' | 'error', string | null>>
 
-/** The rows of `pauseFailing`: the last failure of each schedule. */
+/** The value of `pauseFailing`: the last failure of each schedule. */
 export function failuresOf(runs: readonly FailedRun[]) {
   const bySchedule = new Map(runs.map((run) => [`${run.organizationId} ${run.scheduleId}`, run]))
-  return failed.values([...bySchedule.values()])
+  return { failed: failed.value([...bySchedule.values()]) }
 }

@@ -1,38 +1,39 @@
 /**
- * Records missed instants as skipped, in pages: a schedule that fires every minute misses 1,440 in a day without ticks. It
- * is not urgent, because the run that replaces them was fired with the first tick after the gap (fire.ts).
+ * Records missed instants as skipped, in pages: a schedule that fires every minute misses 1,440 in a day without ticks.
+ * It is not urgent, because the run that replaces them was fired with the first tick after the gap (fire.ts).
  */
 import { asc, gte, lte, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
-import { insertRow, jsonRows } from '../../../db/rows.ts'
-import { missedSpans, runs, schedules } from '../../../db/schema.ts'
+import { now } from '../../../db/parameters.ts'
+import { jsonRows } from '../../../db/rows.ts'
+import { missedSpans, schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded } from '../../../db/statement.ts'
+import { DAY_MS } from '../../../durations.ts'
 import { isScheduleOf } from '../joins.ts'
-import { runIdOf } from './run-id.ts'
+import { computeRunId } from '../run-id.ts'
+import { missedRun, writeNewRuns } from '../run-transitions.ts'
 
-const RUNS_KEPT_MS = 90 * 86_400_000
+const RUNS_KEPT_MS = 90 * DAY_MS
 
 /** The time before which runs are deleted. */
 export function oldestRunKept(now: Date): string {
   return new Date(now.getTime() - RUNS_KEPT_MS).toISOString()
 }
 
-const SPANS_A_PAGE = 50
-const INSTANTS_A_PAGE = 500
+const SPANS_PER_PAGE = 50
+const INSTANTS_PER_PAGE = 500
 /** A page takes four statements. */
-const PAGES_A_TICK = 20
+const MAX_PAGES_PER_TICK = 20
 
-const now = sql.placeholder('now')
-
-export const selectSpans = unguarded(() =>
+export const selectSpans = unguarded([now], () =>
   query
     .select()
     .from(missedSpans)
     .where(lte(missedSpans.missedFrom, now))
     .orderBy(asc(missedSpans.missedFrom))
-    .limit(SPANS_A_PAGE),
+    .limit(SPANS_PER_PAGE),
 )
 
 type MissedSpan = typeof missedSpans.$inferSelect
@@ -40,38 +41,21 @@ type MissedSpan = typeof missedSpans.$inferSelect
 const missed = jsonRows('missed', 'organizationId', 'scheduleId', 'missedUntil', 'scheduledAt', 'runId')
 
 /** Inserts nothing for a deleted schedule: the purge deletes its runs, and later ones would remain. */
-export const insertSkipped = unguarded(() =>
-  query
-    .insert(runs)
-    .select(
-      query
-        .select(
-          insertRow(runs, {
-            organizationId: schedules.organizationId,
-            scheduleId: schedules.id,
-            scheduledAt: missed.column('scheduledAt'),
-            id: missed.column('runId'),
-            parentType: schedules.parentType,
-            parentId: schedules.parentId,
-            status: sql`'skipped'`,
-            attempts: sql`0`,
-            lastError: sql`'The run was missed. The run of ' || ${missedSpans.missedUntil} || ' replaces it.'`,
-            createdAt: now,
-            updatedAt: now,
-          }),
-        )
-        .from(missed.table)
-        .crossJoin(missedSpans)
-        .innerJoin(schedules, isScheduleOf(missedSpans))
-        .where(missed.matches(missedSpans, 'organizationId', 'scheduleId', 'missedUntil')),
-    )
-    .onConflictDoNothing(),
+export const insertSkipped = unguarded([missed.parameter, now], () =>
+  writeNewRuns(
+    query
+      .select(missedRun({ scheduledAt: missed.column('scheduledAt'), id: missed.column('runId') }))
+      .from(missed.table)
+      .crossJoin(missedSpans)
+      .innerJoin(schedules, isScheduleOf(missedSpans))
+      .where(missed.matches(missedSpans, 'organizationId', 'scheduleId', 'missedUntil')),
+  ),
 )
 
 const recorded = jsonRows('recorded', 'organizationId', 'scheduleId', 'missedUntil', 'missedFrom', 'nextFrom')
 
 /** Skips spans that another tick shortened at the same time. */
-export const shortenSpans = unguarded(() =>
+export const shortenSpans = unguarded([recorded.parameter], () =>
   query
     .update(missedSpans)
     .set({ missedFrom: sql`${recorded.column('nextFrom')}` })
@@ -79,7 +63,7 @@ export const shortenSpans = unguarded(() =>
     .where(recorded.matches(missedSpans, 'organizationId', 'scheduleId', 'missedUntil', 'missedFrom')),
 )
 
-export const deleteRecordedSpans = unguarded(() =>
+export const deleteRecordedSpans = unguarded([recorded.parameter], () =>
   query.delete(missedSpans).where(
     sql`(${missedSpans.organizationId}, ${missedSpans.scheduleId}, ${missedSpans.missedUntil}) in ${query
       .select({
@@ -94,14 +78,14 @@ export const deleteRecordedSpans = unguarded(() =>
 /** Records some pages. Leaves out instants that are older than the retention of runs. */
 export async function recordMissedRuns({ DB }: TickEnvironment, instant: Date): Promise<void> {
   const now = instant.toISOString()
-  let [spans] = await runBatch(DB, [selectSpans], { now })
-  for (let page = 0; spans.length > 0 && page < PAGES_A_TICK; page++) {
+  let { spans } = await runBatch(DB, { spans: selectSpans }, { now })
+  for (let page = 0; spans.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
     const instants = instantsOf(spans, oldestRunKept(instant))
-    ;[, , , spans] = await runBatch(DB, [insertSkipped, shortenSpans, deleteRecordedSpans, selectSpans], {
-      now,
-      ...missed.values(instants.missed),
-      ...recorded.values(instants.recorded),
-    })
+    ;({ spans } = await runBatch(
+      DB,
+      { insertSkipped, shortenSpans, deleteRecordedSpans, spans: selectSpans },
+      { now, missed: missed.value(instants.missed), recorded: recorded.value(instants.recorded) },
+    ))
   }
 }
 
@@ -114,8 +98,8 @@ function instantsOf(spans: readonly MissedSpan[], oldest: string) {
     const after = (instant: string) => nextRun(span.cron, span.timezone, new Date(instant)).toISOString()
     try {
       if (next < oldest) next = after(oldest)
-      while (next < span.missedUntil && missed.length < INSTANTS_A_PAGE) {
-        missed.push({ ...span, scheduledAt: next, runId: runIdOf(span.scheduleId, next) })
+      while (next < span.missedUntil && missed.length < INSTANTS_PER_PAGE) {
+        missed.push({ ...span, scheduledAt: next, runId: computeRunId(span.scheduleId, next) })
         next = after(next)
       }
     } catch (error) {

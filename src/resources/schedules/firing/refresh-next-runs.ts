@@ -1,36 +1,38 @@
 /**
- * Computes the stored next runs again, once a day and after a restore, because the rules of time zones change. Workers do
- * not expose a version of their time zone data, and comparing the rules of all time zones takes several times the CPU of a
- * tick, so the next run of each schedule is compared instead.
+ * Computes the stored next runs again, once a day and after a restore, because the rules of time zones change. Workers
+ * do not expose a version of their time zone data, and comparing the rules of all time zones takes several times the
+ * CPU of a tick, so the next run of each schedule is compared instead.
  */
 import { and, asc, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
+import { textOrNull, type Value } from '../../../db/parameters.ts'
 import { duePass, insertPass, movedOn, movePass, NEXT_RUNS_PASS } from '../../../db/pass.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { schedules } from '../../../db/schema.ts'
-import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
+import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
 import { nextTime } from '../timing.ts'
 import { isAsRead, SCHEDULE_COLUMNS, scheduleFields, storingNextRun } from './fire.ts'
 
 /** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
 const PAGE_SIZE = 100
 /** D1 allows 50 statements per tick on the Workers Free plan, also with a page of the retention. A page takes three. */
-const PAGES_A_TICK = 7
+const MAX_PAGES_PER_TICK = 7
 
 /** The primary key: the order of the pass. Its cursor is a JSON array of the values. */
 const key = [schedules.organizationId, schedules.id]
 const cursorOf = ({ organizationId, id }: Schedule) => JSON.stringify([organizationId, id])
 const START = JSON.stringify(key.map(() => ''))
 
-/** NULL: after the last schedule. */
-const after = sql.join(
-  key.map((_, index) => sql`${sql.placeholder('after')} ->> ${sql.raw(String(index))}`),
+/** The key of a schedule; null: after the last schedule. */
+const after = textOrNull('after')
+const keyAfter = sql.join(
+  key.map((_, index) => sql`${after} ->> ${sql.raw(String(index))}`),
   sql`, `,
 )
 
 /** Includes paused schedules, so that the number of rows that a page reads is limited. */
-export const selectPage = unguarded(() =>
+export const selectPage = unguarded([after], () =>
   query
     .select({
       ...scheduleFields,
@@ -40,17 +42,17 @@ export const selectPage = unguarded(() =>
       updatedAt: schedules.updatedAt,
     })
     .from(schedules)
-    .where(sql`(${sql.join(key, sql`, `)}) > (${after})`)
+    .where(sql`(${sql.join(key, sql`, `)}) > (${keyAfter})`)
     .orderBy(...key.map((column) => asc(column)))
     .limit(PAGE_SIZE),
 )
 
-type Schedule = NonNullable<(typeof selectPage)['row']>
+type Schedule = RowOf<typeof selectPage>
 
 const refreshed = jsonRows('refreshed', ...SCHEDULE_COLUMNS, 'enabledAt', 'nextRunAt', 'newNextRunAt')
 
 /** Skips schedules that a tick or a request changed since they were read. */
-export const storeNextRuns = unguarded(() =>
+export const storeNextRuns = unguarded([refreshed.parameter], () =>
   query
     .update(schedules)
     .set(storingNextRun(refreshed.column('newNextRunAt')))
@@ -72,17 +74,15 @@ export async function refreshNextRuns({ DB }: TickEnvironment, instant: Date): P
   if (!current) return
 
   const { dueAt } = current
-  let [, page] = await runBatch(DB, [insertPass, selectPage], { pass, dueAt, after: current.cursor || START })
-  for (let count = 0; count < PAGES_A_TICK; count++) {
+  const begun = { insertPass, page: selectPage }
+  let { page } = await runBatch(DB, begun, { pass, dueAt, after: current.cursor || START })
+  for (let count = 0; count < MAX_PAGES_PER_TICK; count++) {
     // A page that is not full is the last.
     const last = page[PAGE_SIZE - 1]
     const next = last && cursorOf(last)
-    ;[, , page] = await runBatch(DB, [storeNextRuns, movePass, selectPage], {
-      ...refreshed.values(page.flatMap((schedule) => refresh(schedule, now))),
-      pass,
-      ...movedOn(current, next, instant),
-      after: next ?? null,
-    })
+    const moved = { pass, ...movedOn(current, next, instant), after: next ?? null }
+    const changed = refreshed.value(page.flatMap((schedule) => refresh(schedule, now)))
+    ;({ page } = await runBatch(DB, { storeNextRuns, movePass, page: selectPage }, { ...moved, refreshed: changed }))
     if (next === undefined) return
     current = { dueAt, cursor: next }
   }
@@ -91,7 +91,8 @@ export async function refreshNextRuns({ DB }: TickEnvironment, instant: Date): P
 /** The schedule with its new next run; empty if the next run stays the same. */
 function refresh(schedule: Schedule, now: string): (Schedule & { newNextRunAt: Value })[] {
   const { id, enabledAt, lastRunAt, nextRunAt, updatedAt } = schedule
-  // fireSchedules handles schedules that are due. A change or a run after the time of a late tick computed a newer next run.
+  // fireSchedules handles schedules that are due. A change or a run after the time of a late tick computed a newer next
+  // run.
   const isDue = nextRunAt !== null && nextRunAt <= now
   const isNewer = nextRunAt !== null && (updatedAt > now || (lastRunAt !== null && lastRunAt > now))
   if (enabledAt === null || isDue || isNewer) return []

@@ -1,0 +1,74 @@
+/**
+ * Creates an organization, a user and an API key directly in the database, where no API key exists to do it by HTTP.
+ */
+import './private-files.ts'
+import { SCOPES, type Scope } from '../src/access/scopes.ts'
+import { isUuid } from '../src/http/fields.ts'
+import { describeScript, getTarget, parsed, UsageError, withTarget } from './command-line.ts'
+import { execute } from './database.ts'
+import { createKey, parseUserId } from './first-key.ts'
+import { selectOrganizationsByName } from './provisioning.ts'
+import { hasCurrentSchema, requireStateFolder } from './state-folder.ts'
+import { applyMigrations, type Target } from './wrangler.ts'
+
+const options = parsed(
+  withTarget(
+    describeScript(
+      'bootstrap',
+      'Creates an organization, a user and an API key directly in the database. Prints {"organizationId", "userId", "apiKey"}. The API key is shown only this once: the database stores its SHA-256.',
+      [
+        '--organization Acme --user ada --remote',
+        '--organization-id 0199c2f4-6d3a-7b51-8c7e-2f1d5a9b3c60 --service',
+        '--organization Acme --user ada --scopes "pins:write skills:read"',
+      ],
+    )
+      .option('--organization <name>', 'creates an organization of this name')
+      .option('--organization-id <id>', 'an existing organization instead of a new one')
+      .option('--user <id>', 'the user that the key acts for; created if missing')
+      .option('--service', 'the key acts for no user and can create keys for every user')
+      .option('--scopes <scopes>', 'the scopes of the key, separated by spaces; default: all')
+      .option('--allow-same-name', 'creates the organization even if others have the same name'),
+  ),
+).opts()
+
+console.log(JSON.stringify(await bootstrap()))
+
+async function bootstrap() {
+  const target = getTarget(options)
+  const { organization: name, organizationId, user } = options
+  if ((name === undefined) === (organizationId === undefined))
+    throw new UsageError('Pass either --organization <name> or --organization-id <id>.')
+  if ((user === undefined) !== (options.service === true)) throw new UsageError('Pass either --user <id> or --service.')
+  const userId = parseUserId(user)
+  if (user !== undefined && userId === undefined) throw new UsageError(`--user is not a user ID; got "${user}".`)
+  const scopes = parseScopes(options.scopes)
+  if (organizationId !== undefined && !isUuid(organizationId))
+    throw new UsageError(`--organization-id is not a UUID; got "${organizationId}".`)
+
+  requireStateFolder(target)
+  if (!target.remote && !hasCurrentSchema(target)) applyMigrations(target)
+  if (name !== undefined && !options.allowSameName) await refuseSameName(target, name)
+  return createKey(target, {
+    organization: organizationId === undefined ? { name: String(name) } : { id: organizationId.toLowerCase() },
+    userId,
+    scopes,
+  })
+}
+
+async function refuseSameName(target: Target, name: string): Promise<void> {
+  const [found = []] = await execute(target, [{ statement: selectOrganizationsByName, values: { name } }])
+  if (found.length === 0) return
+  const ids = found.map(({ id }) => id).join(', ')
+  throw new Error(
+    `An organization named "${name}" exists already: ${ids}. Pass --organization-id <id> for a key of it, or --allow-same-name to create another one.`,
+  )
+}
+
+function parseScopes(text: string | undefined): readonly Scope[] {
+  if (text === undefined) return SCOPES
+  const scopes = text.split(/[\s,]+/).filter((scope) => scope !== '')
+  const unknown = scopes.filter((scope) => !SCOPES.includes(scope as Scope))
+  if (unknown.length > 0)
+    throw new UsageError(`--scopes has unknown scopes: ${unknown.join(', ')}; allowed: ${SCOPES.join(', ')}.`)
+  return scopes as Scope[]
+}

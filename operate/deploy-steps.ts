@@ -1,0 +1,468 @@
+/** The steps of a deployment, in order. Each finds out what exists already and creates what is missing. */
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, parse } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import type { Unstable_Config as Configuration } from 'wrangler'
+import { SCOPES } from '../src/access/scopes.ts'
+import { isOn } from '../src/environment.ts'
+import { Account } from './cloudflare.ts'
+import { databaseConfiguration, deployedDatabase, execute } from './database.ts'
+import { createKey } from './first-key.ts'
+import { selectAnyOrganization } from './provisioning.ts'
+import {
+  applyMigrations,
+  callWrangler,
+  type Deployment,
+  getConfigFile,
+  readConfiguration,
+  runWrangler,
+  type Target,
+  writtenConfigurationOf,
+} from './wrangler.ts'
+
+const SECRET = 'ENCRYPTION_KEYS'
+/** The binding of the API Worker to the MCP Worker. */
+const MCP = 'MCP'
+const UPLOAD = ['deploy', '--minify']
+const EXISTS = 'exists already'
+const CREATED = 'created'
+const IF_MISSING = 'created if the account has none of this name'
+const HEALTH_CHECKS = 60
+const HEALTH_CHECK_MS = 2000
+const HEALTH_TIMEOUT_MS = 10_000
+
+export interface Step {
+  readonly title: string
+  /** What a dry run prints about the step. */
+  readonly lines: readonly string[]
+  /** The wrangler commands that it may run. */
+  readonly commands: readonly (readonly string[])[]
+  /** The configuration of the commands, if it is not that of the API Worker. */
+  readonly deployment?: Deployment
+  /** @returns the result, for the operator to read. */
+  readonly run: () => string | Promise<string>
+}
+
+export interface DeployOptions {
+  readonly environment: string | undefined
+  readonly config: string | undefined
+  /** The name of the first key's organization. */
+  readonly organization: string
+  readonly userId: string | undefined
+  /** The location of a new database and bucket. */
+  readonly location: string | undefined
+  /** The workers.dev subdomain of a new account. */
+  readonly subdomain: string | undefined
+  /** The address of the service, if the upload reports another. */
+  readonly url: string | undefined
+}
+
+/** What the steps share. */
+interface DeployContext {
+  readonly options: DeployOptions
+  readonly target: Target
+  readonly config: Configuration
+  readonly account: Account
+  /** The MCP Worker, if the configuration binds one. */
+  readonly mcp: McpWorker | undefined
+  /** True if the API Worker was uploaded without the binding, because the MCP Worker did not exist yet. */
+  lacksMcp?: boolean
+  /** Uploaded with the code, if the Worker has no secret yet. */
+  secretsFile?: string
+  address?: string | undefined
+}
+
+interface McpWorker {
+  readonly name: string
+  /** mcp/wrangler.toml, beside the configuration of the API Worker. */
+  readonly deployment: Deployment
+}
+
+function mcpWorkerOf(deployment: Deployment): McpWorker | undefined {
+  const { services } = readConfiguration(deployment)
+  const name = services?.find(({ binding }) => binding === MCP)?.service
+  if (name === undefined) return undefined
+  const config = join(dirname(getConfigFile(deployment)), 'mcp', 'wrangler.toml')
+  return { name, deployment: { environment: deployment.environment, config } }
+}
+
+/** @param loggedIn the account, if it is logged in already. */
+function contextOf(options: DeployOptions, loggedIn?: Account): DeployContext {
+  const { environment, config: file } = options
+  const target = { remote: true, persistTo: undefined, environment, config: file }
+  const config = readConfiguration(target)
+  const accountId = config.account_id || process.env.CLOUDFLARE_ACCOUNT_ID || undefined
+  const account = loggedIn ?? new Account(target, accountId)
+  return { options, target, config, account, mcp: mcpWorkerOf(target) }
+}
+
+const databaseNames = ({ config }: DeployContext) => config.d1_databases.map(({ database_name = '' }) => database_name)
+
+/** The steps that switch a deployed Worker to the database that the configuration names now. */
+export function switchStepsOf(
+  options: Partial<DeployOptions> & Pick<DeployOptions, 'config' | 'url'>,
+  account: Account,
+): Step[] {
+  const none = {
+    environment: undefined,
+    organization: '',
+    userId: undefined,
+    location: undefined,
+    subdomain: undefined,
+  }
+  const context = contextOf({ ...none, ...options }, account)
+  return [...databaseNames(context).map((name) => replication(context, name)), upload(context), health(context)]
+}
+
+/** @throws what is wrong with the configuration. */
+export function stepsOf(options: DeployOptions): Step[] {
+  const context = contextOf(options)
+  const { config } = context
+  const databases = databaseNames(context)
+  return [
+    check(context),
+    logIn(context),
+    ...databases.map((name) => database(context, name)),
+    ...databases.map((name) => replication(context, name)),
+    ...config.r2_buckets.map(({ bucket_name = '' }) => bucket(context, String(bucket_name))),
+    ...queueNames(config).map((name) => queue(context, name)),
+    ...(config.routes?.length ? [] : [subdomain(context)]),
+    secret(context),
+    migrations(context),
+    upload(context),
+    ...(context.mcp ? [uploadMcp(context.mcp), bindMcp(context)] : []),
+    firstKey(context),
+    health(context),
+  ]
+}
+
+const CHECK = ['deploy', '--dry-run', '--minify']
+
+/** The first step: a Worker that cannot be uploaded creates no resources. */
+function check({ target, mcp }: DeployContext): Step {
+  return {
+    title: 'Configuration and code',
+    lines: [basename(getConfigFile(target)), ...(mcp ? ['mcp/wrangler.toml'] : [])],
+    commands: [CHECK],
+    run: () => {
+      checkDeployment(target)
+      return 'valid'
+    },
+  }
+}
+
+/** Builds the Workers without uploading them. @returns wrangler's reports. @throws what is wrong with them. */
+export function checkDeployment(deployment: Deployment): string {
+  const { name, vars } = readConfiguration(deployment)
+  if (isOn(String(vars.LOCAL_RUN_ENDPOINTS))) {
+    throw new Error(
+      'LOCAL_RUN_ENDPOINTS is "on", which allows run endpoints on local addresses; allowed in a deployment: "off".',
+    )
+  }
+  const mcp = mcpWorkerOf(deployment)
+  if (!mcp) return checkWorker(deployment)
+  const { name: mcpName, services } = readConfiguration(mcp.deployment)
+  if (mcpName !== mcp.name || !services?.some(({ binding, service }) => binding === 'API' && service === name)) {
+    throw new Error(
+      `${mcp.deployment.config} does not match the binding ${MCP}; allowed: the name "${mcp.name}", and a binding API of the service "${name}".`,
+    )
+  }
+  return `Worker ${name}\n${checkWorker(deployment)}\n\nWorker ${mcp.name}\n${checkWorker(mcp.deployment)}`
+}
+
+function checkWorker(deployment: Deployment): string {
+  const { stdout, stderr } = callWrangler(CHECK, deployment)
+  // wrangler only warns of unknown settings.
+  if (/configuration:\s*$/m.test(stderr)) throw new Error(stderr.trim())
+  return stdout.replace(/^.*(?=^Total Upload)/ms, '').replace(/\s+--dry-run: exiting now\.\s*$/, '')
+}
+
+function logIn({ account }: DeployContext): Step {
+  return {
+    title: 'Account',
+    lines: ['the account of `npm run wrangler -- login`, or of CLOUDFLARE_API_TOKEN'],
+    commands: [
+      ['whoami', '--json'],
+      ['auth', 'token', '--json'],
+    ],
+    run: () => account.logIn(),
+  }
+}
+
+/**
+ * A deployment never switches the Worker to another database. Only a restore does, which also revokes API
+ * keys as needed.
+ */
+function database({ account, target, options }: DeployContext, name: string): Step {
+  const create = ['d1', 'create', name, ...locationFlags(options)]
+  return resource(`D1 database ${name}`, target, create, () =>
+    name === databaseConfiguration(target).database_name
+      ? deployedDatabase(account, target)
+      : account.get(`/d1/database/${name}`),
+  )
+}
+
+/** A resource that one wrangler command creates. */
+function resource(title: string, target: Target, create: readonly string[], find: () => Promise<unknown>): Step {
+  return {
+    title,
+    lines: [IF_MISSING],
+    commands: [create],
+    run: async () => {
+      if (await find()) return EXISTS
+      runWrangler(create, target)
+      return CREATED
+    },
+  }
+}
+
+/** Uses Cloudflare's API: wrangler has no command for read replication. */
+function replication({ account, config }: DeployContext, name: string): Step {
+  const mode = config.vars.READ_REPLICATION === 'on' ? 'auto' : 'disabled'
+  return {
+    title: `Read replication of ${name}`,
+    lines: [`READ_REPLICATION = "${config.vars.READ_REPLICATION ?? 'off'}", so replication is "${mode}"`],
+    commands: [],
+    run: async () => {
+      const { uuid, read_replication } = await account.databaseOf(name)
+      if ((read_replication?.mode ?? 'disabled') === mode) return mode
+      await account.put(`/d1/database/${uuid}`, { read_replication: { mode } })
+      return `changed to ${mode}`
+    },
+  }
+}
+
+function bucket({ account, target, options }: DeployContext, name: string): Step {
+  const create = ['r2', 'bucket', 'create', name, ...locationFlags(options)]
+  return resource(`R2 bucket ${name}`, target, create, () => account.get(`/r2/buckets/${name}`))
+}
+
+function locationFlags({ location }: DeployOptions): string[] {
+  return location === undefined ? [] : ['--location', location]
+}
+
+/** The queues of producers and consumers, and dead letter queues. */
+function queueNames({ queues }: Configuration): string[] {
+  const producers = queues.producers?.map(({ queue }) => queue) ?? []
+  const consumers = queues.consumers?.flatMap(({ queue, dead_letter_queue }) => [queue, dead_letter_queue]) ?? []
+  return [...new Set([...producers, ...consumers])].filter((name) => typeof name === 'string')
+}
+
+function queue({ account, target }: DeployContext, name: string): Step {
+  return resource(`Queue ${name}`, target, ['queues', 'create', name], async () => {
+    const found = await account.get<{ queue_name: string }[]>(`/queues?${new URLSearchParams({ name })}`)
+    return found?.find(({ queue_name }) => queue_name === name)
+  })
+}
+
+/** An account has one workers.dev subdomain for all of its Workers. */
+function subdomain({ account, config, options }: DeployContext): Step {
+  const wanted = options.subdomain ?? `${config.name}-${randomBytes(3).toString('hex')}`
+  return {
+    title: 'Subdomain of workers.dev',
+    lines: ['created if the account has none: that of --subdomain, or a generated one'],
+    commands: [],
+    run: async () => {
+      const found = await account.get<{ subdomain: string }>('/workers/subdomain')
+      if (found) return `${found.subdomain}.workers.dev, ${EXISTS}`
+      await account.put('/workers/subdomain', { subdomain: wanted })
+      return `${wanted}.workers.dev, ${CREATED}`
+    },
+  }
+}
+
+/** The operator's copy of the encryption keys. Git ignores it. */
+function keyFileOf(target: Target): string {
+  return join(dirname(getConfigFile(target)), `encryption-keys.${target.environment || 'production'}.json`)
+}
+
+function secret(context: DeployContext): Step {
+  const { account, config, target } = context
+  const file = keyFileOf(target)
+  return {
+    title: `Secret ${SECRET}`,
+    lines: [`created if the Worker has none: a random key, written to ${basename(file)} and uploaded with the code`],
+    commands: [],
+    run: async () => {
+      const found = await account.get<{ name: string }[]>(`/workers/scripts/${config.name}/secrets`)
+      const left = existsSync(file)
+      if (found?.some(({ name }) => name === SECRET)) {
+        return left ? `${EXISTS}; ${basename(file)} is still here: move it into a password manager` : EXISTS
+      }
+      context.secretsFile = file
+      if (left) return `from ${basename(file)}`
+      // The ID is unique, so that an older key can be kept beside it.
+      const keys = `key-${Date.now()}:${randomBytes(32).toString('base64')}`
+      writeFileSync(file, `${JSON.stringify({ [SECRET]: keys })}\n`, { mode: 0o600, flag: 'wx' })
+      return `${CREATED}, in ${file}.
+Move this file into a password manager. If the key is lost, nobody can decrypt the environment variables, not even Cloudflare.`
+    },
+  }
+}
+
+/**
+ * Runs before the upload. Migrations only add to the schema, so the code that is being replaced works with it.
+ */
+function migrations({ config, target }: DeployContext): Step {
+  const folder = config.d1_databases.find(({ binding }) => binding === 'DB')?.migrations_dir ?? 'migrations'
+  const files = readdirSync(join(dirname(getConfigFile(target)), folder)).filter((file) => file.endsWith('.sql'))
+  return {
+    title: 'Migrations',
+    lines: files.sort(),
+    commands: [['d1', 'migrations', 'apply', 'DB', '--remote']],
+    run: () => {
+      const printed = applyMigrations(target)
+      return printed.includes('No migrations to apply') ? 'up to date' : 'applied'
+    },
+  }
+}
+
+function upload(context: DeployContext): Step {
+  const { config, target } = context
+  const command = UPLOAD
+  return {
+    title: `Worker ${config.name}`,
+    lines: [
+      'with the secret if it was created now',
+      ...(config.routes ?? []).map((route) => `route ${patternOf(route)}`),
+      ...(config.triggers.crons ?? []).map((cron) => `cron trigger ${cron}`),
+      ...(config.queues.consumers ?? []).map(({ queue }) => `consumer of queue ${queue}`),
+      ...config.ratelimits.map(({ name, simple }) => `rate limit ${name}: ${simple.limit} in ${simple.period} s`),
+      ...Object.entries(config.placement ?? {}).map(([name, value]) => `placement: ${name} ${value}`),
+      ...Object.entries(config.limits ?? {}).map(([name, value]) => `limit: ${name} ${value}`),
+      ...(config.assets?.directory ? [`assets from ${basename(config.assets.directory)}`] : []),
+    ],
+    commands: [[...command, '--secrets-file', basename(keyFileOf(target))], command],
+    run: async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'workspace-api-deploy-'))
+      const output = join(folder, 'output.ndjson')
+      const { account, mcp, secretsFile } = context
+      const withoutMcp = mcp && !(await exists(account, mcp)) ? writeWithoutMcp(target) : undefined
+      context.lacksMcp = withoutMcp !== undefined
+      try {
+        const args = secretsFile ? [...command, '--secrets-file', secretsFile] : command
+        const deployment = withoutMcp === undefined ? target : { ...target, config: withoutMcp }
+        callWrangler(args, deployment, { WRANGLER_OUTPUT_FILE_PATH: output })
+        context.address = addressOf(config, readFileSync(output, 'utf8'))
+        return `uploaded${context.address ? ` to ${context.address}` : ''}`
+      } finally {
+        if (withoutMcp !== undefined) rmSync(withoutMcp)
+        rmSync(folder, { recursive: true })
+      }
+    },
+  }
+}
+
+async function exists(account: Account, { name }: McpWorker): Promise<boolean> {
+  return (await account.get(`/workers/scripts/${name}/settings`)) !== undefined
+}
+
+/**
+ * Cloudflare refuses a binding to a Worker that does not exist.
+ * @returns a configuration without it, in the same folder.
+ */
+function writeWithoutMcp(target: Target): string {
+  const written = writtenConfigurationOf(target)
+  for (const each of [written, ...Object.values(written.env ?? {})]) {
+    if (each.services) each.services = each.services.filter(({ binding }) => binding !== MCP)
+  }
+  const file = getConfigFile(target)
+  const temporary = join(dirname(file), `.${parse(file).name}.without-mcp.json`)
+  writeFileSync(temporary, JSON.stringify(written))
+  return temporary
+}
+
+function uploadMcp({ name, deployment }: McpWorker): Step {
+  return {
+    title: `Worker ${name}`,
+    lines: ['serves /mcp, through the API Worker'],
+    commands: [UPLOAD],
+    deployment,
+    run: () => {
+      runWrangler(UPLOAD, deployment)
+      return 'uploaded'
+    },
+  }
+}
+
+function bindMcp(context: DeployContext): Step {
+  const { config, target } = context
+  return {
+    title: `Worker ${config.name} with the binding ${MCP}`,
+    lines: ['uploaded again if the MCP Worker did not exist before, because a binding needs an existing Worker'],
+    commands: [UPLOAD],
+    run: () => {
+      if (!context.lacksMcp) return 'uploaded before'
+      runWrangler(UPLOAD, target)
+      return 'uploaded'
+    },
+  }
+}
+
+/** The host of a route, or else the address in wrangler's output file, which has a line of JSON for each event. */
+function addressOf({ routes = [] }: Configuration, output: string): string | undefined {
+  const hosts = routes.map((route) => patternOf(route).replace(/\/\*$/, ''))
+  const host = hosts.find((pattern) => !pattern.includes('*'))
+  if (host !== undefined) return `https://${host}`
+  const events: { targets?: string[] }[] = output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  return events.flatMap(({ targets = [] }) => targets).find((each) => each.startsWith('https://'))
+}
+
+function patternOf(route: NonNullable<Configuration['routes']>[number]): string {
+  return typeof route === 'string' ? route : route.pattern
+}
+
+function firstKey({ target, options }: DeployContext): Step {
+  const { organization, userId } = options
+  const subject = userId === undefined ? 'no user' : `user "${userId}"`
+  return {
+    title: 'First key',
+    lines: [`created if there is no organization: "${organization}", and a key that acts for ${subject}`],
+    commands: [],
+    run: async () => {
+      const [found] = await execute(target, [{ statement: selectAnyOrganization, values: {} }])
+      if (found && found.length > 0) return 'skipped: an organization exists'
+      const created = await createKey(target, {
+        organization: { name: organization },
+        userId,
+        scopes: SCOPES,
+      })
+      return `${CREATED}; the API key is shown only this once\n${JSON.stringify(created)}`
+    },
+  }
+}
+
+function health(context: DeployContext): Step {
+  return {
+    title: 'Health',
+    lines: ['waits until GET /health answers 200, at the address of --url or of the upload'],
+    commands: [],
+    run: async () => {
+      const address = (context.options.url ?? context.address)?.replace(/\/+$/, '')
+      if (!address) throw new Error('The upload reported no address. Pass the address of the service with --url.')
+      await untilHealthy(`${address}/health`)
+      return `${address} is healthy\n\n    curl ${address}/v1/me -H "Authorization: Bearer $WORKSPACE_API_KEY"\n`
+    },
+  }
+}
+
+/** @throws if the service is not healthy within the time that a new address takes to be known. */
+async function untilHealthy(url: string): Promise<void> {
+  let last = ''
+  for (let check = 0; check < HEALTH_CHECKS; check++) {
+    if (check > 0) await setTimeout(HEALTH_CHECK_MS)
+    try {
+      const response = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })
+      if (response.ok) return
+      last = `${response.status} ${await response.text()}`
+    } catch (error) {
+      last = String((error as Error).cause ?? error)
+    }
+  }
+  throw new Error(`${url} is not healthy: ${last}\nA new address can take some minutes to work everywhere.`)
+}

@@ -1,0 +1,69 @@
+/** Deploys the service to a Cloudflare account, and upgrades it when run again (docs/deploy.md). */
+import { describeScript, parsed, UsageError } from './command-line.ts'
+import { checkDeployment, type Step, stepsOf } from './deploy-steps.ts'
+import { parseUserId } from './first-key.ts'
+import { toArguments } from './wrangler.ts'
+
+const options = parsed(
+  describeScript(
+    'deploy',
+    'Deploys the service to a Cloudflare account, and upgrades it when run again. Existing resources are not changed (docs/deploy.md).',
+    ['', '--dry-run', '--env staging --organization Acme --user ada'],
+  )
+    .option('--dry-run', 'list every resource and step; needs no account and changes nothing')
+    .option('--env <name>', 'the environment in wrangler.toml, such as staging')
+    .option('--config <file>', 'a configuration file instead of wrangler.toml')
+    .option('--organization <name>', 'the organization of the first key', 'Workspace')
+    .option('--user <id>', 'the user of the first key; default: no user')
+    .option('--location <hint>', 'the location of a new database and bucket, such as weur')
+    .option('--subdomain <name>', 'the workers.dev subdomain of a new account')
+    .option('--url <address>', 'the address of the service; default: that of the upload'),
+).opts()
+const deployment = { environment: options.env, config: options.config }
+
+await deploy()
+
+async function deploy(): Promise<void> {
+  const { organization, location, subdomain, url } = options
+  const userId = parseUserId(options.user)
+  if (options.user !== undefined && userId === undefined)
+    throw new UsageError(`--user is not a user ID; got "${options.user}".`)
+  const steps = stepsOf({ ...deployment, organization, userId, location, subdomain, url })
+  for (const [index, step] of steps.entries()) {
+    const heading = `${index + 1}/${steps.length} ${step.title}`
+    if (options.dryRun) printStep(heading, step)
+    else await runStep(heading, step)
+  }
+  if (options.dryRun) {
+    console.log(`\n${checkDeployment(deployment)}\n\nThe configuration is valid. Nothing was created or changed.`)
+  }
+}
+
+function printStep(heading: string, { lines, commands, deployment: own = deployment }: Step): void {
+  console.log(heading)
+  for (const line of lines) console.log(`    ${line}`)
+  for (const command of commands) {
+    console.log(`    $ npm run wrangler -- ${toArguments(command, own).map(quoted).join(' ')}`)
+  }
+}
+
+/** Quotes an argument for a shell. */
+function quoted(argument: string): string {
+  return /^[\w./=@:-]+$/.test(argument) ? argument : `'${argument}'`
+}
+
+async function runStep(heading: string, { run }: Step): Promise<void> {
+  try {
+    console.log(`${heading}: ${await run()}`)
+  } catch (error) {
+    throw new Error(
+      `${heading}: failed\n\n${messageOf(error)}\n\nThe steps before this one are done. To continue from here, run the same command again.`,
+    )
+  }
+}
+
+/** The message of the error and of its causes. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : `${error.message}\n\n${messageOf(error.cause)}`
+}

@@ -1,0 +1,102 @@
+/**
+ * How an operator creates an organization, its first user and its first API key. Everything else is created through
+ * HTTP. These statements have no guard; no operation runs them.
+ */
+import { and, eq, getTableColumns, Placeholder } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { v7 as newUuid } from 'uuid'
+import { hashToken, mintToken } from '../src/access/api-key.ts'
+import type { Scope } from '../src/access/scopes.ts'
+import { text, type Value } from '../src/db/parameters.ts'
+import { apiKeys, deletions, organizations, users } from '../src/db/schema.ts'
+import { query, unguarded } from '../src/db/statement.ts'
+
+/** Inserts a row: takes a value for every column, as `insertApiKey` and `insertUserIfMissing` do. */
+export const insertOrganization = unguarded(columnsOf(organizations), () => insertInto(organizations))
+export const insertApiKey = unguarded(columnsOf(apiKeys), () => insertInto(apiKeys))
+
+/** An existing user stays as it is. */
+export const insertUserIfMissing = unguarded(columnsOf(users), () => insertInto(users).onConflictDoNothing())
+
+function insertInto<Table extends SQLiteTable>(table: Table) {
+  const row = columnsOf(table).map((parameter) => [parameter.name, parameter])
+  return query.insert(table).values(Object.fromEntries(row) as Table['$inferInsert'])
+}
+
+/** A parameter for each column without a default, with the name of the column. */
+function columnsOf<Table extends SQLiteTable>(table: Table) {
+  type Columns = Table['_']['columns']
+  type Name = {
+    [Each in keyof Columns]: Columns[Each]['_']['hasDefault'] extends true ? never : Each & string
+  }[keyof Columns]
+  const columns = Object.entries(getTableColumns(table)).filter(([, { hasDefault }]) => !hasDefault)
+  return columns.map(([name]) => new Placeholder<Name, Value>(name as Name))
+}
+
+const id = text('id')
+const name = text('name')
+const organizationId = text('organizationId')
+
+export const selectOrganization = unguarded([id], () =>
+  query.select({ id: organizations.id }).from(organizations).where(eq(organizations.id, id)),
+)
+
+export const selectOrganizationsByName = unguarded([name], () =>
+  query
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(eq(organizations.name, name))
+    .orderBy(organizations.id),
+)
+
+/** Returns a row if the user was deleted: its ID is never used again. */
+export const selectDeletedUser = unguarded([organizationId, id], () =>
+  query
+    .select({ id: deletions.resourceId })
+    .from(deletions)
+    .where(
+      and(
+        eq(deletions.organizationId, organizationId),
+        eq(deletions.resourceType, 'user'),
+        eq(deletions.resourceId, id),
+      ),
+    ),
+)
+
+/** Returns a row if the database has any organization. */
+export const selectAnyOrganization = unguarded([], () =>
+  query.select({ id: organizations.id }).from(organizations).limit(1),
+)
+
+export interface NewApiKey {
+  readonly organizationId: string
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly userId?: string
+  /** The projects that the key is restricted to; left out: all projects. */
+  readonly projectIds?: readonly string[]
+  readonly expiresAt?: string
+  readonly createdAt: string
+}
+
+/** Creates a key. @returns the token, to be shown once, and the row for `insertApiKey`, which has only its hash. */
+export function mintApiKey(key: NewApiKey) {
+  const token = mintToken()
+  const row = {
+    organizationId: key.organizationId,
+    id: newUuid(),
+    name: key.name,
+    hash: hashToken(token),
+    scopes: JSON.stringify(key.scopes),
+    userId: key.userId ?? null,
+    projectIds: key.projectIds ? JSON.stringify(key.projectIds) : null,
+    expiresAt: key.expiresAt ?? null,
+    revokedAt: null,
+    rotatedAt: null,
+    lastUsedAt: null,
+    createdAt: key.createdAt,
+    idempotencyKey: null,
+    createdByKeyId: null,
+  }
+  return { token, row }
+}

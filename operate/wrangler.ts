@@ -1,0 +1,180 @@
+/** Runs wrangler, on the Node of this project. */
+import { spawn, spawnSync } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
+import type { Unstable_Config as Configuration, Unstable_RawConfig as WrittenConfiguration } from 'wrangler'
+
+export const ROOT = resolve(import.meta.dirname, '..')
+
+/** The configuration of the MCP Worker, which belongs to wrangler.toml. */
+const MCP_CONFIG = join(ROOT, 'mcp', 'wrangler.toml')
+
+const require = createRequire(import.meta.url)
+const COMMAND = join(dirname(require.resolve('wrangler/package.json')), 'bin', 'wrangler.js')
+const LARGEST_OUTPUT_BYTES = 2 ** 29
+
+/** An environment of a configuration file. */
+export interface Deployment {
+  /** The name in wrangler.toml. If undefined, production. */
+  readonly environment?: string | undefined
+  /** The configuration file. If undefined, wrangler.toml. */
+  readonly config?: string | undefined
+}
+
+/** The database of a command: that of a deployment, or the local one in a state folder. */
+export interface Target extends Deployment {
+  readonly remote: boolean
+  /** The state folder. If undefined, .wrangler/state. */
+  readonly persistTo: string | undefined
+}
+
+export function getConfigFile({ config }: Deployment): string {
+  return config === undefined ? join(ROOT, 'wrangler.toml') : resolve(config)
+}
+
+/** Reads the configuration as wrangler does. @throws what is wrong with it. */
+export function readConfiguration(deployment: Deployment): Configuration {
+  // Loaded on first use: it takes most of a second.
+  const { unstable_readConfig: readConfig } = require('wrangler') as typeof import('wrangler')
+  const config = getConfigFile(deployment)
+  try {
+    return readConfig({ config, env: deployment.environment ?? '' }, { hideWarnings: true })
+  } catch (error) {
+    // Further paragraphs show how to write a configuration.
+    const [problems = ''] = (error as Error).message.split('\n\n')
+    throw new Error(problems.replaceAll(/\s*\n\s*/g, ' '))
+  }
+}
+
+/** The configuration as its file has it, with all environments. */
+export function writtenConfigurationOf(deployment: Deployment): WrittenConfiguration {
+  const { experimental_readRawConfig: readRawConfig } = require('wrangler') as typeof import('wrangler')
+  return readRawConfig({ config: getConfigFile(deployment) }).rawConfig
+}
+
+/** The folder that holds the local state. */
+export function stateFolder({ persistTo }: Target): string {
+  return persistTo === undefined ? join(ROOT, '.wrangler', 'state') : resolve(persistTo)
+}
+
+/** Applies the migrations. @returns wrangler's output. */
+export function applyMigrations(target: Target): string {
+  return runWrangler(['d1', 'migrations', 'apply', 'DB', ...flags(target)], target)
+}
+
+const PARENT_CHECK_MS = 500
+
+/** Wrangler's warnings that do not concern the user: `npm run dev` fires the Cron Trigger itself. */
+const IRRELEVANT_WARNING = /WARNING.*Scheduled Workers are not automatically triggered/
+
+/**
+ * Starts `wrangler dev` and ends this process when it ends: with code 0 after Ctrl-C or `kill`.
+ * @param verbose shows all output of wrangler. Otherwise warnings and errors, those that the Worker logs included.
+ */
+export function startDevelopmentServer(args: readonly string[], verbose: boolean): void {
+  const named = args.some((arg) => /^(--env|-e)\b/.test(arg))
+  const configured = args.some((arg) => /^(--config|-c)\b/.test(arg))
+  const server = spawn(
+    process.execPath,
+    [
+      COMMAND,
+      'dev',
+      ...(configured ? [] : ['--config', join(ROOT, 'wrangler.toml'), '--config', MCP_CONFIG]),
+      ...(named ? args : toArguments(args, {})),
+      ...(verbose ? [] : ['--log-level', 'warn', '--show-interactive-dev-session', 'false']),
+    ],
+    {
+      cwd: ROOT,
+      // The Worker does not use `request.cf`, which wrangler would fetch from the internet. Wrangler's log file has the
+      // tokens that are left out below.
+      env: { CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_WRITE_LOGS: 'false', ...quiet() },
+      stdio: ['inherit', 'pipe', 'pipe'],
+    },
+  )
+  void printWithoutPrefix(server.stdout)
+  void printRelevant(server.stderr, verbose)
+  let isStopping = false
+  const stop = (signal: NodeJS.Signals) => {
+    isStopping = true
+    server.kill(signal)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
+  // npm passes a signal on to its shell and no further; so the server also ends when its parent has.
+  const parent = process.ppid
+  setInterval(() => process.ppid !== parent && stop('SIGTERM'), PARENT_CHECK_MS).unref()
+  server.on('close', (code, signal) => {
+    if (isStopping) process.exit(0)
+    if (signal) console.error(`wrangler dev was ended by ${signal}.`)
+    process.exit(code ?? 1)
+  })
+}
+
+/** Wrangler prints the path of each request, and that of a feed has its token. */
+function withoutTokens(line: string): string {
+  return line.replaceAll(/wsf_[\w-]+/g, 'wsf_…')
+}
+
+/** With several Workers, wrangler puts this before each line that a Worker logs. */
+const LOG_PREFIX = /^\[undefined\] /
+
+async function printWithoutPrefix(stdout: Readable): Promise<void> {
+  for await (const line of createInterface({ input: stdout })) {
+    const isLogged = LOG_PREFIX.test(stripVTControlCharacters(line))
+    const shown = isLogged ? stripVTControlCharacters(line).replace(LOG_PREFIX, '') : line
+    process.stdout.write(`${withoutTokens(shown)}\n`)
+  }
+}
+
+/**
+ * Prints what wrangler writes to stderr. @param all if false, without the irrelevant warning and the indented lines
+ * that belong to it.
+ */
+async function printRelevant(stderr: Readable, all: boolean): Promise<void> {
+  let isIrrelevant = false
+  for await (const line of createInterface({ input: stderr })) {
+    const text = stripVTControlCharacters(line)
+    isIrrelevant = IRRELEVANT_WARNING.test(text) || (isIrrelevant && /^(\s|$)/.test(text))
+    if (all || !isIrrelevant) process.stderr.write(`${withoutTokens(line)}\n`)
+  }
+}
+
+/** @returns the output of the command. @throws the output, if it failed. */
+export function runWrangler(args: readonly string[], deployment: Deployment = {}): string {
+  return callWrangler(args, deployment).stdout
+}
+
+/** @param variables added to the environment. @throws the output, if the command failed. */
+export function callWrangler(
+  args: readonly string[],
+  deployment: Deployment,
+  variables: Readonly<Record<string, string>> = {},
+): { stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, ...toArguments(args, deployment)], {
+    cwd: ROOT,
+    // With CI set, wrangler asks no questions.
+    env: { ...quiet(), CI: 'true', ...variables },
+    encoding: 'utf8',
+    maxBuffer: LARGEST_OUTPUT_BYTES,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const warnings = stripVTControlCharacters(stderr)
+  if (status !== 0) throw new Error(`wrangler ${args.slice(0, 3).join(' ')} failed:\n${stdout}${warnings}`)
+  return { stdout, stderr: warnings }
+}
+
+/** Adds the flags of the deployment. An empty `--env` selects production explicitly. */
+export function toArguments(args: readonly string[], { environment = '', config }: Deployment): string[] {
+  return [...args, ...(config === undefined ? [] : ['--config', resolve(config)]), `--env=${environment}`]
+}
+
+function quiet(): NodeJS.ProcessEnv {
+  return { ...process.env, WRANGLER_SEND_METRICS: 'false' }
+}
+
+function flags(target: Target): string[] {
+  if (target.remote) return ['--remote']
+  return ['--local', '--persist-to', stateFolder(target)]
+}

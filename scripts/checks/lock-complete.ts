@@ -1,0 +1,69 @@
+/** Whether package-lock.json is complete and in step with package.json. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describeScript, parsed } from '../../operate/command-line.ts'
+
+interface LockedPackage {
+  version?: string
+  resolved?: string
+  integrity?: string
+  link?: boolean
+  dependencies?: Record<string, string>
+  devDependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+}
+
+const options = parsed(
+  describeScript(
+    'verify:lock',
+    'Fails if package-lock.json lacks a build for an operating system, or is not in step with package.json. Warns of packages without integrity, whose contents npm cannot verify.',
+    ['', '--strict'],
+  ).option('--strict', 'fail if packages lack integrity'),
+).opts()
+const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
+const packages: Record<string, LockedPackage> = read('package-lock.json').packages
+const problems: string[] = []
+
+for (const folder of ['', ...read('package.json').workspaces]) {
+  const manifest: LockedPackage = read(join(folder, 'package.json'))
+  for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies'] as const) {
+    if (JSON.stringify(packages[folder]?.[kind]) !== JSON.stringify(manifest[kind])) {
+      problems.push(`${join(folder, 'package.json')}: its ${kind} differ from those in package-lock.json.`)
+    }
+    for (const [name, version] of Object.entries(manifest[kind] ?? {})) {
+      if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+        problems.push(`${name}: the version is not exact; got "${version}".`)
+    }
+  }
+}
+
+for (const [path, { resolved, link, optionalDependencies }] of Object.entries(packages)) {
+  if (resolved && !link) problems.push(`${path}: "resolved" names a registry; allowed: no "resolved".`)
+  for (const [name, version] of Object.entries(optionalDependencies ?? {})) {
+    // Optional dependencies with exact versions are builds for one system. `npm ci` needs an entry for each system.
+    const isBuild = /^\d/.test(version)
+    if (isBuild && !lookupPaths(path, name).some((candidate) => packages[candidate]?.version === version)) {
+      problems.push(`${name}@${version}: package-lock.json has no entry for this build of ${path}.`)
+    }
+  }
+}
+
+const unverified = Object.entries(packages).filter(
+  ([path, { link, integrity }]) => path.includes('node_modules/') && !link && !integrity,
+)
+if (unverified.length > 0) {
+  const names = unverified.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length))
+  const message = `package-lock.json: ${names.length} packages without integrity (CONTRIBUTING.md, "Dependencies"): ${names.join(', ')}`
+  if (options.strict) problems.push(message)
+  else console.warn(`Warning: ${message}`)
+}
+
+for (const problem of problems) console.error(problem)
+if (problems.length > 0) process.exitCode = 1
+
+/** The paths where Node looks for a dependency of the package at `path`: in each parent folder. */
+function lookupPaths(path: string, name: string): string[] {
+  const segments = path.split('/node_modules/')
+  const folders = segments.map((_, index) => segments.slice(0, index + 1).join('/node_modules/'))
+  return [...folders.map((folder) => `${folder}/node_modules/${name}`), `node_modules/${name}`]
+}

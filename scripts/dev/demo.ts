@@ -1,0 +1,515 @@
+/** The demo workspace of `npm run dev`: realistic data, created through HTTP, to try the operations on. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { v7 as newUuid } from 'uuid'
+import { execute } from '../../operate/database.ts'
+import {
+  insertApiKey,
+  insertOrganization,
+  insertUserIfMissing,
+  mintApiKey,
+  selectAnyOrganization,
+} from '../../operate/provisioning.ts'
+import { stateFolder, type Target } from '../../operate/wrangler.ts'
+import { FEED_PREFIX, hashToken, mintToken } from '../../src/access/api-key.ts'
+import { SCOPES } from '../../src/access/scopes.ts'
+import { sha256 } from '../../src/crypto/digest.ts'
+import { runs, schedules, sessionFiles, skillFeeds, skills } from '../../src/db/schema.ts'
+import { query, unguarded } from '../../src/db/statement.ts'
+import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
+import { computeRunId } from '../../src/resources/schedules/run-id.ts'
+import { Service } from '../service.ts'
+
+export interface Demo {
+  readonly baseUrl: string
+  /** Acts for the user, with every scope. */
+  readonly apiKey: string
+  readonly organizationId: string
+  readonly userId: string
+  readonly projectId: string
+  readonly agentId: string
+  readonly sessionId: string
+  readonly pullRequestId: string
+  readonly skillId: string
+  readonly environmentVariableKey: string
+  /** The user's pins, in order. */
+  readonly pins: readonly { readonly resourceType: string; readonly resourceId: string }[]
+  /** Signs the runs that `npm run dev` receives. */
+  readonly runEndpointSecret?: string
+  /** Acts for no user, with every scope. */
+  readonly serviceKey: string
+  /** Acts for the user, restricted to another project. */
+  readonly restrictedKey: string
+  /** Acts for the user, restricted to the project; it may lease its environment variables, and nothing else. */
+  readonly leaseKey: string
+  readonly otherOrganization: {
+    readonly apiKey: string
+    readonly userId: string
+    readonly projectId: string
+    readonly agentId: string
+    readonly sessionId: string
+    readonly skillId: string
+  }
+}
+
+/** Three lines to try first, ready to paste. */
+export function firstCurlLines(demo: Demo): string[] {
+  return [
+    curlLine(demo, 'GET', '/v1/me'),
+    curlLine(demo, 'GET', `/v1/sessions/${demo.sessionId}/files?limit=3`),
+    curlLine(demo, 'POST', `/v1/agents/${demo.agentId}/schedules`, { cron: '* * * * *' }),
+  ]
+}
+
+/** One line for each of the seven operations, ready to paste. */
+export function curlLines(demo: Demo): string[] {
+  const [first] = demo.pins
+  const last = demo.pins.at(-1)
+  const placement = { target: { type: first?.resourceType, id: first?.resourceId }, position: 'before' }
+  return [
+    curlLine(demo, 'PATCH', `/v1/pins/${last?.resourceType}/${last?.resourceId}`, { placement }),
+    curlLine(demo, 'POST', `/v1/projects/${demo.projectId}/schedules`, {
+      cron: '30 9 * * mon-fri',
+      timezone: 'Europe/Paris',
+    }),
+    curlLine(demo, 'POST', `/v1/agents/${demo.agentId}/schedules`, { cron: '0 6 * * *' }),
+    curlLine(demo, 'GET', `/v1/sessions/${demo.sessionId}/files?limit=5`),
+    curlLine(demo, 'GET', `/v1/skills/${demo.skillId}`),
+    curlLine(demo, 'DELETE', `/v1/users/${demo.userId}/profile-picture`),
+    curlLine(demo, 'DELETE', `/v1/projects/${demo.projectId}/environment-variables/${demo.environmentVariableKey}`),
+  ]
+}
+
+function curlLine({ baseUrl, apiKey }: Demo, method: string, path: string, body?: object): string {
+  return [
+    'curl',
+    ...(method === 'GET' ? [] : [`-X ${method}`]),
+    `'${baseUrl}${path}' -H 'Authorization: Bearer ${apiKey}'`,
+    ...(body ? [`-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`] : []),
+  ].join(' ')
+}
+
+/** The API keys of the demo's two organizations, before the rest of the demo is created. */
+export interface DemoKeys {
+  readonly organizationId: string
+  readonly apiKey: string
+  readonly serviceKey: string
+  readonly otherApiKey: string
+}
+
+/** Creates the demo's organizations in an empty database. @returns undefined if it has organizations already. */
+export async function createDemoKeys(target: Target): Promise<DemoKeys | undefined> {
+  const [found] = await execute(target, [{ statement: selectAnyOrganization, values: {} }])
+  if (found && found.length > 0) return undefined
+  const acme = organization(EXAMPLE_IDS.organizationId, 'Acme', EXAMPLE_IDS.userId, 'Ada Lovelace')
+  const globex = organization(newUuid(), 'Globex', 'grace', 'Grace Hopper')
+  const mint = (organizationId: string, name: string, userId?: string) =>
+    mintApiKey({ organizationId, name, scopes: SCOPES, createdAt: now(), ...(userId && { userId }) })
+  const apiKey = mint(acme.id, 'demo', EXAMPLE_IDS.userId)
+  const serviceKey = mint(acme.id, 'demo service')
+  const otherApiKey = mint(globex.id, 'demo', 'grace')
+  const laptop = mint(acme.id, 'laptop', EXAMPLE_IDS.userId)
+  const keys = [apiKey.row, serviceKey.row, otherApiKey.row, { ...laptop.row, id: EXAMPLE_IDS.apiKeyId }]
+  await execute(target, [
+    ...acme.writes,
+    ...globex.writes,
+    ...keys.map((values) => ({ statement: insertApiKey, values })),
+    ...exampleRows(acme.id),
+  ])
+  return {
+    organizationId: acme.id,
+    apiKey: apiKey.token,
+    serviceKey: serviceKey.token,
+    otherApiKey: otherApiKey.token,
+  }
+}
+
+function organization(id: string, name: string, userId: string, userName: string) {
+  const times = { createdAt: now(), updatedAt: now() }
+  const writes = [
+    { statement: insertOrganization, values: { id, name, ...times } },
+    { statement: insertUserIfMissing, values: { organizationId: id, id: userId, name: userName, ...times } },
+  ]
+  return { id, writes }
+}
+
+/**
+ * What the examples of the OpenAPI document name and what has an ID that the service chooses. The requests of
+ * `fillDemo` complete these rows.
+ */
+function exampleRows(organizationId: string) {
+  const times = { createdAt: now(), updatedAt: now() }
+  const schedule = (
+    row: Pick<typeof schedules.$inferInsert, 'parentType' | 'parentId' | 'id' | 'timezone' | 'name' | 'lastRunAt'>,
+  ) =>
+    query.insert(schedules).values({
+      organizationId,
+      cron: '30 9 * * mon-fri',
+      payload: '{"branch":"main"}',
+      pauseAfterFailures: 3,
+      ...row,
+      ...times,
+    })
+  const { projectId, agentId, projectScheduleId, agentScheduleId } = EXAMPLE_IDS
+  const agentRun = (scheduledAt: string, row: Partial<typeof runs.$inferInsert>) =>
+    query.insert(runs).values({
+      organizationId,
+      scheduleId: agentScheduleId,
+      scheduledAt,
+      id: computeRunId(agentScheduleId, scheduledAt),
+      parentType: 'agent',
+      parentId: agentId,
+      status: 'pending',
+      attempts: 0,
+      ...row,
+      ...times,
+    })
+  const inserts = [
+    query.insert(skills).values({
+      organizationId,
+      id: EXAMPLE_IDS.skillId,
+      name: 'release-notes',
+      description: 'Writes release notes from merged pull requests.',
+      // The files come as version 1.
+      version: 0,
+      latestVersion: 0,
+      revision: newUuid(),
+      ...times,
+    }),
+    // Nobody has its URL.
+    query.insert(skillFeeds).values({
+      organizationId,
+      id: EXAMPLE_IDS.skillFeedId,
+      hash: hashToken(mintToken(FEED_PREFIX)),
+      name: 'Laptops of the team',
+      apiKeyId: EXAMPLE_IDS.apiKeyId,
+      createdAt: times.createdAt,
+    }),
+    query.insert(sessionFiles).values({
+      organizationId,
+      sessionId: EXAMPLE_IDS.sessionId,
+      id: EXAMPLE_IDS.fileId,
+      path: EXAMPLE_IDS.filePath,
+      objectKey: newUuid(),
+      sizeBytes: 0,
+      sha256: sha256(''),
+      ...times,
+    }),
+    schedule({
+      parentType: 'project',
+      parentId: projectId,
+      id: projectScheduleId,
+      timezone: 'Europe/Paris',
+      name: 'Nightly build',
+      lastRunAt: '2026-03-30T07:30:00.000Z',
+    }),
+    schedule({
+      parentType: 'agent',
+      parentId: agentId,
+      id: agentScheduleId,
+      timezone: 'UTC',
+      name: 'Morning review',
+      lastRunAt: '2026-03-29T06:00:00.000Z',
+    }),
+    agentRun('2026-03-27T06:00:00.000Z', {}),
+    agentRun('2026-03-28T06:00:00.000Z', {
+      status: 'delivered',
+      claimId: EXAMPLE_IDS.claimId,
+      attempts: 1,
+      startedAt: times.createdAt,
+      // It is still there when the example renews it.
+      checkAt: '2999-01-01T00:00:00.000Z',
+    }),
+    agentRun('2026-03-29T06:00:00.000Z', {}),
+    query.insert(runs).values({
+      organizationId,
+      scheduleId: projectScheduleId,
+      scheduledAt: '2026-03-30T07:30:00.000Z',
+      id: EXAMPLE_IDS.runId,
+      parentType: 'project',
+      parentId: projectId,
+      status: 'succeeded',
+      attempts: 1,
+      startedAt: '2026-03-30T07:30:02.512Z',
+      finishedAt: '2026-03-30T07:31:26.734Z',
+      message: 'Built 14 pages.',
+      sessionId: EXAMPLE_IDS.sessionId,
+      ...times,
+    }),
+  ]
+  return inserts.map((insert) => ({ statement: unguarded([], () => insert), values: {} }))
+}
+
+function now(): string {
+  return new Date().toISOString()
+}
+
+/** Writes the demo to `demo.json` and `demo.env` of the state folder. */
+export function saveDemo(target: Target, demo: Demo): void {
+  mkdirSync(stateFolder(target), { recursive: true })
+  writeFileSync(demoFile(target), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  writeFileSync(shellFile(target), shellVariables(demo), { mode: 0o600 })
+}
+
+/** The variables that the commands in README.md use. */
+function shellVariables(demo: Demo): string {
+  const variables = {
+    WORKSPACE_URL: demo.baseUrl,
+    WORKSPACE_API_KEY: demo.apiKey,
+    WORKSPACE_LEASE_KEY: demo.leaseKey,
+    PROJECT_ID: demo.projectId,
+    AGENT_ID: demo.agentId,
+    SESSION_ID: demo.sessionId,
+    PULL_REQUEST_ID: demo.pullRequestId,
+    SKILL_ID: demo.skillId,
+    USER_ID: demo.userId,
+  }
+  return Object.entries(variables)
+    .map(([name, value]) => `export ${name}='${value}'\n`)
+    .join('')
+}
+
+/** Reads `demo.json` of the state folder, if there is one. @throws if it is not JSON. */
+export function loadDemo(target: Target): Demo | undefined {
+  const file = demoFile(target)
+  if (!existsSync(file)) return undefined
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    throw new Error(
+      `${file} is not JSON; delete it to keep the data without the demo, or move the state folder away to start with a new demo.`,
+    )
+  }
+}
+
+export function demoFile(target: Target): string {
+  return join(stateFolder(target), 'demo.json')
+}
+
+export function shellFile(target: Target): string {
+  return join(stateFolder(target), 'demo.env')
+}
+
+/** Creates the rest of the demo through a running service. */
+export async function fillDemo(
+  baseUrl: string,
+  { organizationId, apiKey, serviceKey, otherApiKey }: DemoKeys,
+): Promise<Demo> {
+  const acme = new DemoClient(baseUrl, apiKey)
+  const website = await acme.put('projects', EXAMPLE_IDS.projectId, { name: 'Website' })
+  // Only a project whose ID is a UUID can be pinned.
+  const payments = await acme.put('projects', newUuid(), { name: 'Payments' })
+  const mobile = await acme.put('projects', 'mobile-app', { name: 'Mobile app' })
+  const reviewer = await acme.put('agents', EXAMPLE_IDS.agentId, { name: 'Reviewer' })
+  await acme.put('agents', newUuid(), { name: 'Release manager' })
+  const checkout = await acme.put('sessions', EXAMPLE_IDS.sessionId, {
+    projectId: website,
+    name: 'Rebuild the checkout',
+  })
+  const flakyTest = await acme.put('sessions', newUuid(), { projectId: website, name: 'Find the flaky test' })
+  const applePay = await acme.put('pull-requests', EXAMPLE_IDS.pullRequestId, {
+    projectId: website,
+    name: 'Accept Apple Pay',
+  })
+  const retries = await acme.put('pull-requests', newUuid(), {
+    projectId: website,
+    name: 'Retry failed webhooks',
+  })
+  await acme.put('sessions', newUuid(), { projectId: mobile, name: 'Update the icons' })
+  for (let start = 0; start < FILE_PATHS.length; start += FILES_AT_ONCE) {
+    const paths = FILE_PATHS.slice(start, start + FILES_AT_ONCE)
+    await Promise.all(paths.map((path) => acme.putFile(checkout, path, `The demo's ${path}\n`)))
+  }
+  await acme.send('PATCH', `/v1/skills/${EXAMPLE_IDS.skillId}`, { files: filesOf(SKILL_FILES) })
+  for (const path of [
+    `/v1/projects/${website}/schedules/${EXAMPLE_IDS.projectScheduleId}`,
+    `/v1/agents/${reviewer}/schedules/${EXAMPLE_IDS.agentScheduleId}`,
+  ]) {
+    await acme.send('PATCH', path, { enabled: true })
+  }
+  const pins = [
+    { resourceType: 'session', resourceId: checkout },
+    { resourceType: 'project', resourceId: payments },
+    { resourceType: 'pull_request', resourceId: applePay },
+    { resourceType: 'session', resourceId: flakyTest },
+    { resourceType: 'pull_request', resourceId: retries },
+  ]
+  for (const { resourceType, resourceId } of pins) {
+    await acme.send('PUT', `/v1/pins/${resourceType}/${resourceId}`)
+  }
+  await acme.send('POST', `/v1/projects/${website}/environment-variables`, {
+    variables: [
+      { key: EXAMPLE_IDS.variableKey, value: 'postgres://checkout:example@db.internal/shop' },
+      { key: 'GREETING', value: 'Hello from Workspace API!' },
+    ],
+  })
+  await acme.send('PUT', `/v1/users/${EXAMPLE_IDS.userId}/profile-picture`, Buffer.from(PICTURE, 'base64'))
+  const { token: restrictedKey } = await acme.send('POST', '/v1/api-keys', {
+    name: 'demo restricted',
+    scopes: SCOPES,
+    projectIds: [mobile],
+  })
+  const { token: leaseKey } = await acme.send('POST', '/v1/api-keys', {
+    name: 'demo lease',
+    scopes: ['environment-variables:lease'],
+    projectIds: [website],
+  })
+
+  const globex = new DemoClient(baseUrl, otherApiKey)
+  const intranet = await globex.put('projects', newUuid(), { name: 'Intranet' })
+  const otherOrganization = {
+    apiKey: otherApiKey,
+    userId: 'grace',
+    projectId: intranet,
+    agentId: await globex.put('agents', newUuid(), { name: 'Librarian' }),
+    sessionId: await globex.put('sessions', newUuid(), { projectId: intranet, name: 'Archive the wiki' }),
+    skillId: await globex.addSkill('summaries', 'Summarises long threads.', {
+      'SKILL.md': '---\nname: summaries\ndescription: Summarises long threads.\n---\n\n# Summaries\n',
+    }),
+  }
+  return {
+    baseUrl,
+    apiKey,
+    organizationId,
+    userId: EXAMPLE_IDS.userId,
+    projectId: website,
+    agentId: reviewer,
+    sessionId: checkout,
+    pullRequestId: applePay,
+    skillId: EXAMPLE_IDS.skillId,
+    environmentVariableKey: EXAMPLE_IDS.variableKey,
+    pins,
+    serviceKey,
+    restrictedKey: restrictedKey ?? '',
+    leaseKey: leaseKey ?? '',
+    otherOrganization,
+  }
+}
+
+const FILES_AT_ONCE = 10
+
+/** Creates resources of the demo with one API key. */
+class DemoClient {
+  readonly #service: Service
+
+  constructor(baseUrl: string, apiKey: string) {
+    this.#service = new Service(baseUrl, apiKey)
+  }
+
+  async send(method: string, path: string, body?: object): Promise<Record<string, string>> {
+    return (await this.#service.send<Record<string, string>>(method, path, body)).body
+  }
+
+  /** @returns the ID. */
+  async put(kind: string, id: string, body: object): Promise<string> {
+    await this.send('PUT', `/v1/${kind}/${id}`, body)
+    return id
+  }
+
+  async putFile(sessionId: string, path: string, content: string): Promise<void> {
+    const query = new URLSearchParams({ path })
+    await this.send('PUT', `/v1/sessions/${sessionId}/files?${query}`, Buffer.from(content))
+  }
+
+  /** @param files filename to content. @returns the ID. */
+  async addSkill(name: string, description: string, files: Readonly<Record<string, string>>): Promise<string> {
+    const { id = '' } = await this.send('POST', '/v1/skills', {
+      name,
+      description,
+      files: filesOf(files),
+    })
+    return id
+  }
+}
+
+/** @param files filename to content. */
+function filesOf(files: Readonly<Record<string, string>>) {
+  return Object.entries(files).map(([filename, content]) => ({ filename, content }))
+}
+
+/** 130 paths: more than two pages of the default size. */
+const FILE_PATHS = [
+  ...tree(
+    'src/checkout',
+    ['cart', 'address', 'shipping', 'payment', 'review', 'receipt'],
+    ['.ts', '.test.ts', '.css', '.stories.tsx'],
+  ),
+  ...tree(
+    'src/payments',
+    ['card', 'apple-pay', 'google-pay', 'bank-transfer', 'gift-card', 'refund'],
+    ['.ts', '.test.ts'],
+  ),
+  ...tree(
+    'src/api',
+    ['orders', 'customers', 'webhooks', 'taxes', 'stock', 'coupons'],
+    ['.ts', '.test.ts', '.schema.json'],
+  ),
+  ...tree(
+    'src/components',
+    ['button', 'field', 'select', 'modal', 'toast', 'stepper', 'price', 'badge'],
+    ['.tsx', '.test.tsx', '.css'],
+  ),
+  ...tree('src/locales', ['de', 'en', 'es', 'fr', 'it', 'ja', 'pt-BR', 'zh-CN'], ['.json']),
+  ...tree(
+    'test/e2e',
+    ['guest', 'member', 'gift-card', 'declined-card', 'sold-out', 'mobile'],
+    ['.spec.ts', '.trace.zip'],
+  ),
+  ...tree(
+    'docs/decisions',
+    ['0001-payment-provider', '0002-idempotent-orders', '0003-tax-service', '0004-retries'],
+    ['.md'],
+  ),
+  ...tree('notes', ['plan', 'open-questions', 'handover'], ['.md']),
+  ...tree(
+    'screenshots',
+    ['cart', 'address', 'shipping', 'payment', 'review', 'receipt'],
+    ['-desktop.png', '-mobile.png'],
+  ),
+  ...tree(
+    '.',
+    [
+      'README.md',
+      'CHANGELOG.md',
+      'package.json',
+      'package-lock.json',
+      'tsconfig.json',
+      'vite.config.ts',
+      'playwright.config.ts',
+      '.env.example',
+      '.gitignore',
+      'Dockerfile',
+      'compose.yaml',
+      'LICENSE',
+    ],
+    [''],
+  ),
+  EXAMPLE_IDS.filePath,
+]
+
+function tree(folder: string, names: readonly string[], endings: readonly string[]): string[] {
+  const prefix = folder === '.' ? '' : `${folder}/`
+  return names.flatMap((name) => endings.map((ending) => `${prefix}${name}${ending}`))
+}
+
+const SKILL_FILES = {
+  'SKILL.md': `---
+name: release-notes
+description: Writes release notes from merged pull requests.
+---
+
+# Release notes
+
+1. Run \`scripts/merged.sh <last tag>\` to list what was merged since the last release.
+2. Group the entries by \`references/sections.md\`.
+3. Write one line for each change, for the people who use the product, from \`assets/template.md\`.
+`,
+  'assets/template.md': '# {{version}} ({{date}})\n\n## New\n\n## Changed\n\n## Fixed\n',
+  'references/sections.md':
+    '- New: what could not be done before.\n- Changed: what works another way now.\n- Fixed: what was wrong.\n',
+  'scripts/merged.sh': '#!/bin/sh\nset -eu\ngit log --merges --format="%s (%h)" "$1"..HEAD\n',
+}
+
+/** A PNG of 32 by 32 pixels. */
+const PICTURE =
+  'iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAcUlEQVR42mN49OIDTRHDqAWjFoDRr2tLsSLqWIDLdCLtYKDEdGLsGFALiDGdoB2jFgxuC4Z+MqVHTqZHWTT0i2uv0EV4EEUW4DeaSGsYKDSaoDUM1DIdlx0MVDQdqx0M1DUd0w46WkAt09HsGLWAoAUAnNxjesfixoEAAAAASUVORK5CYII='

@@ -1,0 +1,192 @@
+/**
+ * Runs the service on this machine: creates an encryption key, applies the migrations, starts `wrangler dev`,
+ * fills an empty database with the demo workspace, fires the Cron Trigger each minute and receives the demo's
+ * runs.
+ */
+import '../../operate/private-files.ts'
+import { randomBytes } from 'node:crypto'
+import { existsSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join, relative } from 'node:path'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { describeScript, parsed, portNumber } from '../../operate/command-line.ts'
+import { checkStateFolder } from '../../operate/state-folder.ts'
+import { applyMigrations, ROOT, startDevelopmentServer, stateFolder } from '../../operate/wrangler.ts'
+import { createDemoKeys, curlLines, type Demo, demoFile, fillDemo, firstCurlLines, loadDemo, saveDemo } from './demo.ts'
+import { receiveRuns, tickEachMinute } from './local-runs.ts'
+
+const DEFAULT_PORT = 8787
+const HEALTH_CHECK_MS = 200
+
+/** Settings that differ from wrangler.toml on this machine, unless a `--var` flag sets them. */
+const SETTINGS = { RATE_LIMIT: 'off', REQUEST_LOG: 'off', LOCAL_RUN_ENDPOINTS: 'on' }
+
+const VERBOSE = '--verbose'
+const args = process.argv.slice(2).filter((arg) => arg !== VERBOSE)
+const options = parsed(
+  describeScript(
+    'dev',
+    'Runs the service on this machine. An empty database is filled with a demo workspace. Other options are passed to `wrangler dev`; `npm run wrangler -- dev --help` lists them.',
+    ['', '--port 9000 --persist-to some/dir', '--var RATE_LIMIT:on --var REQUEST_LOG:on'],
+  )
+    .option('--port <number>', 'the port of the service', portNumber, DEFAULT_PORT)
+    .option('--persist-to <folder>', 'the state folder, created if missing; default: .wrangler/state')
+    .option('--var <name:value...>', 'a setting (docs/limits.md); may be repeated')
+    .option('--log-level <level>', "show wrangler's output of this level")
+    .option(VERBOSE, "show wrangler's output, and one command for each of the seven core operations")
+    .allowUnknownOption()
+    .allowExcessArguments(),
+).opts()
+const target = { remote: false, persistTo: options.persistTo }
+const baseUrl = `http://localhost:${options.port}`
+const given = options.var ?? []
+const settings = Object.entries(SETTINGS)
+  .map(([name, value]) => `${name}:${value}`)
+  .filter((setting) => !given.some((each) => each.startsWith(setting.replace(/:.*/, ':'))))
+const receivesRuns = [...given, ...settings].includes('LOCAL_RUN_ENDPOINTS:on')
+const isVerbose = options.verbose === true
+/** The log of requests is at wrangler's level "log", as its tables are. */
+const showsOutput = isVerbose || options.logLevel !== undefined || given.includes('REQUEST_LOG:on')
+
+let hasServer = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  // Once there is a server, this process ends with it.
+  process.on(signal, () => hasServer || process.exit(0))
+}
+await run()
+
+async function run(): Promise<void> {
+  await checkPort()
+  checkStateFolder(target)
+  await checkNotServed(loadDemo(target))
+  console.log(`Starting Workspace API with the state folder ${shown(stateFolder(target))}`)
+  createSecret(join(ROOT, '.dev.vars'))
+  const migrations = applyMigrations(target)
+  await pendingSignals()
+  if (isVerbose) console.log(migrations)
+  const demoKeys = await createDemoKeys(target)
+  await pendingSignals()
+  hasServer = true
+  startDevelopmentServer(
+    [
+      ...args,
+      ...(args.some((arg) => /^--port\b/.test(arg)) ? [] : ['--port', String(DEFAULT_PORT)]),
+      ...(target.persistTo === undefined ? ['--persist-to', stateFolder(target)] : []),
+      ...settings.flatMap((setting) => ['--var', setting]),
+      // Otherwise a route in wrangler.toml would be the address that the Worker sees.
+      '--local-upstream',
+      `localhost:${options.port}`,
+    ],
+    showsOutput,
+  )
+  await untilHealthy()
+  const demo = demoKeys ? await fillDemo(baseUrl, demoKeys) : loadDemo(target)
+  if (demo) await showDemo(demo)
+  else showAddress()
+  await tickEachMinute(baseUrl)
+}
+
+function showAddress(): void {
+  print([
+    'Workspace API is running. Press Ctrl-C to stop it.',
+    '',
+    `Address     ${baseUrl}`,
+    `Reference   ${baseUrl}/docs`,
+    '',
+    'The database has data, but not the demo workspace. For an API key, create an organization:',
+    '',
+    ['npm run bootstrap -- --organization Acme --user ada', ...persistFlag()].join(' '),
+  ])
+}
+
+async function showDemo(stored: Demo): Promise<void> {
+  const { demo, otherReceiver } = receivesRuns ? await receiveRuns(baseUrl, stored) : { demo: stored }
+  const current = { ...demo, baseUrl }
+  saveDemo(target, current)
+  print([
+    'Workspace API is running. Press Ctrl-C to stop it.',
+    '',
+    `Address     ${baseUrl}`,
+    `API key     ${demo.apiKey}`,
+    `Lease key   ${demo.leaseKey}`,
+    `Reference   ${baseUrl}/docs`,
+    `Demo data   ${shown(demoFile(target))}`,
+    '',
+    `Try these in a second terminal. ${whereRunsGo(otherReceiver)}`,
+    '',
+    ...(isVerbose ? [...curlLines(current), ''] : []),
+    ...firstCurlLines(current),
+  ])
+}
+
+function whereRunsGo(otherReceiver: string | undefined): string {
+  if (!receivesRuns) return 'LOCAL_RUN_ENDPOINTS is not "on", so runs are not received here.'
+  if (otherReceiver) return `Runs go to the run endpoint that you have set: ${otherReceiver}`
+  return 'The last one creates a schedule; each minute, its run is printed here.'
+}
+
+function print(lines: readonly string[]): void {
+  console.log(`\n${lines.join('\n')}`)
+}
+
+function persistFlag(): string[] {
+  return target.persistTo === undefined ? [] : [`--persist-to '${target.persistTo}'`]
+}
+
+/** A path relative to the project, which is where npm runs scripts, if it is inside. */
+function shown(path: string): string {
+  const fromRoot = relative(ROOT, path)
+  return fromRoot.startsWith('..') ? path : fromRoot
+}
+
+/** Waits until the signals are handled that came during synchronous work: Node polls for them once in each loop. */
+async function pendingSignals(): Promise<void> {
+  await setImmediate()
+  await setImmediate()
+}
+
+/** @throws if something answers there: requests of the demo would reach it. */
+async function checkPort(): Promise<void> {
+  const socket = connect({ host: 'localhost', port: options.port })
+  const isUsed = await new Promise((resolve) => {
+    socket.on('connect', () => resolve(true)).on('error', () => resolve(false))
+  })
+  socket.destroy()
+  if (isUsed) {
+    throw new Error(
+      `Port ${options.port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${options.port + 1}`,
+    )
+  }
+}
+
+/** @throws if another process serves the state folder: its service knows the demo's API key. */
+async function checkNotServed(demo: Demo | undefined): Promise<void> {
+  if (!demo) return
+  const headers = { Authorization: `Bearer ${demo.apiKey}` }
+  const response = await fetch(`${demo.baseUrl}/v1/me`, { headers }).catch(() => undefined)
+  if (response?.ok) {
+    throw new Error(
+      `The state folder is already served at ${demo.baseUrl}; stop that process, or name another folder: npm run dev -- --persist-to some/dir`,
+    )
+  }
+}
+
+/** Waits without a limit: if the server cannot start, this process ends with it. */
+async function untilHealthy(): Promise<void> {
+  let told = false
+  for (;;) {
+    const response = await fetch(`${baseUrl}/health`).catch(() => undefined)
+    if (response?.ok) return
+    if (response && !told) {
+      console.error(`The service is not ready: GET /health answers ${response.status}: ${await response.text()}`)
+      told = true
+    }
+    await setTimeout(HEALTH_CHECK_MS)
+  }
+}
+
+/** Writes a random encryption key, unless the file exists. */
+function createSecret(file: string): void {
+  if (existsSync(file)) return
+  writeFileSync(file, `ENCRYPTION_KEYS="dev-1:${randomBytes(32).toString('base64')}"\n`, { mode: 0o600 })
+}

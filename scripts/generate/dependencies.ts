@@ -1,0 +1,121 @@
+/** Writes docs/dependencies.md. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bundleCommand } from '../../cli/bundle.ts'
+import { describeScript, parsed } from '../../operate/command-line.ts'
+import { ROOT } from '../../operate/wrangler.ts'
+
+const options = parsed(
+  describeScript(
+    'dependencies',
+    'Writes docs/dependencies.md: the packages of the Workers, the client and the command, packages with install scripts, and licences.',
+    ['', '--check'],
+  ).option('--check', 'write nothing; fail if the file is not in step'),
+).opts()
+
+interface LockedPackage {
+  readonly version?: string
+  readonly license?: string
+  readonly integrity?: string
+  readonly link?: boolean
+  readonly hasInstallScript?: boolean
+  readonly optional?: boolean
+  readonly dependencies?: Readonly<Record<string, string>>
+}
+
+const FILE = join(ROOT, 'docs', 'dependencies.md')
+const MODULES = 'node_modules/'
+
+const packages: Record<string, LockedPackage> = JSON.parse(
+  readFileSync(join(ROOT, 'package-lock.json'), 'utf8'),
+).packages
+const installed = Object.entries(packages).filter(([path, { link }]) => path.includes(MODULES) && !link)
+const nameOf = (path: string) => path.slice(path.lastIndexOf(MODULES) + MODULES.length)
+
+/** The packages and their transitive dependencies. */
+function closure(names: readonly string[], known = new Set<string>()): Set<string> {
+  for (const name of names) {
+    if (known.has(name)) continue
+    known.add(name)
+    closure(Object.keys(packages[MODULES + name]?.dependencies ?? {}), known)
+  }
+  return known
+}
+
+const dependenciesOf = (...folders: readonly string[]) =>
+  [...closure(folders.flatMap((folder) => Object.keys(packages[folder]?.dependencies ?? {})))]
+    .sort()
+    .map((name) => MODULES + name)
+const withScripts = installed.filter(([, { hasInstallScript }]) => hasInstallScript)
+const unverified = installed.filter(([, { integrity }]) => !integrity).map(([path]) => nameOf(path))
+const licences = new Map<string, number>()
+for (const [, { license, optional }] of installed) {
+  const licence = license ?? (optional ? 'that of its main package (a build for one system)' : 'not stated')
+  licences.set(licence, (licences.get(licence) ?? 0) + 1)
+}
+
+const row = (...cells: readonly (string | number | undefined)[]) => `| ${cells.join(' | ')} |`
+const tableOf = (paths: readonly string[]) =>
+  [
+    row('package', 'version', 'licence'),
+    row('---', '---', '---'),
+    ...paths.map((path) => row(nameOf(path), packages[path]?.version, packages[path]?.license)),
+  ].join('\n')
+
+const text = `# Dependencies
+
+Generated from package-lock.json and the code by \`npm run dependencies\`. Versions are exact, and the lock file has a checksum of each package${
+  unverified.length > 0
+    ? `,
+except these builds for other systems (CONTRIBUTING.md, "Dependencies"): ${unverified.join(', ')}`
+    : ''
+}.
+
+## The Workers
+
+The \`dependencies\` of package.json and of mcp/package.json, and the packages that they depend on. Only the MCP Worker
+contains the packages of @modelcontextprotocol. zod-openapi generates the OpenAPI document at build time, and argparse
+belongs to the command of js-yaml; both are in no bundle.
+
+${tableOf(dependenciesOf('', 'mcp'))}
+
+## The client
+
+The packages that an installation of the client brings.
+
+${tableOf(dependenciesOf('client'))}
+
+## The command
+
+The packages whose code is in the bundle of the command \`workspace\`. Its installation brings no other package.
+
+${tableOf((await bundleCommand()).packages)}
+
+## Install scripts
+
+These packages have an install script. \`allowScripts\` in package.json denies them all: what such a script downloads has no
+checksum in the lock file. The packages work without.
+
+${row('package', 'version')}
+${row('---', '---')}
+${withScripts.map(([path, { version }]) => row(nameOf(path), version)).join('\n')}
+
+## Licences
+
+All ${installed.length} packages of the lock file, including development dependencies and optional builds for other systems.
+
+${row('licence', 'packages')}
+${row('---', '---')}
+${[...licences]
+  .sort(([a], [b]) => (a < b ? -1 : 1))
+  .map(([licence, count]) => row(licence, count))
+  .join('\n')}
+`
+
+if (!options.check) writeFileSync(FILE, text)
+else if (readFileSync(FILE, 'utf8') !== text) {
+  console.error(
+    'docs/dependencies.md is not in step with package-lock.json and the bundle of the command. Run `npm run dependencies`.',
+  )
+  process.exitCode = 1
+}

@@ -1,0 +1,84 @@
+/** Writes the pages of a deployment to public/, from the OpenAPI document and docs/. */
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runInNewContext } from 'node:vm'
+import { describeScript, parsed } from '../../operate/command-line.ts'
+import { ROOT } from '../../operate/wrangler.ts'
+import { GUIDES, guideMarkdown } from './pages/guides.ts'
+import { guideHtml, homeHtml, homeJson, referenceHtml } from './pages/html.ts'
+import { fullText, indexText } from './pages/llms.ts'
+import { operationMarkdown, readDocument } from './pages/operations.ts'
+
+const FOLDER = join(ROOT, 'public')
+const DOCUMENT = 'openapi.json'
+const VIEWER_MODULE = fileURLToPath(import.meta.resolve('@scalar/fastify-api-reference'))
+
+export function writePages(): void {
+  const document = readDocument(join(FOLDER, DOCUMENT))
+  const viewer = hashed('docs/viewer', viewerScript())
+  const script = hashed('docs/reference', readFileSync(join(import.meta.dirname, 'pages', 'reference.js'), 'utf8'))
+  const files = new Map([
+    ['index.html', homeHtml(document)],
+    ['index.json', homeJson(document)],
+    ['llms.txt', indexText(document)],
+    ['llms-full.txt', fullText(document)],
+    ['docs.html', referenceHtml(document, viewer[0], script[0])],
+    viewer,
+    script,
+    ['docs/viewer-licence.txt', readFileSync(join(VIEWER_MODULE, '..', '..', 'LICENSE'), 'utf8')],
+  ])
+  for (const { name } of GUIDES) {
+    files.set(`docs/${name}.md`, guideMarkdown(name))
+    files.set(`docs/${name}.html`, guideHtml(name))
+  }
+  for (const operation of document.operations) {
+    files.set(`docs/${operation.operationId}.md`, operationMarkdown(document, operation, 1))
+  }
+  deleteOthers(files)
+  for (const [name, content] of files) writeIfChanged(join(FOLDER, name), content)
+}
+
+/**
+ * Of the packages with Scalar's viewer in one script, this one has the fewest dependencies. The script is a string in
+ * its module, which is read instead of imported: it is a plugin of Fastify.
+ */
+function viewerScript(): string {
+  const [, literal] = /^var standalone_default = (".*");$/m.exec(readFileSync(VIEWER_MODULE, 'utf8')) ?? []
+  if (literal === undefined) throw new Error(`${VIEWER_MODULE} has no viewer in "standalone_default".`)
+  return runInNewContext(literal)
+}
+
+/** A script whose name has a hash of its content, so that browsers keep it for good. */
+function hashed(name: string, content: string): [name: string, content: string] {
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 16)
+  return [`${name}-${hash}.js`, content]
+}
+
+/** Deletes what an earlier version wrote, so that it is not deployed. */
+function deleteOthers(files: ReadonlyMap<string, string>): void {
+  for (const entry of readdirSync(FOLDER, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    const name = path.slice(FOLDER.length + 1)
+    if (entry.isFile() && name !== DOCUMENT && !files.has(name)) rmSync(path)
+  }
+}
+
+/** Writing an unchanged file would make `wrangler dev` reload. */
+function writeIfChanged(file: string, content: string): void {
+  if (existsSync(file) && readFileSync(file, 'utf8') === content) return
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, content)
+}
+
+if (import.meta.main) {
+  parsed(
+    describeScript(
+      'pages',
+      'Writes the home page, the reference page, the guides and llms.txt to public/. wrangler runs this before it serves or deploys.',
+      [''],
+    ),
+  )
+  writePages()
+}

@@ -1,0 +1,48 @@
+/**
+ * All that the client programs in `cli/` and `mcp/` take from the service: the contracts that they use, and how the
+ * service checks and describes input. Nothing of `src/` imports this module.
+ */
+export type { Scope } from './access/scopes.ts'
+export { parseBody } from './http/body.ts'
+export type { Contract } from './http/contract.ts'
+export { boundedString, docs, isUuid, text } from './http/fields.ts'
+export { measureJson } from './http/json-bounds.ts'
+export { describeProblem, describeProblems, describeSent, describeSize } from './http/problems.ts'
+export {
+  MAX_VARIABLES_PER_REQUEST,
+  setEnvironmentVariablesContract,
+} from './resources/environment-variables/contract.ts'
+export { retrieveMeContract } from './resources/me/contract.ts'
+export {
+  deletePinContract,
+  listPinsContract,
+  putPinContract,
+  updatePinContract,
+} from './resources/pins/contract.ts'
+export {
+  agentScheduleContracts,
+  listSchedulesContract,
+  previewScheduleContract,
+  projectScheduleContracts,
+} from './resources/schedules/contract.ts'
+export {
+  completeRunContract,
+  listRunsContract,
+  OUTCOMES,
+  STATUSES,
+} from './resources/schedules/runs/contract.ts'
+export {
+  listSessionFilesContract,
+  putSessionFileContract,
+  retrieveSessionFileContentContract,
+} from './resources/session-files/contract.ts'
+export { type StoredContent, toContent } from './resources/skills/content.ts'
+export {
+  createSkillContract,
+  ENTRY_FILE,
+  listSkillsContract,
+  retrieveSkillContract,
+} from './resources/skills/contract.ts'
+export { skillFilename, skillName } from './resources/skills/fields.ts'
+export { YAML_LIMITS } from './resources/skills/front-matter.ts'
+export { describedBy } from './resources/skills/version.ts'

@@ -1,0 +1,74 @@
+/** Checks the runs whose `checkAt` has come: `afterCheck` in run-transitions.ts says what becomes of them. */
+import { asc, isNotNull, lte, sql } from 'drizzle-orm'
+import type { TickEnvironment } from '../../../db/database.ts'
+import { now } from '../../../db/parameters.ts'
+import { runEndpoints, runs, schedules } from '../../../db/schema.ts'
+import { query, runBatch, unguarded } from '../../../db/statement.ts'
+import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
+import { isRunEndpointOf, isScheduleOf } from '../joins.ts'
+import { enqueueByEndpoint } from '../run-queue.ts'
+import { afterCheck, checked, deadlineOf, isSuperseded, writeChecks } from '../run-transitions.ts'
+
+const PAGE_SIZE = 1000
+const MAX_PAGES_PER_TICK = 30
+
+/** How long the queue has to deliver a run before the run is put into it again. */
+const LEASE_MS = 15 * 60_000
+
+export const selectToCheck = unguarded([now], () =>
+  query
+    .select({
+      organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
+      id: runs.id,
+      scheduleId: runs.scheduleId,
+      status: runs.status,
+      attempts: runs.attempts,
+      checkAt: runs.checkAt,
+      claimId: runs.claimId,
+      maxRunSeconds: schedules.maxRunSeconds,
+      deadline: deadlineOf(runs.startedAt).as('deadline'),
+      isSuperseded: isSuperseded.as('isSuperseded'),
+      hasEndpoint: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('hasEndpoint'),
+      isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
+    })
+    .from(runs)
+    .leftJoin(schedules, isScheduleOf(runs))
+    .leftJoin(runEndpoints, isRunEndpointOf(runs))
+    .where(lte(runs.checkAt, now))
+    .orderBy(asc(runs.checkAt))
+    .limit(PAGE_SIZE),
+)
+
+export const storeChecked = unguarded([checked.parameter, now], writeChecks)
+
+/**
+ * Checks some pages, or one if the queue fails. If a lease is not stored after the queue took the runs, they are sent
+ * twice and not lost.
+ */
+export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Date): Promise<void> {
+  // At the time of a late tick, a claim had ended before the deadline of its run. Now the deadline may have come.
+  const now = Math.max(instant.getTime(), Date.now())
+  const values = { now: new Date(now).toISOString() }
+  const leaseExpiresAt = new Date(now + LEASE_MS).toISOString()
+  let { toCheck } = await runBatch(DB, { toCheck: selectToCheck }, values)
+  for (let page = 0; toCheck.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
+    const sendable = toCheck.filter(({ status, hasEndpoint }) => status === 'pending' && hasEndpoint === 1)
+    const failure = await enqueueByEndpoint(queues, sendable, ({ isSlow }) => isSlow === 1).catch((error: unknown) => ({
+      error,
+    }))
+    // If the queue fails, the other runs of the page are checked nevertheless.
+    const checkable = failure ? toCheck.filter((run) => !sendable.includes(run)) : toCheck
+    const found = checkable.map((run) => ({ ...run, ...afterCheck(run, values.now, leaseExpiresAt) }))
+    const failed = found.filter(({ failure }) => failure !== null)
+    ;({ toCheck } = await runBatch(
+      DB,
+      { storeChecked, pauseFailing, toCheck: selectToCheck },
+      {
+        ...values,
+        checked: checked.value(found),
+        ...failuresOf(failed.map((run) => ({ ...run, error: run.lastError }))),
+      },
+    ))
+    if (failure) throw failure.error
+  }
+}

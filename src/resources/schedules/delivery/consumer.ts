@@ -1,0 +1,196 @@
+/**
+ * The consumer of the queues: sends each run to its run endpoint and records the outcome in the runs table.
+ * docs/design.md, "Deliveries", explains why there are two queues.
+ */
+import { and, eq, sql } from 'drizzle-orm'
+import { type KeyRing, parseKeyRing } from '../../../crypto/key-ring.ts'
+import { open } from '../../../crypto/sealed-value.ts'
+import { describeFailure } from '../../../db/failures.ts'
+import { now, text } from '../../../db/parameters.ts'
+import { jsonRows } from '../../../db/rows.ts'
+import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
+import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
+import { type Environment, isOn, type RunMessage } from '../../../environment.ts'
+import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
+import { hasParent, isAgentOf, isProjectOf, isRunEndpointOf, isScheduleOf } from '../joins.ts'
+import { SECRET_CONTEXT } from '../run-endpoint/signature.ts'
+import { problemOfReceiver } from '../run-endpoint/url.ts'
+import { enqueueRuns } from '../run-queue.ts'
+import { type AttemptResult, afterAttempt, attempted, writeAttempts } from '../run-transitions.ts'
+import { toWork, workFields } from '../runs/work.ts'
+import { attempt } from './attempt.ts'
+
+/** A run endpoint that takes longer to respond is slow. A batch of the first queue is not held longer for it. */
+const SLOW_MS = 2000
+
+/** How long the run endpoint counts as slow after that. */
+const SLOW_FOR_MS = 5 * 60_000
+
+const references = jsonRows('references', 'organizationId', 'id', 'attempts')
+
+/** The runs that are still to be sent: pending, and not attempted since they were put into the queue. */
+export const selectDeliveries = unguarded([references.parameter, now], () =>
+  query
+    .select({
+      organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
+      ...workFields,
+      lastError: runs.lastError,
+      maxRunSeconds: schedules.maxRunSeconds,
+      url: runEndpoints.url,
+      endpointCreatedAt: sql<string | null>`${runEndpoints.createdAt}`.as('endpointCreatedAt'),
+      isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
+      sealedSecret: runEndpoints.sealedSecret,
+      previousSealedSecret: sql<string | null>`case when ${runEndpoints.previousExpiresAt} > ${now}
+        then ${runEndpoints.previousSealedSecret} end`.as('previousSealedSecret'),
+    })
+    .from(references.table)
+    .crossJoin(runs)
+    .innerJoin(schedules, isScheduleOf(runs))
+    .leftJoin(projects, isProjectOf(runs))
+    .leftJoin(agents, isAgentOf(runs))
+    .leftJoin(runEndpoints, isRunEndpointOf(runs))
+    .where(and(references.matches(runs, 'organizationId', 'id', 'attempts'), eq(runs.status, 'pending'), hasParent)),
+)
+
+type Delivery = RowOf<typeof selectDeliveries>
+
+export const recordResults = unguarded([attempted.parameter, now], writeAttempts)
+
+const goneEndpoints = jsonRows('goneEndpoints', 'organizationId', 'url', 'endpointCreatedAt')
+const slowEndpoints = jsonRows('slowEndpoints', 'organizationId', 'url', 'endpointCreatedAt')
+/** Until when the run endpoint counts as slow. */
+const slowUntil = text('slowUntil')
+
+/** Skips run endpoints that were changed, or deleted and set again, since the attempt. */
+function isRunEndpointIn({ table, column }: Pick<typeof goneEndpoints, 'table' | 'column'>) {
+  return sql`(${runEndpoints.organizationId}, ${runEndpoints.url}, ${runEndpoints.createdAt}) in
+    (select ${column('organizationId')}, ${column('url')}, ${column('endpointCreatedAt')} from ${table})`
+}
+
+export const deleteGone = unguarded([goneEndpoints.parameter], () =>
+  query.delete(runEndpoints).where(isRunEndpointIn(goneEndpoints)),
+)
+
+export const markSlow = unguarded([slowEndpoints.parameter, slowUntil], () =>
+  query
+    .update(runEndpoints)
+    .set({ slowUntil: sql`${slowUntil}` })
+    .where(isRunEndpointIn(slowEndpoints)),
+)
+
+/** @throws if D1 or a queue fails. Then the queue repeats the batch, and runs may be sent again, with the same id. */
+export async function deliverRuns(
+  batch: MessageBatch<RunMessage>,
+  environment: Environment,
+  context: Pick<ExecutionContext, 'waitUntil'>,
+): Promise<void> {
+  for (const { body } of batch.messages) await deliverMessage(body, environment, context)
+}
+
+/**
+ * On the queue of slow run endpoints, a message is held until all of its runs have a response, which limits how many
+ * are sent at the same time. On the first queue, requests without an early response continue after the message;
+ * `checkAt` ends their lease.
+ */
+async function deliverMessage(
+  { runs, isSlow = false }: RunMessage,
+  environment: Environment,
+  context: Pick<ExecutionContext, 'waitUntil'>,
+): Promise<void> {
+  const { DB, SLOW_RUNS } = environment
+  const { rows } = await runBatch(
+    DB,
+    { rows: selectDeliveries },
+    { now: new Date().toISOString(), references: references.value(runs) },
+  )
+  const deliveries = byKey(rows, ({ organizationId, id }) => `${organizationId} ${id}`)
+  if (deliveries.length === 0) return
+  if (!isSlow && deliveries.some((delivery) => delivery.isSlow)) return enqueueRuns(SLOW_RUNS, runs, true)
+
+  const sender = senderOf(environment)
+  const settled: Recorded[] = []
+  const sending = Promise.all(
+    deliveries.map(async (delivery) => {
+      const startedAt = new Date()
+      settled.push(recordedOf(delivery, startedAt, await sender(delivery)))
+    }),
+  )
+  const isInTime = await Promise.race([sending.then(() => true), scheduler.wait(SLOW_MS).then(() => false)])
+  if (isInTime) return record(DB, settled)
+
+  const answered = settled.splice(0)
+  const unanswered = deliveries.filter(({ id }) => !answered.some((result) => result.id === id))
+  await record(DB, answered, unanswered)
+  const rest = sending.then(() => record(DB, settled))
+  if (isSlow) return rest
+  const [{ organizationId } = { organizationId: '' }] = unanswered
+  context.waitUntil(rest.catch((error) => logFailure(organizationId, error)))
+}
+
+/** @param slow the deliveries whose run endpoints are slow. */
+async function record(database: D1Database, sent: readonly Recorded[], slow: readonly Delivery[] = []): Promise<void> {
+  const now = new Date()
+  const failed = sent.filter(({ status }) => status === 'failed')
+  await runBatch(
+    database,
+    { recordResults, pauseFailing, deleteGone, markSlow },
+    {
+      now: now.toISOString(),
+      slowUntil: new Date(now.getTime() + SLOW_FOR_MS).toISOString(),
+      results: attempted.value(sent),
+      ...failuresOf(failed.map((run) => ({ ...run, error: run.message ?? run.lastError }))),
+      goneEndpoints: goneEndpoints.value(sent.filter(({ isGone }) => isGone)),
+      slowEndpoints: slowEndpoints.value(slow),
+    },
+  )
+}
+
+function logFailure(organizationId: string, error: unknown): void {
+  console.error(JSON.stringify({ organizationId, failure: describeFailure(error) }))
+}
+
+/** The last item of each key. */
+function byKey<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  return [...new Map(items.map((item) => [keyOf(item), item])).values()]
+}
+
+/** The function that sends a run. It returns null if there is no run endpoint. */
+function senderOf(environment: Environment): (delivery: Delivery) => Promise<AttemptResult | null> {
+  const ring = parseKeyRing(environment.ENCRYPTION_KEYS)
+  const allowsLocal = isOn(environment.LOCAL_RUN_ENDPOINTS)
+  return async (delivery) => {
+    const { url } = delivery
+    if (url === null) return null
+    const problem = problemOfReceiver(url, allowsLocal)
+    if (problem) return { error: `The URL of the run endpoint ${problem.wrong}; allowed: ${problem.allowed}.` }
+    const secrets = await openSecrets(delivery, ring)
+    if (!secrets) return { error: 'The secret of the run endpoint cannot be decrypted. Rotate it.' }
+    return attempt(toWork(delivery), url, secrets, new Date())
+  }
+}
+
+/** The secrets that sign; undefined if the key that encrypts the current one is no longer in the key ring. */
+async function openSecrets(
+  { organizationId, sealedSecret, previousSealedSecret }: Delivery,
+  ring: KeyRing,
+): Promise<string[] | undefined> {
+  const openOrLog = (sealed: string | null) =>
+    sealed === null
+      ? undefined
+      : open(sealed, { ...SECRET_CONTEXT, organizationId }, ring).catch((error) => {
+          logFailure(organizationId, error)
+          return undefined
+        })
+  const [current, previous] = await Promise.all([openOrLog(sealedSecret), openOrLog(previousSealedSecret)])
+  return current === undefined ? undefined : [current, previous].filter((secret) => secret !== undefined)
+}
+
+type Recorded = ReturnType<typeof recordedOf>
+
+/** What is stored in the runs table, and the run endpoint that was asked. */
+function recordedOf(delivery: Delivery, startedAt: Date, result: AttemptResult | null) {
+  const { organizationId, scheduleId, id, url, endpointCreatedAt } = delivery
+  const isGone = result !== null && 'isGone' in result
+  const after = afterAttempt(delivery, startedAt, result)
+  return { organizationId, scheduleId, id, url, endpointCreatedAt, isGone, ...after }
+}

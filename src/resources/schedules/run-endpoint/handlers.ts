@@ -1,0 +1,77 @@
+import { one, type RequestContext } from '../../../access/request-context.ts'
+import { parseKeyRing } from '../../../crypto/key-ring.ts'
+import { seal } from '../../../crypto/sealed-value.ts'
+import { isOn } from '../../../environment.ts'
+import { endpoint } from '../../../http/endpoint.ts'
+import { describeProblem, describeSent } from '../../../http/problems.ts'
+import {
+  deleteRunEndpointContract,
+  putRunEndpointContract,
+  retrieveRunEndpointContract,
+  rotateRunEndpointContract,
+} from './contract.ts'
+import { mintSecret, SECRET_CONTEXT } from './signature.ts'
+import {
+  accessible,
+  deleteEndpoint,
+  putEndpoint,
+  rotatable,
+  rotateSecret,
+  selectEndpoint,
+  settable,
+} from './statements.ts'
+import { problemOfReceiver } from './url.ts'
+
+/** A new secret, sealed for the caller's organization, which has to be known before the round trip. */
+async function newSecret(context: RequestContext) {
+  const secret = mintSecret()
+  const organizationId = await context.caller.expectedOrganizationId()
+  const sealedContext = { ...SECRET_CONTEXT, organizationId }
+  const sealedSecret = await seal(secret, sealedContext, parseKeyRing(context.environment.ENCRYPTION_KEYS))
+  return { secret, values: { sealedSecret, sealedFor: organizationId } }
+}
+
+/** The origin of the URL. The rest may contain a secret. */
+function describeOrigin(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  return parsed?.host ? describeSent(`${parsed.protocol}//${parsed.host}`) : describeSent(url, true)
+}
+
+export const putRunEndpoint = endpoint(putRunEndpointContract, async (c, context) => {
+  const sentUrl = c.req.valid('json').url
+  const problem = problemOfReceiver(sentUrl, isOn(context.environment.LOCAL_RUN_ENDPOINTS))
+  if (problem) {
+    const sent = describeOrigin(sentUrl)
+    throw await context.caller.inputError(describeProblem('url', { ...problem, sent }))
+  }
+  const { secret, values } = await newSecret(context)
+  const url = new URL(sentUrl).href
+  const { stored } = await context.run(settable, { stored: one(putEndpoint) }, { url, ...values })
+  const { hasNewSecret, ...runEndpoint } = stored
+  return {
+    body: { ...runEndpoint, secret: hasNewSecret ? secret : null },
+    location: hasNewSecret ? context.path : undefined,
+  }
+})
+
+export const retrieveRunEndpoint = endpoint(retrieveRunEndpointContract, async (_, context) => {
+  const { runEndpoint } = await context.run(accessible, { runEndpoint: one(selectEndpoint) }, {})
+  return { body: runEndpoint }
+})
+
+export const deleteRunEndpoint = endpoint(deleteRunEndpointContract, async (_, context) => {
+  await context.run(accessible, { deleted: one(deleteEndpoint) }, {})
+  return { body: { deleted: true } }
+})
+
+export const rotateRunEndpoint = endpoint(rotateRunEndpointContract, async (c, context) => {
+  const { overlapSeconds } = c.req.valid('json')
+  const { secret, values } = await newSecret(context)
+  const expiry = new Date(Date.parse(context.now) + overlapSeconds * 1000).toISOString()
+  const { runEndpoint } = await context.run(
+    rotatable,
+    { runEndpoint: one(rotateSecret) },
+    { ...values, expiresAt: overlapSeconds > 0 ? expiry : null },
+  )
+  return { body: { ...runEndpoint, secret } }
+})

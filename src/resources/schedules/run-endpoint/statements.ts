@@ -1,0 +1,105 @@
+/** The run endpoint of an organization, in SQL. No statement of an HTTP operation selects a sealed secret. */
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { precondition, requiring } from '../../../access/preconditions.ts'
+import { unrestrictedFor } from '../../../access/project.ts'
+import { now, text, textOrNull } from '../../../db/parameters.ts'
+import { excluded, insertRow } from '../../../db/rows.ts'
+import { apiKeys, runEndpoints } from '../../../db/schema.ts'
+import { guarded, guardedChange, query } from '../../../db/statement.ts'
+import { ApiError } from '../../../errors.ts'
+
+const url = text('url')
+const sealedSecret = text('sealedSecret')
+/** When the previous secret expires; null if it ends with the rotation. */
+const expiresAt = textOrNull('expiresAt')
+/** The secret is sealed for one organization: the caller's, or nothing is stored. */
+const sealedFor = text('sealedFor')
+
+const ownRunEndpoint = {
+  table: runEndpoints,
+  on: eq(runEndpoints.organizationId, apiKeys.organizationId),
+  takes: [],
+}
+const endpointExists = precondition(
+  isNotNull(runEndpoints.organizationId),
+  () => new ApiError('run_endpoint_not_found', 'The organization has no run endpoint. Set one first.'),
+)
+/** A run endpoint receives the runs of every project. */
+const isUnrestricted = unrestrictedFor('Run endpoints')
+
+const overlaps = sql`coalesce(${runEndpoints.previousExpiresAt} > ${now}, false)`
+
+export const settable = requiring([], { isUnrestricted })
+export const accessible = requiring([ownRunEndpoint], { endpointExists, isUnrestricted })
+/** At most two secrets are valid at a time. */
+export const rotatable = requiring([ownRunEndpoint], {
+  endpointExists,
+  isUnrestricted,
+  noThirdSecret: precondition(
+    sql`(${expiresAt} is null or not ${overlaps})`,
+    () =>
+      new ApiError(
+        'rotation_in_progress',
+        'The previous secret is still valid after the last rotation. Wait until it expires, or rotate with overlapSeconds 0.',
+      ),
+    [expiresAt],
+  ),
+})
+
+/** A run endpoint as the API returns it. */
+const fields = {
+  url: runEndpoints.url,
+  previousSecretExpiresAt: sql<string | null>`case when ${overlaps} then ${runEndpoints.previousExpiresAt} end`.as(
+    'previousSecretExpiresAt',
+  ),
+  createdAt: runEndpoints.createdAt,
+  updatedAt: runEndpoints.updatedAt,
+}
+
+export const selectEndpoint = guarded(accessible, [], () => accessible.rows(fields))
+
+/** An existing secret is kept. */
+export const putEndpoint = guardedChange(settable, [url, sealedSecret, sealedFor], () =>
+  query
+    .insert(runEndpoints)
+    .select(
+      settable.rows(
+        insertRow(runEndpoints, {
+          organizationId: apiKeys.organizationId,
+          url,
+          sealedSecret,
+          createdAt: now,
+          updatedAt: now,
+        }),
+        eq(apiKeys.organizationId, sealedFor),
+      ),
+    )
+    .onConflictDoUpdate({
+      target: runEndpoints.organizationId,
+      set: { url: excluded('url'), updatedAt: excluded('updatedAt'), slowUntil: null },
+    })
+    .returning({
+      ...fields,
+      hasNewSecret: sql<0 | 1>`${runEndpoints.sealedSecret} = ${sealedSecret}`.as('hasNewSecret'),
+    }),
+)
+
+export const rotateSecret = guardedChange(rotatable, [sealedSecret, sealedFor], () =>
+  query
+    .update(runEndpoints)
+    .set({
+      previousSealedSecret: sql`case when ${expiresAt} is not null then ${runEndpoints.sealedSecret} end`,
+      previousExpiresAt: sql`${expiresAt}`,
+      sealedSecret: sql`${sealedSecret}`,
+      updatedAt: sql`${now}`,
+    })
+    .where(and(eq(runEndpoints.organizationId, rotatable.organizationId), eq(runEndpoints.organizationId, sealedFor)))
+    .returning(fields),
+)
+
+export const deleteEndpoint = guardedChange(accessible, [], () =>
+  query
+    .delete(runEndpoints)
+    .where(eq(runEndpoints.organizationId, accessible.organizationId))
+    .returning({ url: runEndpoints.url }),
+)

@@ -1,0 +1,57 @@
+/** Puts runs into the queues, from which delivery/consumer.ts sends them. */
+import type { RunMessage, RunReference } from '../../environment.ts'
+
+/**
+ * The runs of a message are sent at the same time. A Worker has six connections, and the database needs one of them.
+ */
+export const RUNS_PER_MESSAGE = 5
+/**
+ * How long the queue has to deliver a run that was put into it when it was created. After that, or if the queue did not
+ * take it, the tick puts it into the queue again (delivery/check-runs.ts).
+ */
+export const FIRST_LEASE_MS = 5 * 60_000
+/** The largest batch that a queue accepts. */
+const BATCH_SIZE = 100
+
+/** Puts each run into the queue for its run endpoint, in order. */
+export async function enqueueByEndpoint<Run extends RunReference>(
+  { RUNS, SLOW_RUNS }: Readonly<Record<'RUNS' | 'SLOW_RUNS', Queue<RunMessage>>>,
+  runs: readonly Run[],
+  isSlow: (run: Run) => boolean,
+): Promise<void> {
+  await enqueueRuns(
+    RUNS,
+    runs.filter((run) => !isSlow(run)),
+  )
+  await enqueueRuns(SLOW_RUNS, runs.filter(isSlow), true)
+}
+
+/** Puts runs into a queue, in order. */
+export async function enqueueRuns(
+  queue: Queue<RunMessage>,
+  runs: readonly RunReference[],
+  isSlow = false,
+): Promise<void> {
+  const messages = messagesOf(runs).map((runs) => ({ body: { runs, isSlow } }))
+  for (let start = 0; start < messages.length; start += BATCH_SIZE) {
+    await queue.sendBatch(messages.slice(start, start + BATCH_SIZE))
+  }
+}
+
+/** The runs of each message. No organization waits for the run endpoint of another one. */
+function messagesOf(runs: readonly RunReference[]): RunReference[][] {
+  const messages: RunReference[][] = []
+  const latest = new Map<string, RunReference[]>()
+  for (const { organizationId, id, attempts } of runs) {
+    const run = { organizationId, id, attempts }
+    const message = latest.get(run.organizationId)
+    if (message && message.length < RUNS_PER_MESSAGE) {
+      message.push(run)
+      continue
+    }
+    const next = [run]
+    latest.set(run.organizationId, next)
+    messages.push(next)
+  }
+  return messages
+}

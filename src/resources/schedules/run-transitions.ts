@@ -1,0 +1,415 @@
+/**
+ * The life of a run: its states, and the only code that writes them (docs/design.md, Schedules).
+ *
+ * | cause                                               | from      | to                                               |
+ * | --------------------------------------------------- | --------- | ------------------------------------------------ |
+ * | the tick fires a schedule, or POST …/runs           |           | pending, or skipped                              |
+ * | the tick records a missed time                      |           | skipped                                          |
+ * | POST /v1/runs/claim, POST …/acknowledge             | pending   | delivered                                        |
+ * | POST …/renew                                        | delivered | delivered, with a later end of its claim         |
+ * | POST …/complete                                     | pending   | succeeded, or failed (`task`)                    |
+ * |                                                     | delivered | succeeded, or failed (`task`)                    |
+ * | a delivery that was accepted                        | pending   | delivered; with an outcome, succeeded or failed  |
+ * | its outcome, if the run was acknowledged meanwhile  | delivered | succeeded, or failed (`task`)                    |
+ * | a delivery that failed                              | pending   | pending, with the time of a retry                |
+ * | the last delivery that failed                       | pending   | failed (`delivery`)                              |
+ * | a delivery or a check without a run endpoint        | pending   | pending, until a worker takes it                 |
+ * | the tick checks a run that waits for its delivery   | pending   | pending, in the queue again                      |
+ * | the tick checks a run whose time is over            | delivered | failed (`timeout`)                               |
+ * | the tick checks a run whose claim has ended         | delivered | pending                                          |
+ * | the tick checks a run whose deadline has moved      | delivered | delivered, until its new deadline                |
+ *
+ * Skipped, succeeded and failed runs keep their status; a late delivery adds its attempt to them, and its start. Runs
+ * are deleted with their schedule (maintenance/purge.ts) and after 90 days (maintenance/retention.ts).
+ */
+import { and, eq, inArray, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { alias, type SQLiteInsertSelectQueryBuilder } from 'drizzle-orm/sqlite-core'
+import type * as z from 'zod/mini'
+import { now, text, textOrNull } from '../../db/parameters.ts'
+import { insertRow, jsonRows } from '../../db/rows.ts'
+import { missedSpans, projects, runs, schedules, sessions } from '../../db/schema.ts'
+import { query } from '../../db/statement.ts'
+import { hasRunEndpoint, isScheduleOf, runCreatedAt } from './joins.ts'
+import type { reportedOutcome } from './runs/contract.ts'
+
+/** Not a parameter, because SQLite has to see that a partial index has these runs. */
+export const isPending = sql`${runs.status} = 'pending'`
+/** True for a run that has no outcome yet. */
+export const isUnfinished = inArray(runs.status, ['pending', 'delivered'])
+/** True for a run that counts as the latest of its schedule. */
+export const isFired = ne(runs.status, 'skipped')
+
+type TakenRun = Readonly<Record<'checkAt' | 'startedAt', SQLWrapper>>
+
+/** The deadline of a run that was taken at this time; NULL if its schedule has no `maxRunSeconds`. */
+export function deadlineOf(startedAt: SQLWrapper): SQL<string | null> {
+  return sql<string | null>`strftime('%Y-%m-%dT%H:%M:%fZ', ${startedAt}, ${schedules.maxRunSeconds} || ' seconds')`
+}
+
+/**
+ * When the time of an active run is over: at its deadline, and not before its check. A run that was taken before its
+ * schedule had a time limit has no check.
+ */
+const endOf = ({ checkAt, startedAt }: TakenRun) => sql`max(coalesce(${checkAt}, ''), ${deadlineOf(startedAt)})`
+
+/** Of a run with its schedule: its claim and its time limit have ended, so the next tick fails it. */
+export const isTimedOut = sql<0 | 1>`(${runs.status} = 'delivered' and ${runs.checkAt} is not null
+  and coalesce(${endOf(runs)} <= ${now}, false))`
+
+/**
+ * Of a run with its schedule: with the overlap `skip`, its check has come, and a newer run exists. Not at `endOf`: a
+ * time limit that was extended since the newer run was created would make two runs active.
+ */
+export const isSuperseded = sql<0 | 1>`(${runs.status} = 'delivered' and coalesce(${schedules.overlap} = 'skip'
+  and ${schedules.lastRunAt} > ${runs.scheduledAt}
+  and coalesce(${runs.checkAt}, ${deadlineOf(runs.startedAt)}) <= ${now}, false))`
+
+// New runs
+
+const previous = alias(runs, 'previous')
+
+/** With the overlap `skip`: the time of the run before, if that is pending or active. */
+const overlapped = query
+  .select({ scheduledAt: previous.scheduledAt })
+  .from(previous)
+  .where(
+    and(
+      eq(schedules.overlap, 'skip'),
+      eq(previous.organizationId, schedules.organizationId),
+      eq(previous.scheduleId, schedules.id),
+      eq(previous.scheduledAt, schedules.lastRunAt),
+      or(eq(previous.status, 'pending'), and(eq(previous.status, 'delivered'), sql`${endOf(previous)} > ${now}`)),
+    ),
+  )
+
+interface NewRun {
+  readonly scheduledAt: SQLWrapper
+  readonly id: SQLWrapper
+  /** True if the project or the agent is not archived. */
+  readonly isParentActive?: SQL
+  readonly idempotencyKey?: SQLWrapper
+}
+
+/** The columns that the rows of a joined schedule have in common. */
+const ofSchedule = {
+  organizationId: schedules.organizationId,
+  scheduleId: schedules.id,
+  parentType: schedules.parentType,
+  parentId: schedules.parentId,
+  attempts: sql`0`,
+  updatedAt: now,
+}
+
+/** When a new run that has a run endpoint is queued again. */
+export const checkAt = text('checkAt')
+
+/** The row of a new run of a joined schedule. */
+export function newRun({ scheduledAt, id, isParentActive = sql`true`, idempotencyKey }: NewRun) {
+  const skippedBecause = sql`case
+    when not (${isParentActive}) then 'The ' || ${schedules.parentType} || ' was archived.'
+    when ${schedules.overlap} = 'skip' and ${schedules.lastRunAt} > ${scheduledAt}
+      then 'The run of ' || ${schedules.lastRunAt} || ' was created before this one fired.'
+    else 'The run of ' || ${overlapped} || ' was not finished.' end`
+  const isSkipped = sql`(${skippedBecause}) is not null`
+  return insertRow(runs, {
+    ...ofSchedule,
+    scheduledAt,
+    id,
+    status: sql`case when ${isSkipped} then 'skipped' else 'pending' end`,
+    lastError: skippedBecause,
+    checkAt: sql`case when not ${isSkipped} and ${hasRunEndpoint} then ${checkAt} end`,
+    createdAt: runCreatedAt,
+    ...(idempotencyKey && { idempotencyKey }),
+  })
+}
+
+/** The row of a time that a joined schedule missed, of a joined span. */
+export function missedRun({ scheduledAt, id }: Pick<NewRun, 'scheduledAt' | 'id'>) {
+  return insertRow(runs, {
+    ...ofSchedule,
+    scheduledAt,
+    id,
+    status: sql`'skipped'`,
+    lastError: sql`'The run was missed. The run of ' || ${missedSpans.missedUntil} || ' replaces it.'`,
+    createdAt: now,
+  })
+}
+
+/** Inserts the rows. A schedule has one run for each time, so a repeated insert does nothing. */
+export function writeNewRuns(rows: SQLiteInsertSelectQueryBuilder<typeof runs>) {
+  return query.insert(runs).select(rows).onConflictDoNothing()
+}
+
+// Workers that pull runs
+
+export const runId = text('runId')
+/** Null: the run was taken without a claim. */
+export const claimId = textOrNull('claimId')
+export const outcome = text('outcome')
+export const message = textOrNull('message')
+export const sessionId = textOrNull('sessionId')
+export const leaseExpiresAt = text('leaseExpiresAt')
+
+/** When a claim ends: with its lease, or with the time limit of the run. Of a run that is joined to its schedule. */
+export const claimEnd = (startedAt: SQLWrapper) =>
+  sql<string>`min(${leaseExpiresAt}, coalesce(${deadlineOf(startedAt)}, ${leaseExpiresAt}))`
+
+/** The value for the schedule of an updated run, which joins nothing. */
+const fromSchedule = (value: SQL) =>
+  sql`${query
+    .select({ value: value.as('value') })
+    .from(schedules)
+    .where(isScheduleOf(runs))}`
+
+/** A run on its way to a run endpoint has been sent if somebody takes it, although no attempt may be recorded yet. */
+const attemptsOfTaken = sql`max(${runs.attempts}, ${isPending} and ${runs.checkAt} is not null)`
+
+/** @param claimable selects the keys of the runs that the worker gets. */
+export function writeClaim(claimable: SQLWrapper) {
+  return query
+    .update(runs)
+    .set({
+      status: 'delivered',
+      claimId: sql`${claimId}`,
+      attempts: sql`${runs.attempts} + 1`,
+      checkAt: fromSchedule(claimEnd(now)),
+      startedAt: sql`${now}`,
+      updatedAt: sql`${now}`,
+    })
+    .where(sql`(${runs.organizationId}, ${runs.id}) in ${claimable}`)
+}
+
+/** Changes only a pending run, so a repeated request changes nothing. */
+export function writeAcknowledgement(organizationId: SQLWrapper) {
+  return query
+    .update(runs)
+    .set({
+      status: 'delivered',
+      claimId: null,
+      attempts: attemptsOfTaken,
+      checkAt: fromSchedule(deadlineOf(now)),
+      startedAt: sql`${now}`,
+      updatedAt: sql`${now}`,
+    })
+    .where(and(eq(runs.organizationId, organizationId), eq(runs.status, 'pending'), eq(runs.id, runId)))
+}
+
+export function writeRenewal(organizationId: SQLWrapper) {
+  return query
+    .update(runs)
+    .set({ checkAt: fromSchedule(claimEnd(runs.startedAt)), updatedAt: sql`${now}` })
+    .where(and(eq(runs.organizationId, organizationId), eq(runs.id, runId)))
+}
+
+/** The first outcome stands. */
+export function writeOutcome(organizationId: SQLWrapper) {
+  return query
+    .update(runs)
+    .set({
+      status: sql`${outcome}`,
+      failure: sql`case ${outcome} when 'failed' then 'task' end`,
+      claimId: sql`${claimId}`,
+      attempts: attemptsOfTaken,
+      checkAt: null,
+      startedAt: sql`coalesce(${runs.startedAt}, ${now})`,
+      finishedAt: sql`${now}`,
+      message: sql`${message}`,
+      sessionId: sql`${sessionId}`,
+      updatedAt: sql`${now}`,
+    })
+    .where(and(eq(runs.organizationId, organizationId), eq(runs.id, runId), isUnfinished))
+}
+
+// Deliveries
+
+/** The result of an attempt: accepted, or the receiver wants no more runs (410), or an error. */
+export type AttemptResult = Accepted | { readonly isGone: true } | { readonly error: string }
+
+export interface Accepted {
+  readonly isAccepted: true
+  /** The outcome in the response, if any. */
+  readonly report?: z.output<typeof reportedOutcome>
+  /** Why the outcome in the response was ignored. */
+  readonly ignored?: string
+}
+
+interface AttemptedRun {
+  readonly attempts: number
+  readonly lastError: string | null
+  readonly maxRunSeconds: number | null
+}
+
+/**
+ * The run after an attempt to deliver it.
+ * @param result null if there is no run endpoint. Then the run waits to be pulled.
+ */
+export function afterAttempt(run: AttemptedRun, startedAt: Date, result: AttemptResult | null) {
+  const unsent = {
+    status: 'pending',
+    failure: null,
+    attempts: run.attempts,
+    lastError: run.lastError,
+    checkAt: null,
+    startedAt: null,
+    finishedAt: null,
+    message: null,
+    sessionId: null,
+  }
+  if (result === null) return unsent
+  const attempted = { ...unsent, attempts: run.attempts + 1, lastError: null }
+  if ('isAccepted' in result) {
+    const { report, ignored = null } = result
+    const delivered = { ...attempted, startedAt: startedAt.toISOString(), lastError: ignored }
+    const deadline = run.maxRunSeconds === null ? null : startedAt.getTime() + run.maxRunSeconds * 1000
+    const checkAt = deadline === null ? null : new Date(deadline).toISOString()
+    if (!report) return { ...delivered, status: 'delivered', checkAt }
+    const finishedAt = new Date().toISOString()
+    if (checkAt !== null && checkAt <= finishedAt) {
+      const lastError = 'The outcome in the response was ignored: the time limit of the run is over.'
+      return { ...delivered, status: 'delivered', checkAt, lastError }
+    }
+    const { outcome, message = null, sessionId = null } = report
+    const failure = outcome === 'failed' ? 'task' : null
+    return { ...delivered, status: outcome, failure, finishedAt, message, sessionId }
+  }
+  if ('isGone' in result) {
+    // If the endpoint was replaced since, the tick sends the run to the new one. If not, the run waits to be pulled.
+    const checkAt = new Date().toISOString()
+    return { ...attempted, checkAt, lastError: 'HTTP 410: the run endpoint was deleted' }
+  }
+  const lastError = result.error
+  const checkAt = nextAttempt(attempted.attempts, new Date(), Math.random())
+  if (checkAt) return { ...attempted, lastError, checkAt: checkAt.toISOString() }
+  const finishedAt = new Date().toISOString()
+  return { ...attempted, status: 'failed', failure: 'delivery', finishedAt, lastError }
+}
+
+const MINUTE_MS = 60_000
+/** The pause after each attempt but the last: six attempts over about four hours. */
+const PAUSES_MS = [1, 5, 15, 60, 180].map((minutes) => minutes * MINUTE_MS)
+/** Each pause grows by a random share of up to this, so that runs that failed together are not retried together. */
+const JITTER = 0.2
+
+/**
+ * The time of the next attempt; undefined after the last one.
+ * @param attempts the number of attempts so far.
+ * @param random from 0 to 1.
+ */
+export function nextAttempt(attempts: number, now: Date, random: number): Date | undefined {
+  const pauseMs = PAUSES_MS[attempts - 1]
+  return pauseMs === undefined ? undefined : new Date(now.getTime() + pauseMs * (1 + JITTER * random))
+}
+
+/** The runs of `writeAttempts`. */
+export const attempted = jsonRows(
+  'results',
+  'organizationId',
+  'id',
+  'status',
+  'failure',
+  'attempts',
+  'lastError',
+  'checkAt',
+  'startedAt',
+  'finishedAt',
+  'message',
+  'sessionId',
+)
+
+/** Counts the attempt also if the receiver acknowledged or completed the run before it responded. */
+export function writeAttempts() {
+  const { column } = attempted
+  const session = sql<string | null>`(select ${sessions.id} from ${sessions}
+  inner join ${projects} on ${projects.organizationId} = ${sessions.organizationId} and ${projects.id} = ${sessions.projectId}
+  where ${sessions.organizationId} = ${runs.organizationId} and ${sessions.id} = ${column('sessionId')})`
+  const reportsOutcome = sql`(${column('status')} = 'succeeded' or ${column('failure')} = 'task')`
+  const isUnclaimed = isNull(runs.claimId)
+  /** The run has no outcome yet, which the result may be: it is pending, or was acknowledged while it was sent. */
+  const takesResult = sql`(${runs.status} = 'pending'
+  or (${runs.status} = 'delivered' and ${isUnclaimed} and ${reportsOutcome}))`
+  const ifTaken = (stored: SQLWrapper, value: SQL) => sql`case when ${takesResult} then ${value} else ${stored} end`
+  return query
+    .update(runs)
+    .set({
+      status: ifTaken(runs.status, column('status')),
+      failure: ifTaken(runs.failure, column('failure')),
+      attempts: sql`max(${runs.attempts}, ${column('attempts')})`,
+      lastError: ifTaken(
+        runs.lastError,
+        sql`case when ${column('sessionId')} is not null and ${session} is null
+          then 'The sessionId in the response was ignored: there is no such session.'
+          else ${column('lastError')} end`,
+      ),
+      checkAt: ifTaken(runs.checkAt, column('checkAt')),
+      // An acknowledgement has set when the run started.
+      startedAt: sql`case when ${runs.status} = 'delivered' and not ${takesResult} then ${runs.startedAt}
+        else coalesce(${column('startedAt')}, ${runs.startedAt}) end`,
+      finishedAt: ifTaken(runs.finishedAt, column('finishedAt')),
+      message: ifTaken(runs.message, column('message')),
+      sessionId: ifTaken(runs.sessionId, session),
+      updatedAt: sql`${now}`,
+    })
+    .from(attempted.table)
+    .where(and(attempted.matches(runs, 'organizationId', 'id'), or(ne(runs.status, 'delivered'), isUnclaimed)))
+}
+
+// Checks of the tick
+
+interface CheckedRun {
+  readonly status: (typeof runs.$inferSelect)['status']
+  readonly hasEndpoint: 0 | 1
+  readonly claimId: string | null
+  readonly deadline: string | null
+  readonly maxRunSeconds: number | null
+  readonly isSuperseded: 0 | 1
+}
+
+/**
+ * The run after its check.
+ * @param leaseExpiresAt how long the queue has to deliver it.
+ */
+export function afterCheck(run: CheckedRun, now: string, leaseExpiresAt: string) {
+  const unchanged = { newStatus: run.status, failure: null, lastError: null, newCheckAt: null }
+  // Without a run endpoint, a run waits to be pulled.
+  if (run.status === 'pending') return { ...unchanged, newCheckAt: run.hasEndpoint ? leaseExpiresAt : null }
+  const timedOut = { ...unchanged, newStatus: 'failed', failure: 'timeout' }
+  if (run.deadline !== null && run.deadline <= now)
+    return { ...timedOut, lastError: `The run had no outcome within ${run.maxRunSeconds} seconds.` }
+  if (run.isSuperseded) return { ...timedOut, lastError: 'A newer run was created before this one had an outcome.' }
+  if (run.claimId !== null) return { ...unchanged, newStatus: 'pending' }
+  // `maxRunSeconds` has changed since the run was taken.
+  return { ...unchanged, newCheckAt: run.deadline }
+}
+
+/** The runs of `writeChecks`. */
+export const checked = jsonRows(
+  'checked',
+  'organizationId',
+  'id',
+  'checkAt',
+  'status',
+  'newStatus',
+  'failure',
+  'lastError',
+  'newCheckAt',
+)
+
+/** Skips runs that changed since they were read. */
+export function writeChecks() {
+  const { column } = checked
+  const isEnding = sql`${column('status')} = 'delivered'`
+  const isReleased = sql`${isEnding} and ${column('newStatus')} = 'pending'`
+  return query
+    .update(runs)
+    .set({
+      status: sql`${column('newStatus')}`,
+      failure: sql`${column('failure')}`,
+      lastError: sql`coalesce(${column('lastError')}, ${runs.lastError})`,
+      startedAt: sql`case when not (${isReleased}) then ${runs.startedAt} end`,
+      finishedAt: sql`case when ${column('newStatus')} = 'failed' then ${now} end`,
+      checkAt: sql`${column('newCheckAt')}`,
+      updatedAt: sql`case when ${isEnding} then ${now} else ${runs.updatedAt} end`,
+    })
+    .from(checked.table)
+    .where(and(checked.matches(runs, 'organizationId', 'id', 'status'), eq(runs.checkAt, column('checkAt'))))
+}

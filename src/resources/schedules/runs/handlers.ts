@@ -1,0 +1,176 @@
+import { v4 as newUuid } from 'uuid'
+import { one, type RequestContext } from '../../../access/request-context.ts'
+import { startOfIds, timeOfId } from '../../../db/time-ids.ts'
+import { ApiError } from '../../../errors.ts'
+import { endpoint } from '../../../http/endpoint.ts'
+import { END, toFilters, toPage, toPaging } from '../../../http/paging.ts'
+import { namedSchedule } from '../parents.ts'
+import { computeRunId } from '../run-id.ts'
+import { enqueueRuns, FIRST_LEASE_MS } from '../run-queue.ts'
+import {
+  acknowledgeRunContract,
+  agentScheduleRunContracts,
+  claimRunsContract,
+  completeRunContract,
+  listRunsContract,
+  projectScheduleRunContracts,
+  renewRunContract,
+  retrieveRunContract,
+} from './contract.ts'
+import {
+  accessible,
+  acknowledge,
+  acknowledgeable,
+  agentScheduleRuns as agentStatements,
+  allRuns,
+  claimOfAll,
+  claimOfProject,
+  completable,
+  complete,
+  listable,
+  pauseIfFailing,
+  pendingRuns,
+  projectScheduleRuns as projectStatements,
+  renew,
+  renewable,
+  runsOfSchedule,
+  selectAcknowledged,
+  selectCompleted,
+  selectRun,
+} from './statements.ts'
+import { toWork } from './work.ts'
+
+/** The operations on the runs of a parent's schedules. */
+function handlersOf(
+  contracts: typeof projectScheduleRunContracts | typeof agentScheduleRunContracts,
+  { readable, list, changeable, insert, updateLastRun, selectCreated }: typeof projectStatements,
+) {
+  return {
+    list: endpoint(contracts.list, async (c, context) => {
+      const query = c.req.valid('query')
+      const { runs } = await context.run(
+        readable,
+        { runs: list },
+        {
+          ...namedSchedule(c.req.valid('param')),
+          rowLimit: toPaging(query).rowLimit,
+          before: query.cursor === undefined ? END : timeOfId(query.cursor),
+        },
+      )
+      return { body: toPage(runs, query, ({ id }) => id) }
+    }),
+
+    /**
+     * One round trip, unless the request has an `Idempotency-Key` and the schedule has a run of the same millisecond:
+     * then the next millisecond is tried. The run is put into the queue after the response. If that fails, the tick
+     * does it (delivery/check-runs.ts).
+     */
+    create: endpoint(contracts.create, async (c, context) => {
+      const named = namedSchedule(c.req.valid('param'))
+      for (let time = Date.parse(context.now); ; time++) {
+        const scheduledAt = new Date(time).toISOString()
+        const { check, created } = await context.attempt(
+          changeable,
+          { insert, updateLastRun, created: selectCreated },
+          {
+            ...named,
+            scheduledAt,
+            id: computeRunId(named.scheduleId, scheduledAt),
+            checkAt: new Date(time + FIRST_LEASE_MS).toISOString(),
+            idempotencyKey: c.req.valid('header')['Idempotency-Key'] ?? null,
+          },
+        )
+        const [run] = created
+        if (run) {
+          const { id, attempts } = run
+          const reference = { organizationId: check.callerOrganizationId, id, attempts }
+          if (run.scheduledAt === scheduledAt && run.status === 'pending')
+            context.caller.waitUntil(enqueueRuns(context.environment.RUNS, [reference]))
+          return { body: run, location: context.path.replace(/\/v1\/.*$/, `/v1/runs/${run.id}`) }
+        }
+        changeable.requireMet(check, context)
+      }
+    }),
+  }
+}
+
+export const projectScheduleRuns = handlersOf(projectScheduleRunContracts, projectStatements)
+export const agentScheduleRuns = handlersOf(agentScheduleRunContracts, agentStatements)
+
+/** Latest first, except pending runs. IDs and the times of a schedule's runs are in the same order. */
+export const listRuns = endpoint(listRunsContract, async (c, context) => {
+  const query = c.req.valid('query')
+  const { status = null, scheduleId = null, projectId = null, since, cursor } = query
+  const isPending = status === 'pending'
+  const list = isPending ? pendingRuns : scheduleId === null ? allRuns : runsOfSchedule
+  // What the order of the list serves is no filter.
+  const { isFiltered, values } = toFilters(isPending ? { scheduleId, projectId } : { status, projectId })
+  const { runs, lastExamined } = await context.run(
+    listable,
+    { runs: list.select, lastExamined: isFiltered ? [list.selectLastExamined] : [] },
+    {
+      ...toPaging(query),
+      ...values,
+      status,
+      scheduleId,
+      projectId,
+      cursor: cursor ?? (isPending ? '' : END),
+      before: cursor === undefined ? END : timeOfId(cursor),
+      since: since ?? '',
+      firstId: since === undefined ? '' : startOfIds(since),
+    },
+  )
+  return { body: toPage(runs, query, ({ id }) => id, lastExamined[0]) }
+})
+
+export const claimRuns = endpoint(claimRunsContract, async (c, context) => {
+  const { limit, leaseSeconds, projectId = null } = c.req.valid('json')
+  const claimId = newUuid()
+  const { selectClaimable, claim } = projectId === null ? claimOfAll : claimOfProject
+  const { claimed } = await context.run(
+    listable,
+    { claimed: selectClaimable, claim },
+    { projectId, claimId, rowLimit: limit, leaseExpiresAt: endOfLease(leaseSeconds, context) },
+  )
+  const items = claimed.map(({ leaseExpiresAt, ...run }) => ({ ...toWork(run), claimId, leaseExpiresAt }))
+  return { body: { items } }
+})
+
+export const renewRun = endpoint(renewRunContract, async (c, context) => {
+  const { claimId, leaseSeconds } = c.req.valid('json')
+  const leaseExpiresAt = endOfLease(leaseSeconds, context)
+  const values = { ...c.req.valid('param'), claimId, leaseExpiresAt }
+  const { claim } = await context.run(renewable, { claim: one(renew) }, values)
+  return { body: claim }
+})
+
+function endOfLease(seconds: number, { now }: RequestContext): string {
+  return new Date(Date.parse(now) + seconds * 1000).toISOString()
+}
+
+export const completeRun = endpoint(completeRunContract, async (c, context) => {
+  const { outcome, message = null, sessionId = null, claimId = null } = c.req.valid('json')
+  const { run } = await context.run(
+    completable,
+    { complete, pauseIfFailing, run: one(selectCompleted) },
+    { ...c.req.valid('param'), outcome, message, sessionId, claimId },
+  )
+  return { body: run }
+})
+
+export const retrieveRun = endpoint(retrieveRunContract, async (c, context) => {
+  const { run } = await context.run(accessible, { run: one(selectRun) }, c.req.valid('param'))
+  return { body: run }
+})
+
+export const acknowledgeRun = endpoint(acknowledgeRunContract, async (c, context) => {
+  const steps = { acknowledge, run: one(selectAcknowledged) }
+  const { run } = await context.run(acknowledgeable, steps, c.req.valid('param'))
+  if (run.status !== 'delivered') {
+    throw new ApiError(
+      'run_not_pending',
+      `The run has the status "${run.status}". Only pending runs can be acknowledged.`,
+    )
+  }
+  return { body: run }
+})

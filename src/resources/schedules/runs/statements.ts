@@ -1,0 +1,417 @@
+/** The runs of schedules, in SQL. */
+import { and, asc, desc, eq, gt, gte, isNotNull, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { isAccessible, isUnrestricted } from '../../../access/guard.ts'
+import { hasProject } from '../../../access/platform-resource.ts'
+import { precondition, requiring } from '../../../access/preconditions.ts'
+import { accessibleIf, projectFound } from '../../../access/project.ts'
+import { cursor, maxExamined, now, type Parameter, rowLimit, text, textOrNull } from '../../../db/parameters.ts'
+import { asSql, equalsIfGiven, indexedBy } from '../../../db/rows.ts'
+import { agents, apiKeys, projects, runs, schedules, sessions } from '../../../db/schema.ts'
+import { guarded, guardedChange, query } from '../../../db/statement.ts'
+import { ApiError } from '../../../errors.ts'
+import { MAX_EXAMINED } from '../../../http/paging.ts'
+import { hasFailedTooOften, paused } from '../firing/pause-failing.ts'
+import { hasParent, isAgentOf, isProjectOf, isScheduleOf, parentIdOf } from '../joins.ts'
+import { agentPreconditions, idempotencyKey, projectPreconditions, scheduleId } from '../preconditions.ts'
+import {
+  checkAt,
+  claimEnd,
+  claimId,
+  deadlineOf,
+  isFired,
+  isPending,
+  isSuperseded,
+  isTimedOut,
+  isUnfinished,
+  leaseExpiresAt,
+  message,
+  newRun,
+  outcome,
+  runId,
+  sessionId,
+  writeAcknowledgement,
+  writeClaim,
+  writeNewRuns,
+  writeOutcome,
+  writeRenewal,
+} from '../run-transitions.ts'
+import { workFields } from './work.ts'
+
+const id = text('id')
+/** The time of the request that creates a run. */
+const scheduledAt = text('scheduledAt')
+/** Of a page of a schedule's runs: the time that they are before. */
+const before = text('before')
+
+/** A run as the API returns it. */
+const fields = {
+  id: runs.id,
+  scheduleId: runs.scheduleId,
+  projectId: parentIdOf(runs, 'project').as('projectId'),
+  agentId: parentIdOf(runs, 'agent').as('agentId'),
+  scheduledAt: runs.scheduledAt,
+  status: runs.status,
+  failure: runs.failure,
+  attempts: runs.attempts,
+  lastError: runs.lastError,
+  startedAt: runs.startedAt,
+  finishedAt: runs.finishedAt,
+  message: runs.message,
+  sessionId: runs.sessionId,
+  createdAt: runs.createdAt,
+  updatedAt: runs.updatedAt,
+}
+
+/** The run that an earlier request with the same `Idempotency-Key` created. */
+const earlier = alias(runs, 'earlier')
+
+function statementsOf({ readable, changeable }: Pick<typeof projectPreconditions, 'readable' | 'changeable'>) {
+  const list = guarded(readable, [before, rowLimit], () =>
+    query
+      .select(fields)
+      .from(runs)
+      .where(
+        and(
+          eq(runs.organizationId, readable.organizationId),
+          eq(runs.scheduleId, scheduleId),
+          lt(runs.scheduledAt, before),
+        ),
+      )
+      .orderBy(desc(runs.scheduledAt))
+      .limit(rowLimit),
+  )
+
+  const insert = guardedChange(changeable, [scheduledAt, id, idempotencyKey, checkAt], () =>
+    writeNewRuns(changeable.rows(newRun({ scheduledAt, id, idempotencyKey }))),
+  )
+
+  const isRunOfSchedule = and(eq(runs.organizationId, schedules.organizationId), eq(runs.scheduleId, schedules.id))
+  const updateLastRun = guarded(changeable, [scheduledAt], () => {
+    const ranOrganization = changeable
+      .rows({ organizationId: schedules.organizationId })
+      .innerJoin(runs, and(isRunOfSchedule, eq(runs.scheduledAt, scheduledAt), isFired))
+    return query
+      .update(schedules)
+      .set({ lastRunAt: sql`max(coalesce(${schedules.lastRunAt}, ''), ${scheduledAt})` })
+      .where(and(eq(schedules.organizationId, sql`${ranOrganization}`), eq(schedules.id, scheduleId)))
+  })
+
+  const earlierInstant = query
+    .select({ scheduledAt: earlier.scheduledAt })
+    .from(earlier)
+    .where(
+      and(
+        eq(earlier.organizationId, schedules.organizationId),
+        eq(earlier.scheduleId, schedules.id),
+        eq(earlier.idempotencyKey, idempotencyKey),
+      ),
+    )
+  /**
+   * The run that this request created, or an earlier one with the same `Idempotency-Key` or, without one, the same
+   * `scheduledAt`. No row: the run of that `scheduledAt` has another `Idempotency-Key`.
+   */
+  const selectCreated = guarded(readable, [scheduledAt, idempotencyKey], () =>
+    readable
+      .rows(fields)
+      .innerJoin(
+        runs,
+        and(
+          isRunOfSchedule,
+          eq(runs.scheduledAt, sql`coalesce(${earlierInstant}, ${scheduledAt})`),
+          sql`(${idempotencyKey} is null or ${runs.idempotencyKey} = ${idempotencyKey})`,
+        ),
+      ),
+  )
+
+  return { readable, list, changeable, insert, updateLastRun, selectCreated }
+}
+
+export const projectScheduleRuns = statementsOf(projectPreconditions)
+export const agentScheduleRuns = statementsOf(agentPreconditions)
+
+const scheduleExists = and(isNotNull(schedules.id), hasParent)
+
+/** The project that a list or a claim names; null: none. */
+const projectId = textOrNull('projectId')
+const named = alias(projects, 'named')
+
+/** A key that is restricted to projects names one of them. */
+export const listable = requiring(
+  [
+    {
+      table: named,
+      on: and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, projectId)),
+      takes: [projectId],
+    },
+  ],
+  {
+    projectExists: projectFound(sql`${projectId} is null or ${named.id} is not null`),
+    isUnrestricted: precondition(
+      sql`${projectId} is not null or ${isUnrestricted}`,
+      () =>
+        new ApiError(
+          'unrestricted_key_required',
+          'Runs of all projects need an API key that is not restricted to projects. Name one of its projects as projectId.',
+        ),
+      [projectId],
+    ),
+    isAccessible: accessibleIf(sql`${projectId} is null or ${isAccessible(named.id)}`),
+  },
+)
+
+const status = textOrNull('status')
+const scheduleFilter = textOrNull('scheduleId')
+const isInOrganization = eq(runs.organizationId, listable.organizationId)
+
+const isOfNamedProject = sql`(${projectId} is null or (${runs.parentType} = 'project' and ${runs.parentId} = ${projectId}))`
+const filters = and(
+  isOfNamedProject,
+  equalsIfGiven(runs.status, status),
+  equalsIfGiven(runs.scheduleId, scheduleFilter),
+)
+
+/**
+ * A list of runs, in order. No index serves its filters. It is in the order of the examined runs: an order of its own
+ * would have to sort them all.
+ * @param range the parameters of the condition.
+ */
+function listed<const Range extends readonly Parameter[]>(
+  source: SQL,
+  isInRange: SQL | undefined,
+  range: Range,
+  order: SQL,
+) {
+  const examined = sql`(select * from ${source} where ${isInRange} order by ${order} limit ${maxExamined}) as ${runs}`
+  return {
+    select: guarded(listable, [...range, maxExamined, status, scheduleFilter, rowLimit], () =>
+      query
+        .select(asSql(fields))
+        .from(examined)
+        .leftJoin(schedules, isScheduleOf(runs))
+        .leftJoin(projects, isProjectOf(runs))
+        .leftJoin(agents, isAgentOf(runs))
+        .where(and(filters, scheduleExists))
+        .limit(rowLimit),
+    ),
+    /** No row if all runs of the range were examined. */
+    selectLastExamined: guarded(listable, range, () =>
+      query
+        .select(asSql({ id: runs.id }))
+        .from(source)
+        .where(isInRange)
+        .orderBy(order)
+        .limit(1)
+        .offset(MAX_EXAMINED - 1),
+    ),
+  }
+}
+
+/** The first ID at or after the time from which a list is. */
+const firstId = text('firstId')
+const isSince = gte(runs.id, firstId)
+
+/** Oldest first. */
+export const pendingRuns = listed(
+  indexedBy(runs, 'runsPending'),
+  and(isInOrganization, isPending, gt(runs.id, cursor), isSince),
+  [cursor, firstId],
+  asc(runs.id),
+)
+
+/** Latest first. */
+export const allRuns = listed(
+  sql`${runs}`,
+  and(isInOrganization, lt(runs.id, cursor), isSince),
+  [cursor, firstId],
+  desc(runs.id),
+)
+
+/** The time from which a list is. */
+const since = text('since')
+
+/** Latest first. */
+export const runsOfSchedule = listed(
+  sql`${runs}`,
+  and(
+    isInOrganization,
+    eq(runs.scheduleId, scheduleFilter),
+    lt(runs.scheduledAt, before),
+    gte(runs.scheduledAt, since),
+  ),
+  [scheduleFilter, before, since],
+  desc(runs.scheduledAt),
+)
+
+/**
+ * Claims the oldest runs that wait to be pulled. Those that have `checkAt` are on their way to a run endpoint.
+ * @param index serves the order, so that no other runs are read than those that are claimed.
+ */
+function claimOf(index: string, condition?: SQL) {
+  const claimable = <Fields extends Parameters<typeof listable.rows>[0]>(selected: Fields) =>
+    listable
+      .rows(selected, hasParent)
+      .innerJoin(
+        indexedBy(runs, index),
+        and(eq(runs.organizationId, apiKeys.organizationId), isPending, isNull(runs.checkAt), condition),
+      )
+      .innerJoin(schedules, isScheduleOf(runs))
+      .leftJoin(projects, isProjectOf(runs))
+      .leftJoin(agents, isAgentOf(runs))
+      .orderBy(asc(runs.id))
+      .limit(rowLimit)
+  return {
+    /** Runs before the claim, in the same transaction, and finds the same runs. */
+    selectClaimable: guarded(listable, [leaseExpiresAt, rowLimit], () =>
+      claimable({ ...asSql(workFields), leaseExpiresAt: claimEnd(now).as('leaseExpiresAt') }),
+    ),
+    claim: guardedChange(listable, [claimId, leaseExpiresAt, rowLimit], () =>
+      writeClaim(claimable(asSql({ organizationId: runs.organizationId, id: runs.id }))),
+    ),
+  }
+}
+
+export const claimOfAll = claimOf('runsPending')
+
+export const claimOfProject = claimOf(
+  'runsToPull',
+  and(sql`${runs.parentType} = 'project'`, eq(runs.parentId, projectId)),
+)
+
+const namedRun = [
+  {
+    table: runs,
+    on: and(eq(runs.organizationId, apiKeys.organizationId), eq(runs.id, runId)),
+    takes: [runId],
+  },
+  { table: schedules, on: isScheduleOf(runs), takes: [] },
+  { table: projects, on: isProjectOf(runs), takes: [] },
+  { table: agents, on: isAgentOf(runs), takes: [] },
+]
+const runExists = precondition(
+  and(isNotNull(runs.id), scheduleExists),
+  () => new ApiError('run_not_found', 'There is no run with this runId.'),
+)
+const runIsAccessible = accessibleIf(or(isNotNull(agents.id), isAccessible(projects.id)))
+
+export const accessible = requiring(namedRun, { runExists, isAccessible: runIsAccessible })
+
+export const selectRun = guarded(accessible, [], () => accessible.rows(fields))
+
+export const acknowledgeable = requiring(namedRun, {
+  runExists,
+  isAccessible: runIsAccessible,
+  isUnclaimed: precondition(
+    sql`not (${runs.status} = 'delivered' and ${runs.claimId} is not null)`,
+    () => new ApiError('run_not_pending', 'A worker has claimed the run. Only pending runs can be acknowledged.'),
+  ),
+})
+
+export const acknowledge = guardedChange(acknowledgeable, [], () =>
+  writeAcknowledgement(acknowledgeable.organizationId),
+)
+
+const claimMismatch = () =>
+  new ApiError(
+    'claim_mismatch',
+    'This is not the current claim of the run. The claim has ended: the run is pending again, was claimed by another worker, its time limit is over, or a newer run exists (overlap "skip").',
+  )
+
+export const renewable = requiring(namedRun, {
+  runExists,
+  isAccessible: runIsAccessible,
+  isClaimed: precondition(
+    and(
+      eq(runs.status, 'delivered'),
+      sql`${runs.claimId} is ${claimId} and coalesce(${deadlineOf(runs.startedAt)} > ${now}, true)`,
+      not(isSuperseded),
+    ),
+    claimMismatch,
+    [claimId],
+  ),
+})
+
+/** No change that is recorded: a worker renews its claims every few minutes. */
+export const renew = guarded(renewable, [leaseExpiresAt], () =>
+  writeRenewal(renewable.organizationId).returning({
+    id: runs.id,
+    claimId: sql<string>`${runs.claimId}`.as('claimId'),
+    leaseExpiresAt: sql<string>`${runs.checkAt}`.as('leaseExpiresAt'),
+  }),
+)
+
+/** All of this holds for a repeated request too, so the statements after the change carry the same guard. */
+export const completable = requiring(
+  [
+    ...namedRun,
+    {
+      table: sessions,
+      on: and(eq(sessions.organizationId, apiKeys.organizationId), eq(sessions.id, sessionId)),
+      takes: [sessionId],
+    },
+  ],
+  {
+    runExists,
+    sessionExists: precondition(
+      // A session that was deleted since does not fail a repeated request.
+      sql`${sessionId} is null or ${runs.status} in ('succeeded', 'failed')
+        or (${hasProject(sessions)} and ${isAccessible(sessions.projectId)})`,
+      () => new ApiError('session_not_found', 'There is no session with this sessionId.'),
+      [sessionId],
+    ),
+    isAccessible: runIsAccessible,
+    // A pending run has the claim that has ended last, which may still complete it.
+    isOfClaim: precondition(
+      sql`case when ${claimId} is null then ${runs.claimId} is null or ${runs.status} = 'pending'
+        else ${runs.claimId} is ${claimId} end`,
+      claimMismatch,
+      [claimId],
+    ),
+    hasNoOtherOutcome: precondition(
+      or(isUnfinished, sql`${runs.status} = ${outcome} and coalesce(${runs.failure}, 'task') = 'task'`),
+      () =>
+        new ApiError(
+          'run_finished',
+          'The run was skipped, or it has another outcome already. The first outcome stands; retrieve the run to see it.',
+        ),
+      [outcome],
+    ),
+    isInTime: precondition(
+      not(isTimedOut),
+      () =>
+        new ApiError(
+          'run_finished',
+          'The time limit of the run is over; allowed: an outcome within the maxRunSeconds of its schedule.',
+        ),
+    ),
+    isNotSuperseded: precondition(
+      not(isSuperseded),
+      () =>
+        new ApiError(
+          'run_finished',
+          'A newer run of the schedule exists, and its overlap is "skip"; allowed: an outcome before the claim or the time limit of the run ends.',
+        ),
+    ),
+  },
+)
+
+export const complete = guardedChange(completable, [message], () => writeOutcome(completable.organizationId))
+
+/** After a failure that this request recorded. */
+export const pauseIfFailing = guarded(completable, [message], () =>
+  query
+    .update(schedules)
+    .set(paused(sql`'task'`, sql`${message}`))
+    .where(
+      and(
+        eq(schedules.organizationId, completable.organizationId),
+        eq(schedules.id, sql`${completable.rows({ id: runs.scheduleId }, eq(runs.finishedAt, now))}`),
+        sql`${outcome} = 'failed'`,
+        hasFailedTooOften,
+      ),
+    ),
+)
+
+export const selectAcknowledged = guarded(acknowledgeable, [], () => acknowledgeable.rows(fields))
+
+export const selectCompleted = guarded(completable, [], () => completable.rows(fields))

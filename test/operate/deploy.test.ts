@@ -1,0 +1,258 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, it } from 'vitest'
+import { readConfiguration } from '../../operate/wrangler.ts'
+import { ROOT } from '../support/commands.ts'
+import { endProjects, NOWHERE, newAccount, newProject, run, TOML } from '../support/project.ts'
+
+const MIGRATIONS = readdirSync(join(ROOT, 'migrations')).filter((file) => file.endsWith('.sql'))
+
+afterEach(endProjects)
+
+describe('npm run deploy -- --dry-run', () => {
+  const dryRun = (...args: string[]) => run('deploy', ['--dry-run', ...args], NOWHERE)
+
+  it.each(['', 'staging'])('lists every resource and step of environment "%s"', async (env) => {
+    const keyFiles = () => readdirSync(ROOT).filter((file) => file.startsWith('encryption-keys'))
+    const before = keyFiles()
+    const { code, printed } = await dryRun(`--env=${env}`)
+    const config = readConfiguration({ environment: env })
+    const queues = config.queues.consumers?.flatMap((each) => [each.queue, each.dead_letter_queue])
+    const commands = [
+      ...config.d1_databases.map(({ database_name }) => `d1 create ${database_name}`),
+      ...config.r2_buckets.map(({ bucket_name }) => `r2 bucket create ${bucket_name}`),
+      ...new Set(queues?.map((queue) => `queues create ${queue}`)),
+      'd1 migrations apply DB --remote',
+      'deploy --dry-run --minify',
+      `deploy --minify --secrets-file encryption-keys.${env || 'production'}.json`,
+      'deploy --minify',
+    ]
+    expect(commands).toHaveLength(9)
+    for (const command of commands) expect(printed).toContain(`$ npm run wrangler -- ${command} --env=${env}\n`)
+    const mcp = { environment: env, config: join(ROOT, 'mcp', 'wrangler.toml') }
+    expect(printed).toContain(`$ npm run wrangler -- deploy --minify --config ${mcp.config} --env=${env}\n`)
+    const words = [
+      'Secret ENCRYPTION_KEYS',
+      'Read replication of',
+      'workers.dev',
+      `Worker ${config.name}\n`,
+      `Worker ${readConfiguration(mcp).name}\n`,
+      'env.MCP (',
+      'env.API (',
+      'First key',
+      'Health',
+      ...(config.triggers.crons ?? []).map((cron) => `cron trigger ${cron}`),
+      ...config.ratelimits.map(({ name }) => `${name}: `),
+      ...Object.keys(config.vars).map((name) => `env.${name} (`),
+      ...MIGRATIONS,
+    ]
+    for (const word of words) expect(printed).toContain(word)
+    expect(printed).toMatch(/The configuration is valid\. Nothing was created or changed\.\n$/)
+    expect(code).toBe(0)
+    expect(keyFiles()).toEqual(before)
+  })
+
+  it('takes the settings that wrangler.toml has as comments', async () => {
+    const settings = /^# (?=(routes|placement|limits|head_sampling_rate) = )/gm
+    expect(TOML.match(settings)).toHaveLength(4)
+    const project = newProject(TOML.replaceAll(settings, ''))
+    const { code, printed } = await dryRun('--config', project.config)
+    for (const word of ['route api.example.com', 'placement: mode smart', 'limit: cpu_ms ']) {
+      expect(printed).toContain(word)
+    }
+    expect(printed).not.toContain('workers.dev')
+    expect(code).toBe(0)
+    const staging = readConfiguration({ config: project.config, environment: 'staging' })
+    expect([staging.routes, staging.placement]).toEqual([[], { mode: 'smart' }])
+  })
+
+  it.each([
+    ['a wrong value', TOML.replace('crons = ["* * * * *"]', 'crons = 5'), /crons/],
+    ['a setting that there is not', `surprise = true\n${TOML}`, /surprise/],
+    ['code that is not there', TOML.replace('src/index.ts', 'src/nothing.ts'), /nothing\.ts/],
+    [
+      'run endpoints on this machine',
+      TOML.replace('LOCAL_RUN_ENDPOINTS = "off"', 'LOCAL_RUN_ENDPOINTS = "on"'),
+      /LOCAL_RUN_ENDPOINTS is "on"/,
+    ],
+    [
+      'a binding to another MCP Worker',
+      TOML.replace('service = "workspace-api-mcp"', 'service = "other-mcp"'),
+      /does not match the binding MCP/,
+    ],
+    ['no TOML', TOML.replace('[vars]', '[vars'), /toml/i],
+  ])('fails for %s', async (_, toml, reason) => {
+    const { code, printed } = await dryRun('--config', newProject(toml).config)
+    expect(printed).toMatch(reason)
+    expect(printed).not.toContain('is valid')
+    expect(code).toBe(1)
+  })
+
+  it('fails for an environment that there is not', async () => {
+    const { code, printed } = await dryRun('--env', 'nowhere')
+    expect(printed).toContain('nowhere')
+    expect(code).toBe(1)
+  })
+})
+
+describe('npm run deploy', () => {
+  const made = (printed: string) => JSON.parse(/^\{.*"apiKey".*\}$/m.exec(printed)?.[0] ?? 'null')
+
+  /** With the services in another form of TOML. */
+  const OTHER_TOML = TOML.replace(/^\[\[services\]\]\nbinding = "MCP"\nservice = "workspace-api-mcp"\n/m, '').replace(
+    /^\[assets\]/m,
+    "services = [ { service = 'workspace-api-mcp', 'binding' = 'MCP' } ] # a comment\n[assets]",
+  )
+
+  it('takes an empty account to a running service', async () => {
+    const { api, deploy, rowsOf } = await newAccount()
+    const project = newProject(OTHER_TOML)
+    const { printed, code } = await deploy(project)
+    expect(printed).toContain('is healthy')
+    expect(printed).toContain(`uploaded to https://workspace-api.${api.subdomain}.workers.dev\n`)
+    expect(code).toBe(0)
+
+    const services = (worker: string) =>
+      api.uploads
+        .get(worker)
+        ?.map(({ bindings }) => bindings.filter(({ type }) => type === 'service').map(({ service }) => service))
+    expect([services('workspace-api'), services('workspace-api-mcp')]).toEqual([
+      [[], ['workspace-api-mcp']],
+      [['workspace-api']],
+    ])
+    expect(readdirSync(project.folder).filter((file) => file.includes('without-mcp'))).toEqual([])
+
+    expect(api.databases.map(({ name }) => name)).toEqual(['workspace-api'])
+    expect(api.buckets).toEqual(['workspace-api-objects'])
+    expect(api.queues).toEqual(['workspace-api-runs', 'workspace-api-slow-runs', 'workspace-api-runs-dead'])
+    const consumer = { script_name: 'workspace-api', dead_letter_queue: 'workspace-api-runs-dead' }
+    expect([...api.consumers].sort()).toMatchObject([
+      ['workspace-api-runs', { ...consumer, settings: { batch_size: 1 } }],
+      ['workspace-api-slow-runs', { ...consumer, settings: { batch_size: 1, max_concurrency: 5 } }],
+    ])
+    expect(api.schedules.get('workspace-api')).toEqual([{ cron: '* * * * *' }])
+    expect(rowsOf('d1_migrations').map(({ name }) => name)).toEqual(MIGRATIONS)
+
+    const { ENCRYPTION_KEYS } = project.keys()
+    expect(ENCRYPTION_KEYS).toMatch(/^key-\d+:[A-Za-z0-9+/]{43}=$/)
+    expect(statSync(join(project.folder, 'encryption-keys.production.json')).mode & 0o777).toBe(0o600)
+    const [upload] = api.uploads.get('workspace-api') ?? []
+    expect(upload?.bindings).toContainEqual({
+      type: 'secret_text',
+      name: 'ENCRYPTION_KEYS',
+      text: ENCRYPTION_KEYS,
+    })
+    expect(upload?.bindings).toContainEqual({ type: 'd1', name: 'DB', id: api.databases[0]?.uuid })
+    expect(printed).not.toContain(ENCRYPTION_KEYS)
+    const uploaded = api.calls.indexOf('PUT /workers/scripts/workspace-api')
+    const migrated = api.calls.findIndex((call) => call.endsWith('/query'))
+    expect(migrated).toBeGreaterThan(-1)
+    expect(migrated).toBeLessThan(uploaded)
+
+    const { organizationId, userId, apiKey } = made(printed)
+    expect(printed.split(apiKey)).toHaveLength(2)
+    expect(userId).toBeNull()
+    expect(rowsOf('organizations')).toMatchObject([{ id: organizationId, name: 'Workspace' }])
+    expect(rowsOf('apiKeys')).toMatchObject([{ organizationId, userId: null }])
+    expect(readFileSync(project.config, 'utf8')).toBe(OTHER_TOML)
+  })
+
+  it('leaves nothing after the commands of "Leave" in docs/day-2.md', { tags: 'slow' }, async () => {
+    const { api, deploy, variables } = await newAccount()
+    expect((await deploy(newProject())).code).toBe(0)
+    const page = readFileSync(join(ROOT, 'docs', 'day-2.md'), 'utf8')
+    const leave = page.slice(page.indexOf('## Leave')).replace('<database_name in wrangler.toml>', 'workspace-api')
+    const commands = Array.from(leave.matchAll(/npm run wrangler -- (.*?)(?=`|$)/gm), ([, args = '']) => args)
+    const wrangler = join(ROOT, 'node_modules', 'wrangler', 'bin', 'wrangler.js')
+    for (const args of commands) {
+      // With CI set, wrangler takes a yes for each question.
+      const env = { ...process.env, ...variables, CI: 'true' }
+      await promisify(execFile)(process.execPath, [wrangler, ...args.split(' ')], { cwd: ROOT, env })
+    }
+    expect([[...api.uploads.keys()], api.databases, api.queues, api.buckets]).toEqual([[], [], [], []])
+  })
+
+  it('creates staging for a user with read replication, and upgrades it when run again', {
+    tags: 'slow',
+  }, async () => {
+    const { api, deploy, rowsOf, variables } = await newAccount()
+    const project = newProject(TOML.replaceAll('READ_REPLICATION = "off"', 'READ_REPLICATION = "on"'))
+    const args = ['--env', 'staging', '--organization', 'Acme', '--user', 'ada', '--subdomain', 'acme']
+    const { printed } = await deploy(project, ...args)
+    expect(printed).toContain('is healthy')
+    expect(api.databases).toMatchObject([{ name: 'workspace-api-staging', read_replication: { mode: 'auto' } }])
+    expect([...api.uploads.keys()]).toEqual(['workspace-api-staging', 'workspace-api-mcp-staging'])
+    expect(api.subdomain).toBe('acme')
+    const keys = project.keys('staging')
+    expect(keys).toHaveProperty('ENCRYPTION_KEYS')
+    const { organizationId } = made(printed)
+    expect(rowsOf('organizations')).toMatchObject([{ id: organizationId, name: 'Acme' }])
+    expect(rowsOf('users')).toMatchObject([{ organizationId, id: 'ada' }])
+
+    const key = ['--organization-id', organizationId, '--user', 'grace', '--remote']
+    const further = await run('bootstrap', [...key, '--env', 'staging'], variables)
+    expect(made(further.printed)).toMatchObject({ organizationId, userId: 'grace' })
+    const elsewhere = await run('bootstrap', key, variables)
+    expect([elsewhere.code, rowsOf('apiKeys').length]).toEqual([1, 2])
+
+    const resources = () => {
+      const { databases, buckets, queues, subdomain, secrets } = api
+      return structuredClone({ ids: databases.map(({ uuid }) => uuid), buckets, queues, subdomain, secrets })
+    }
+    const before = resources()
+    writeFileSync(project.config, TOML)
+    const upgraded = await deploy(project, '--env', 'staging')
+    expect(upgraded.printed).toContain('is healthy')
+    expect(made(upgraded.printed)).toBeNull()
+    expect(resources()).toEqual(before)
+    const [, , upgrade, ...others] = api.uploads.get('workspace-api-staging') ?? []
+    expect(others).toEqual([])
+    expect(upgrade?.bindings).toContainEqual(expect.objectContaining({ service: 'workspace-api-mcp-staging' }))
+    expect(upgrade?.bindings.map(({ name }) => name)).not.toContain('ENCRYPTION_KEYS')
+    expect([rowsOf('organizations').length, rowsOf('apiKeys').length]).toEqual([1, 2])
+    expect(project.keys('staging')).toEqual(keys)
+    expect(readFileSync(project.config, 'utf8')).toBe(TOML)
+    expect(api.databases[0]?.read_replication).toEqual({ mode: 'disabled' })
+  })
+
+  it('says which step failed, and continues from there when run again', { tags: 'slow' }, async () => {
+    const { api, deploy, rowsOf } = await newAccount()
+    const project = newProject()
+    const failAt = async (call: string, status: number, title: string) => {
+      api.failing = { call, status }
+      const { code, printed } = await deploy(project)
+      expect(printed).toMatch(new RegExp(`^\\d+/\\d+ ${title}: failed$`, 'm'))
+      expect(printed).toContain('A failure on purpose')
+      expect(printed).toContain('run the same command again')
+      expect(code).toBe(1)
+    }
+    await failAt('POST /queues', 500, 'Queue workspace-api-runs')
+    expect([api.buckets.length, api.queues.length]).toEqual([1, 0])
+    await failAt('PUT /workers/scripts/workspace-api', 400, 'Worker workspace-api')
+    expect([api.uploads.size, rowsOf('organizations').length]).toEqual([0, 0])
+    const keys = project.keys()
+
+    const { printed } = await deploy(project)
+    expect(printed).toContain('is healthy')
+    expect([api.databases.length, api.buckets.length, api.queues.length]).toEqual([1, 1, 3])
+    expect(Object.fromEntries(api.secrets.get('workspace-api') ?? [])).toEqual(keys)
+    expect(rowsOf('organizations')).toHaveLength(1)
+  })
+
+  it('says what to do if nobody is logged in', async () => {
+    const { code, printed } = await run('deploy', ['--config', newProject().config], {
+      ...NOWHERE,
+      XDG_CONFIG_HOME: newProject().folder,
+    })
+    expect(printed).toContain('npm run wrangler -- login')
+    expect(printed).toContain('CLOUDFLARE_API_TOKEN')
+    expect(code).toBe(1)
+  })
+
+  it('leaves the secret out of git', () => {
+    const file = 'encryption-keys.production.json'
+    expect(execFileSync('git', ['check-ignore', file], { cwd: ROOT, encoding: 'utf8' }).trim()).toBe(file)
+  })
+})

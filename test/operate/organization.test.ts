@@ -1,0 +1,339 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { localDatabaseFile, openLocalFile } from '../../operate/database.ts'
+import { Service } from '../../scripts/service.ts'
+import { sha256 } from '../../src/crypto/digest.ts'
+import { computeRunId } from '../../src/resources/schedules/run-id.ts'
+import { callScript, runScript, startScript } from '../support/commands.ts'
+import { type DevServer, freePort, newFolder, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
+import { countOf, newState, rowsOf } from '../support/local-state.ts'
+
+const state = newState()
+const files = newFolder()
+let demo: ReturnType<typeof readDemo>
+let organizationId: string
+
+/** Paths that the service stores, and that a file system does not take as they are, or only one of them. */
+const LONG = 'x'.repeat(300)
+const PATHS = ['a.txt', 'src/b.txt', 'd', 'd/e', LONG, `${'y/'.repeat(200)}z`]
+const contentOf = (path: string) => (path === 'd' ? '' : `The content of ${path}`)
+
+/** Refuses every run. */
+const receiver = createServer((_, response) => response.writeHead(500).end()).listen(0, '127.0.0.1')
+let server: DevServer
+
+beforeAll(async () => {
+  server = await startDevServer(state, await freePort())
+  demo = readDemo(state)
+  const { apiKey, sessionId, projectId } = demo.otherOrganization
+  const grace = new Service(demo.baseUrl, apiKey)
+  for (const path of PATHS) {
+    const query = new URLSearchParams({ path })
+    await grace.send('PUT', `/v1/sessions/${sessionId}/files?${query}`, Buffer.from(contentOf(path)))
+  }
+  await grace.send('PUT', '/v1/users/grace/profile-picture', Buffer.from('GIF89a'))
+  await grace.send('PUT', `/v1/projects/${projectId}/environment-variables/TOKEN`, { value: 'a secret' })
+  await grace.send('POST', '/v1/skill-feeds', { name: 'Laptops' })
+  const { body } = await grace.send<{ organization: { id: string } }>('GET', '/v1/me')
+  organizationId = body.organization.id
+  // More than a page of an export or of a deletion.
+  await rowsOf(
+    state,
+    `INSERT INTO "auditEvents" WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+     SELECT '${organizationId}', printf('f%07d-0000-7000-8000-000000000000', i), 'putUser', '/', '', '', NULL, i FROM n RETURNING 1`,
+  )
+  await rowsOf(
+    state,
+    `INSERT INTO "skillContents" WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70)
+     SELECT '${organizationId}', 'skill ' || i % 3, printf('%064x', i), 'text' FROM n RETURNING 1`,
+  )
+})
+
+afterAll(() => {
+  receiver.close()
+  rmSync(state, { recursive: true })
+  rmSync(files, { recursive: true })
+})
+
+const persist = ['--persist-to', state]
+
+describe('npm run status', () => {
+  const readStatus = () => JSON.parse(callScript('status', '--json', ...persist))
+  const tick = () => fetch(`${demo.baseUrl}/cdn-cgi/handler/scheduled`)
+
+  it('shows organizations, and the runs that a failing run endpoint leaves', {
+    timeout: 60_000,
+  }, async () => {
+    await rowsOf(
+      state,
+      `INSERT INTO "organizations" ("id", "name", "createdAt") VALUES ('${crypto.randomUUID()}', 'Initech', '2026') RETURNING 1`,
+    )
+    const before = readStatus()
+    expect(before).toMatchObject({
+      schema: { isCurrent: true },
+      schedules: { late: 0 },
+      runs: { pending: expect.any(Number), failedLastDay: 0 },
+      organizations: [{ name: 'Acme' }, { name: 'Globex', id: organizationId }, { name: 'Initech', liveKeys: 0 }],
+    })
+    const of = (name: string, status = readStatus()) =>
+      status.organizations.find((each: { name: string }) => each.name === name)
+    expect(of('Globex', before).usage).toMatchObject({
+      files: { used: PATHS.length, quota: 1_000_000 },
+      bytes: { used: PATHS.reduce((sum, path) => sum + contentOf(path).length, 0), quota: 100_000_000_000 },
+    })
+    const [size] = await rowsOf(
+      state,
+      'SELECT page_count * page_size AS "bytes" FROM pragma_page_count, pragma_page_size',
+    )
+    expect(before.database).toEqual({ sizeBytes: size?.bytes, limitBytes: 10_000_000_000 })
+
+    const { apiKey, agentId } = demo.otherOrganization
+    const grace = new Service(demo.baseUrl, apiKey)
+    const { port } = receiver.address() as AddressInfo
+    await grace.send('PUT', '/v1/run-endpoint', { url: `http://127.0.0.1:${port}` })
+    const { body } = await grace.send<{ id: string }>('POST', `/v1/agents/${agentId}/schedules`, {
+      cron: '0 0 1 1 *',
+    })
+    const makeDue = `UPDATE "schedules" SET "nextRunAt" = '2026-01-01T00:00:00.000Z' WHERE "id" = '${body.id}' RETURNING 1`
+    // The server's own tick may fire it before the status is read; a schedule fires once for each time.
+    await expect
+      .poll(() => rowsOf(state, makeDue).then(() => readStatus().schedules), { timeout: 20_000 })
+      .toEqual({ nextDueAt: '2026-01-01T00:00:00.000Z', late: 1 })
+    const minuteBefore = Date.now() - 60_000
+    await tick()
+    const pending = of('Globex', before).runsPending
+    await expect
+      .poll(() => of('Globex'), { timeout: 20_000 })
+      .toMatchObject({ runsPending: pending + 1, runsFailedLastDay: 0 })
+    expect(Date.parse(readStatus().lastTickAt)).toBeGreaterThan(minuteBefore)
+    await expect.poll(() => countOf(state, `"runs" WHERE "scheduleId" = '${body.id}' AND "attempts" = 1`)).toBe(1)
+    // The next attempt is the last one.
+    const now = new Date().toISOString()
+    await rowsOf(
+      state,
+      `UPDATE "runs" SET "attempts" = 5, "scheduledAt" = '${now}', "id" = '${computeRunId(body.id, now)}', "checkAt" = '${now}' WHERE "scheduleId" = '${body.id}' RETURNING 1`,
+    )
+    await tick()
+    await expect
+      .poll(() => of('Globex'), { timeout: 20_000 })
+      .toMatchObject({ runsPending: pending, runsFailedLastDay: 1 })
+    expect(readStatus().runs.failedLastDay).toBe(1)
+
+    const lines = callScript('status', ...persist).split('\n')
+    expect(lines).toContainEqual(expect.stringMatching(/^Runs +\d+ pending; 1 failed in the last 24 hours$/))
+    expect(lines).toContainEqual(expect.stringMatching(/^Schema +\d{4}_\S+\.sql, current$/))
+    expect(lines).toContainEqual(expect.stringMatching(/^Size +\d\.\d MB, < 1 % of 10 GB$/))
+    expect(lines).toContainEqual(
+      expect.stringMatching(new RegExp(`^Globex +${organizationId} +\\d+ +${pending} +1 +\\S.* \\(.*%\\)$`)),
+    )
+  })
+})
+
+describe('npm run organization', () => {
+  const tablesOf = async () =>
+    (
+      await rowsOf(
+        state,
+        `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND instr("sql", 'organizationId') > 0`,
+      )
+    ).map(({ name }) => String(name))
+  /** The rows of each table: those of the organization, or those of others. */
+  const countsOf = async (operator: '=' | '<>') =>
+    Object.fromEntries(
+      await Promise.all(
+        (await tablesOf()).map(async (table) => [
+          table,
+          await countOf(state, `"${table}" WHERE "organizationId" ${operator} '${organizationId}'`),
+        ]),
+      ),
+    )
+  const exportTo = (output: string) =>
+    callScript('organization', 'export', organizationId, '--output', output, '--persist-to', state)
+
+  it('lists and shows organizations, by ID or unique name', async () => {
+    expect(callScript('organization', 'list', ...persist)).toMatch(
+      new RegExp(`^NAME .*\nAcme .*\nGlobex +${organizationId} .*\nInitech .*\n$`),
+    )
+    const byName = callScript('organization', 'show', 'Globex', ...persist)
+    expect(byName).toMatch(new RegExp(`^ +${PATHS.length} of 1,000,000 files \\(< 1 %\\)$`, 'm'))
+    expect(callScript('organization', 'show', organizationId.toUpperCase(), ...persist)).toBe(byName)
+    const [other] = await rowsOf(
+      state,
+      `INSERT INTO "organizations" ("id", "name", "createdAt") VALUES ('${crypto.randomUUID()}', 'Globex', '2026') RETURNING "id"`,
+    )
+    expect(await runScript('organization', ['show', 'Globex', ...persist])).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        new RegExp(`^2 organizations have the name "Globex"; pass one of their IDs: .*${other?.id}`),
+      ),
+    })
+    await rowsOf(state, `DELETE FROM "organizations" WHERE "id" = '${other?.id}' RETURNING 1`)
+    expect(await runScript('organization', ['show', 'Nobody', ...persist])).toMatchObject({
+      status: 1,
+      stderr: 'There is no organization with this name; got "Nobody". To list them: npm run organization -- list\n',
+    })
+  })
+
+  it('reads while another process writes to the database', () => {
+    const database = openLocalFile(localDatabaseFile({ remote: false, persistTo: state }))
+    try {
+      database.exec('BEGIN IMMEDIATE')
+      expect(callScript('organization', 'show', organizationId, ...persist)).toContain(organizationId)
+    } finally {
+      database.close()
+    }
+  })
+
+  it('exports all of an organization but its secrets, while the service runs', async () => {
+    const output = join(files, 'globex')
+    const printed = exportTo(output)
+    await stopDevServer(server)
+    expect(printed).toMatch(
+      new RegExp(`: [\\d,]+ rows of \\d+ tables, ${PATHS.length + 2} files of [\\d,]+ bytes, 0 missing\n$`),
+    )
+    for (const [table, count] of Object.entries(await countsOf('='))) {
+      const file = join(output, `${table}.jsonl`)
+      const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+      expect([table, lines.length, new Set(lines).size]).toEqual([table, count, count])
+      expect(lines.join('\n')).not.toMatch(/sealed|"hash"/)
+    }
+    const contents = readFileSync(join(output, 'contents.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const exported = contents.filter(({ path }) => path !== undefined)
+    expect(exported.map(({ path }) => path).sort()).toEqual([...PATHS].sort())
+    for (const { file, path } of exported) {
+      expect(readFileSync(join(output, file), 'utf8')).toBe(contentOf(path))
+    }
+    const { sessionId } = demo.otherOrganization
+    expect(exported.find(({ path }) => path === 'src/b.txt').file).toBe(`files/${sessionId}/src/b.txt`)
+    expect(exported.find(({ path }) => path === LONG).file).toMatch(/^by-id\//)
+    expect(readFileSync(join(output, 'pictures', 'grace'), 'utf8')).toBe('GIF89a')
+    const { skillId } = demo.otherOrganization
+    const archive = contents.find((each) => each.skillId === skillId)
+    expect(archive).toMatchObject({ file: `skills/${skillId}/1.tar.gz`, version: 1 })
+    const [{ digest } = {}] = await rowsOf(state, `SELECT "digest" FROM "skillVersions" WHERE "skillId" = '${skillId}'`)
+    expect(sha256(readFileSync(join(output, archive.file)))).toBe(digest)
+    for (const file of ['sessionFiles.jsonl', exported[0].file]) {
+      expect(statSync(join(output, file)).mode & 0o077).toBe(0)
+    }
+    expect(() => exportTo(output)).toThrow(/does not exist yet/)
+  })
+
+  it('continues an export that was interrupted, and completes what is cut off', () => {
+    const output = join(files, 'globex')
+    const read = () =>
+      Object.fromEntries(
+        readdirSync(output, { recursive: true, withFileTypes: true })
+          .filter((each) => each.isFile() && each.name !== 'export.json')
+          .map(({ parentPath, name }) => [
+            join(parentPath, name),
+            readFileSync(join(parentPath, name), 'utf8').split('\n').sort(),
+          ]),
+      )
+    const whole = read()
+    const { organizationId, startedAt } = JSON.parse(readFileSync(join(output, 'export.json'), 'utf8'))
+    const interrupt = () => writeFileSync(join(output, 'export.json'), JSON.stringify({ organizationId, startedAt }))
+    interrupt()
+    rmSync(join(output, 'skills.jsonl'))
+    const contents = join(output, 'contents.jsonl')
+    // The process ended while it wrote the last line.
+    writeFileSync(contents, readFileSync(contents, 'utf8').slice(0, -10))
+    const [cut = '', gone = ''] = Object.keys(whole).filter(
+      (file) => !file.endsWith('.jsonl') && whole[file]?.join('') !== '',
+    )
+    writeFileSync(cut, 'The c')
+    rmSync(gone)
+    expect(exportTo(output)).toContain(`Continuing the export of ${startedAt}\n`)
+    expect(read()).toEqual(whole)
+    writeFileSync(join(output, 'export.json'), JSON.stringify({ organizationId: crypto.randomUUID(), startedAt }))
+    expect(() => exportTo(output)).toThrow(/exists already/)
+  })
+
+  it('writes nothing outside of its folder, whatever the rows say', async () => {
+    const before = await rowsOf(state, 'SELECT "id", "sessionId", "path" FROM "sessionFiles"')
+    const places = ['../../../escaped', `${files}/escaped`, '..', '.', '', 'a\\..\\b']
+    for (const [index, place] of places.entries()) {
+      const column = index % 2 ? 'path' : 'sessionId'
+      await rowsOf(
+        state,
+        `UPDATE "sessionFiles" SET "${column}" = '${place}' WHERE "id" =
+         (SELECT "id" FROM "sessionFiles" WHERE "organizationId" = '${organizationId}' LIMIT 1 OFFSET ${index % PATHS.length})`,
+      )
+    }
+    const output = join(files, 'folder', 'crafted')
+    exportTo(output)
+    expect(readdirSync(files).sort()).toEqual(['folder', 'globex'])
+    expect(readdirSync(join(files, 'folder'))).toEqual(['crafted'])
+    const written = readdirSync(output, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
+    expect(written.filter(({ name }) => !/\.jsonl?$/.test(name))).toHaveLength(PATHS.length + 2)
+    for (const { id, sessionId, path } of before) {
+      await rowsOf(
+        state,
+        `UPDATE "sessionFiles" SET "sessionId" = '${sessionId}', "path" = '${path}' WHERE "id" = '${id}'`,
+      )
+    }
+  })
+
+  it('deletes all of it, and nothing of another', async () => {
+    const others = await countsOf('<>')
+    const remove = (name: string) =>
+      callScript('organization', 'delete', organizationId, '--name', name, '--persist-to', state)
+    expect(() => remove('Acme')).toThrow(/--name/)
+    const byName = ['delete', 'Globex', '--name', 'Globex', '--persist-to', state]
+    expect(await runScript('organization', byName)).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/^The organization to delete is not named by its ID; got "Globex"\. /),
+    })
+    expect(remove('Globex')).toMatch(/^Deleted [\d,]+ rows\. The tick deletes the objects of the organization\.$/m)
+    expect(new Set(Object.values(await countsOf('=')))).toEqual(new Set([0]))
+    expect(await countsOf('<>')).toEqual(others)
+    expect(() => remove('Globex')).toThrow(/no organization/)
+  })
+})
+
+describe('npm run reseal', () => {
+  it('says how far the tick is, and when the older keys can go', async () => {
+    const [{ keyId } = {}] = await rowsOf(
+      state,
+      `SELECT substr(substr("sealedValue", 4), 1, instr(substr("sealedValue", 4), '.') - 1) AS "keyId"
+       FROM "environmentVariables" LIMIT 1`,
+    )
+    const watched = callScript('reseal', '--to', String(keyId), '--persist-to', state)
+    expect(watched).toMatch(/^\d+ values are encrypted with \S+, 0 with older keys\nYou can remove the older keys/)
+  })
+
+  it('refuses the ID of another key than the first one', () => {
+    expect(() => callScript('reseal', '--to', 'key-9', '--persist-to', state)).toThrow(
+      /--to is not the ID of the first key of ENCRYPTION_KEYS in \.dev\.vars; got "key-9"; allowed: "/,
+    )
+  })
+
+  it('says how much is left, and when the next tick is due', async () => {
+    const sealed = await rowsOf(state, 'SELECT rowid AS "id", "sealedValue" AS "value" FROM "environmentVariables"')
+    const [, , keyId = ''] = /^(v1\.)([^.]+)/.exec(String(sealed[0]?.value)) ?? []
+    await rowsOf(
+      state,
+      `UPDATE "environmentVariables" SET "sealedValue" = replace("sealedValue", '.${keyId}.', '.older.') RETURNING 1`,
+    )
+    const started = Date.now()
+    const child = startScript('reseal', ['--to', keyId, '--persist-to', state])
+    let printed = ''
+    for await (const chunk of child.stdout ?? []) {
+      printed += chunk
+      if (/due at .*\n/.test(printed)) child.kill('SIGINT')
+    }
+    expect(printed).toContain(
+      `, ${sealed.length} with older keys\n${sealed.length} values left; the next tick is due at `,
+    )
+    const due = Date.parse(/due at (\S+)/.exec(printed)?.[1] ?? '')
+    expect(due % 60_000).toBe(0)
+    expect(due).toBeGreaterThan(started - 20_000)
+    expect(due).toBeLessThanOrEqual(Date.now() + 60_000)
+  })
+})

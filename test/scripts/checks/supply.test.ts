@@ -1,0 +1,149 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type Unstable_Config as Config, unstable_readConfig as readConfig } from 'wrangler'
+import { ROOT } from '../../support/commands.ts'
+
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+/** Each folder that has a package.json. */
+const FOLDERS: readonly string[] = ['', ...JSON.parse(read('package.json')).workspaces]
+
+describe('what is deployed', () => {
+  const config = readConfig({ config: join(ROOT, 'wrangler.toml') })
+
+  it('has no secret, and no setting of a development machine', () => {
+    expect(config.vars).toMatchObject({ RATE_LIMIT: 'on', LOCAL_RUN_ENDPOINTS: 'off' })
+    expect(config.vars).not.toHaveProperty('ENCRYPTION_KEYS')
+    expect(config.vars).not.toHaveProperty('CORS_ORIGINS')
+    expect(read('wrangler.toml')).not.toMatch(/[A-Za-z0-9+/]{43}=|wsk_|whsec_/)
+  })
+
+  it('has a staging environment that is production under other names', () => {
+    expect(config.definedEnvironments).toEqual(['staging'])
+    const staging = readConfig({ config: join(ROOT, 'wrangler.toml'), env: 'staging' })
+    expect(withoutNames(staging)).toEqual(withoutNames(config))
+    const names = namesOf(config)
+    expect(names).toHaveLength(10)
+    expect(namesOf(staging).filter((name) => names.includes(name))).toEqual([])
+  })
+
+  it('logs to the platform, without addresses and headers', () => {
+    expect(config.observability).toMatchObject({ enabled: true, logs: { invocation_logs: false } })
+  })
+})
+
+/** All that both environments have in common: bindings, settings, triggers, limits. */
+function withoutNames({ routes, targetEnvironment, ...config }: Config): unknown {
+  return JSON.parse(JSON.stringify(config), (key, value) => {
+    if (key === 'namespace_id') return undefined
+    return typeof value === 'string' ? value.replace(/-staging$/, '') : value
+  })
+}
+
+/** What there is one of in an account. */
+function namesOf({ name, d1_databases, r2_buckets, queues, ratelimits }: Config): unknown[] {
+  return [
+    name,
+    ...d1_databases.map(({ database_name }) => database_name),
+    ...r2_buckets.map(({ bucket_name }) => bucket_name),
+    ...(queues.consumers ?? []).flatMap(({ queue, dead_letter_queue }) => [queue, dead_letter_queue]),
+    ...ratelimits.map(({ namespace_id }) => namespace_id),
+  ]
+}
+
+describe('the repository', () => {
+  const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')
+
+  it('leaves out the secret of a development machine', () => {
+    expect(read('.gitignore').split('\n')).toContain('.dev.vars')
+    expect(files.filter((file) => /(^|\/)\.(dev\.vars|env)$/.test(file))).toEqual([])
+  })
+
+  it('has exact versions only', () => {
+    for (const folder of FOLDERS) {
+      const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read(join(folder, 'package.json')))
+      for (const version of Object.values({ ...dependencies, ...devDependencies, ...optionalDependencies })) {
+        expect(version).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/)
+      }
+    }
+  })
+
+  it('lets no install script run, because what it downloads has no checksum in the lock file', () => {
+    const { allowScripts } = JSON.parse(read('package.json'))
+    expect(allowScripts).toEqual({ esbuild: false, workerd: false })
+    const names = Array.from(
+      read('docs/dependencies.md').matchAll(/^\| (\S+) \| \d+\.\d+\.\d+ \|$/gm),
+      ([, name]) => name,
+    )
+    expect([...new Set(names)].sort()).toEqual(['esbuild', 'workerd'])
+  })
+
+  it('brings the Node that the scripts run on, as a package of the lock file', () => {
+    const { optionalDependencies } = JSON.parse(read('package.json'))
+    expect([...new Set(Object.values(optionalDependencies))]).toEqual([process.versions.node])
+    const { packages } = JSON.parse(read('package-lock.json'))
+    for (const name of Object.keys(optionalDependencies)) {
+      const { version, os, cpu, bin, hasInstallScript } = packages[`node_modules/${name}`]
+      expect([name, version, hasInstallScript]).toEqual([name, process.versions.node, undefined])
+      // npm installs the build for this system only, and links it as `node`.
+      expect(name).toContain(`${os}`.replace('win32', 'win'))
+      expect(name).toContain(`${cpu}`)
+      expect(bin).toEqual({ node: expect.stringMatching(/^bin\/node(\.exe)?$/) })
+    }
+  })
+
+  it('says nothing of the machine that it was written on', () => {
+    const texts = files.filter((file) => /\.(ts|md|json|toml|sql|mjs)$/.test(file) && file !== 'package-lock.json')
+    const found = texts.filter((file) => /\/(home|Users|work)\/\w+\//.test(read(file)))
+    expect(found).toEqual([])
+  })
+
+  it('has a migration for every step, in order', () => {
+    const numbers = readdirSync(join(ROOT, 'migrations'))
+      .filter((file) => file.endsWith('.sql'))
+      .map((file) => Number(file.slice(0, 4)))
+    expect(numbers).toEqual(numbers.map((_, index) => index))
+  })
+})
+
+describe('verify:lock', () => {
+  /** Runs the check on a copy of the project whose lock file lacks the `integrity` of these packages alone. */
+  function checkLockWithout(paths: readonly string[], ...args: string[]) {
+    const lock = JSON.parse(read('package-lock.json'))
+    for (const [path, entry] of Object.entries<Record<string, unknown>>(lock.packages)) {
+      if (path.includes('node_modules/') && !entry.link) entry.integrity ??= 'sha512-filled'
+      if (paths.includes(path)) delete entry.integrity
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'workspace-api-lock-'))
+    try {
+      for (const part of FOLDERS) {
+        mkdirSync(join(folder, part), { recursive: true })
+        cpSync(join(ROOT, part, 'package.json'), join(folder, part, 'package.json'))
+      }
+      writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock))
+      const script = join(ROOT, 'scripts', 'checks', 'lock-complete.ts')
+      const { status, stderr } = spawnSync(process.execPath, [script, ...args], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+      return { status, lines: stderr.split('\n').filter((line) => line.includes('package-lock.json')) }
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  }
+  const WITHOUT = ['node_modules/hono', 'node_modules/@biomejs/cli-darwin-arm64']
+
+  it('accepts a lock file whose packages all have integrity', () => {
+    expect(checkLockWithout([])).toEqual({ status: 0, lines: [] })
+    expect(checkLockWithout([], '--strict')).toEqual({ status: 0, lines: [] })
+  })
+
+  it('names the packages without integrity in one line: as a warning, and as a failure with --strict', () => {
+    const message =
+      'package-lock.json: 2 packages without integrity (CONTRIBUTING.md, "Dependencies"): @biomejs/cli-darwin-arm64, hono'
+    expect(checkLockWithout(WITHOUT)).toEqual({ status: 0, lines: [`Warning: ${message}`] })
+    expect(checkLockWithout(WITHOUT, '--strict')).toEqual({ status: 1, lines: [message] })
+  })
+})

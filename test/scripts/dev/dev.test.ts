@@ -1,0 +1,554 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join, relative } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { localDatabaseFile } from '../../../operate/database.ts'
+import { receiveRuns, tickEachMinute } from '../../../scripts/dev/local-runs.ts'
+import { Service } from '../../../scripts/service.ts'
+import { callScript, ROOT } from '../../support/commands.ts'
+import { curlCallsOf, runCurl } from '../../support/curl.ts'
+import {
+  curlLinesOf,
+  type DevServer,
+  freePort,
+  newFolder,
+  readDemo,
+  startDevServer,
+  stopDevServer,
+} from '../../support/dev-server.ts'
+import { newState, rowsOf } from '../../support/local-state.ts'
+import { callWithSecondClient } from '../../support/second-client.ts'
+import { entryFile, skillOf } from '../../support/skills.ts'
+
+const bootstrap = (...args: string[]) => callScript('bootstrap', ...args)
+
+async function statusesOf(lines: readonly string[]): Promise<number[]> {
+  const statuses: number[] = []
+  for (const args of lines.flatMap((line) => curlCallsOf(line))) statuses.push((await runCurl(args)).status)
+  return statuses
+}
+
+/** Lets `fetch` notice the connections that the server closed while a command blocked this process. */
+function closedConnections(): Promise<void> {
+  return setTimeout(100)
+}
+
+/** What the script prints before it is ready, without npm's own lines. */
+function screenOf(printed: string): string[] {
+  const lines = printed.split('\n')
+  const start = lines.findIndex((line) => line.startsWith('Starting'))
+  return lines.slice(start, lines.findLastIndex((line) => line.startsWith('curl')) + 1)
+}
+
+describe('npm run dev', () => {
+  const state = newFolder()
+  let service: DevServer
+  let port: number
+
+  beforeAll(async () => {
+    port = await freePort()
+    service = await startDevServer(state, port)
+  })
+  afterAll(async () => {
+    await stopDevServer(service)
+    rmSync(state, { recursive: true })
+  })
+
+  it('serves a healthy service', async () => {
+    const response = await fetch(`http://localhost:${port}/health`)
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { database: 'answers', schema: 'current', encryptionKeys: 'configured' },
+    ])
+  })
+
+  it('lets its owner alone read the database and the demo', () => {
+    const database = localDatabaseFile({ remote: false, persistTo: state })
+    for (const file of [database, join(state, 'demo.json'), join(state, 'demo.env')]) {
+      expect([file, statSync(file).mode & 0o077]).toEqual([file, 0])
+    }
+  })
+
+  it('describes a workspace like a real one in demo.json', async () => {
+    const demo = readDemo(state)
+    expect(demo.baseUrl).toBe(`http://localhost:${port}`)
+    expect(Object.keys(demo).sort()).toEqual([
+      'agentId',
+      'apiKey',
+      'baseUrl',
+      'environmentVariableKey',
+      'leaseKey',
+      'organizationId',
+      'otherOrganization',
+      'pins',
+      'projectId',
+      'pullRequestId',
+      'restrictedKey',
+      'runEndpointSecret',
+      'serviceKey',
+      'sessionId',
+      'skillId',
+      'userId',
+    ])
+    expect(Object.keys(demo.otherOrganization).sort()).toEqual([
+      'agentId',
+      'apiKey',
+      'projectId',
+      'sessionId',
+      'skillId',
+      'userId',
+    ])
+    const types = demo.pins.map((pin: { resourceType: string }) => pin.resourceType)
+    expect(types).toHaveLength(5)
+    expect(new Set(types)).toEqual(new Set(['session', 'pull_request', 'project']))
+
+    const get = async (path: string, key = demo.apiKey) => {
+      const response = await fetch(demo.baseUrl + path, { headers: { Authorization: `Bearer ${key}` } })
+      return {
+        status: response.status,
+        body: (await response.json()) as { items: unknown[]; files: unknown[] },
+      }
+    }
+    expect((await get(`/v1/sessions/${demo.sessionId}/files?limit=1000`)).body.items).toHaveLength(130)
+    expect((await get(`/v1/skills/${demo.skillId}`)).body.files.length).toBeGreaterThan(2)
+    const { items } = (await get(`/v1/skills/${demo.skillId}/versions`)).body
+    expect(items).toMatchObject([{ version: 1, name: 'release-notes', isCurrent: true }])
+    expect((await get(`/v1/sessions/${demo.sessionId}/files`, demo.restrictedKey)).status).toBe(403)
+    expect((await get(`/v1/sessions/${demo.sessionId}/files`, demo.otherOrganization.apiKey)).status).toBe(404)
+    const other = demo.otherOrganization
+    expect((await get(`/v1/skills/${other.skillId}`, other.apiKey)).status).toBe(200)
+  })
+
+  it('serves archives of skills that tar unpacks, with their bytes and executable bits', async () => {
+    const demo = readDemo(state)
+    const api = new Service(demo.baseUrl, demo.apiKey)
+    const bytes = Buffer.from([0xff, 0, 1, 0xfe])
+    const files = [
+      entryFile('unpacked', 'Unpacked by tar.'),
+      { filename: 'bin/run.sh', content: '#!/bin/sh\necho run\n', executable: true },
+      { filename: 'assets/a.bin', content: bytes.toString('base64'), encoding: 'base64' },
+      { filename: `${'a'.repeat(155)}/${'b'.repeat(99)}`, content: 'long' },
+    ]
+    const { body } = await api.send<{ id: string }>('POST', '/v1/skills', { files })
+    const folder = newFolder()
+    for (const [skillId, executable, others] of [
+      [body.id, ['bin/run.sh'], 3],
+      [demo.skillId, [], 4],
+    ] as const) {
+      const response = await fetch(`${demo.baseUrl}/v1/skills/${skillId}/archive`, {
+        headers: { Authorization: `Bearer ${demo.apiKey}` },
+      })
+      const into = join(folder, skillId)
+      mkdirSync(into)
+      writeFileSync(join(folder, 'skill.tar.gz'), Buffer.from(await response.arrayBuffer()))
+      execFileSync('tar', ['-xzf', join(folder, 'skill.tar.gz'), '-C', into])
+      const found = readdirSync(into, { recursive: true, withFileTypes: true })
+        .filter((each) => each.isFile())
+        .map(({ parentPath, name }) => join(parentPath, name))
+      const isExecutable = (file: string) => (statSync(file).mode & 0o111) === 0o111
+      expect(found.filter(isExecutable).map((file) => relative(into, file))).toEqual(executable)
+      expect(found).toHaveLength(executable.length + others)
+    }
+    for (const { filename, content, encoding } of files) {
+      const stored = readFileSync(join(folder, body.id, filename))
+      expect(stored).toEqual(Buffer.from(content, encoding as 'base64' | undefined))
+    }
+    await api.send('DELETE', `/v1/skills/${body.id}`)
+    rmSync(folder, { recursive: true })
+  })
+
+  it('prints one short screen: the address, the key, the reference and three commands that work', async () => {
+    const demo = readDemo(state)
+    expect(service.printed).not.toMatch(/wrangler|WARNING|bindings|⎔/)
+    const screen = screenOf(service.printed)
+    expect(screen.length).toBeLessThanOrEqual(15)
+    expect(screen).toEqual([
+      `Starting Workspace API with the state folder ${state}`,
+      '',
+      'Workspace API is running. Press Ctrl-C to stop it.',
+      '',
+      `Address     ${demo.baseUrl}`,
+      `API key     ${demo.apiKey}`,
+      `Lease key   ${demo.leaseKey}`,
+      `Reference   ${demo.baseUrl}/docs`,
+      `Demo data   ${join(state, 'demo.json')}`,
+      '',
+      'Try these in a second terminal. The last one creates a schedule; each minute, its run is printed here.',
+      '',
+      ...curlLinesOf(service.printed),
+    ])
+    expect((await fetch(`${demo.baseUrl}/docs`)).status).toBe(200)
+    expect(await statusesOf(curlLinesOf(service.printed))).toEqual([200, 200, 201])
+  })
+
+  it('answers each line of the README as its heading says', async () => {
+    const [, block = ''] =
+      /```sh\n(\. \.wrangler\/state\/demo\.env[\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
+    const statuses: number[] = []
+    const bodies: unknown[] = []
+    for (const args of curlCallsOf(block.replace('.wrangler/state', state))) {
+      const response = await runCurl(args)
+      statuses.push(response.status)
+      bodies.push(await response.json())
+    }
+    expect(bodies[0]).toEqual({ updated: true })
+    expect(statuses).toEqual([200, 201, 201, 200, 200, 200, 201, 200])
+  })
+
+  it('is called by the client that a second generator makes of the OpenAPI document', () => {
+    const { agentId } = readDemo(state)
+    expect(callWithSecondClient(join(state, 'demo.json'))).toEqual([
+      expect.any(Boolean),
+      'UTC',
+      agentId,
+      3,
+      expect.arrayContaining(['SKILL.md']),
+      true,
+      { deleted: true, key: 'SECOND' },
+    ])
+  })
+
+  it('serves the OpenAPI document at both base paths', async () => {
+    const committed = JSON.parse(readFileSync(join(ROOT, 'public', 'openapi.json'), 'utf8'))
+    for (const prefix of ['', '/api/public-api']) {
+      const response = await fetch(`http://localhost:${port}${prefix}/openapi.json`)
+      expect(response.headers.get('Content-Type')).toMatch(/^application\/json/)
+      expect(response.headers.has('X-Request-Id')).toBe(true)
+      expect(await response.json()).toEqual(committed)
+    }
+  })
+
+  it('leases the variables of the project with the lease key, as docs/clients.md shows', () => {
+    const { baseUrl, leaseKey } = readDemo(state)
+    const [, code = ''] =
+      /```ts\n( *import \{ Aes256Gcm[\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs', 'clients.md'), 'utf8')) ?? []
+    const program = `const [url, apiKey] = ${JSON.stringify([baseUrl, leaseKey])}\n${code}\nconsole.log(variables.GREETING)`
+    const output = execFileSync('node', ['--input-type=module-typescript', '-e', program], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    })
+    expect(output).toBe('Hello from Workspace API!\n')
+  })
+
+  it('keeps no value and no secret in plain text, in no file of the database and in no log', async () => {
+    const demo = readDemo(state)
+    const value = `a value that nobody may find ${crypto.randomUUID()}`
+    const api = new Service(demo.baseUrl, demo.apiKey)
+    const path = `/v1/projects/${demo.projectId}/environment-variables`
+    await api.send('PUT', `${path}/SECRET`, { value })
+    await api.send('PUT', `${path}/SECRET`, { value: `${value}, again` })
+    await expect(api.send('PUT', `${path}/1SECRET`, { value })).rejects.toThrow(/key/)
+    for (const secret of [
+      value,
+      'postgres://checkout',
+      'Hello from Workspace API!',
+      demo.runEndpointSecret,
+      demo.apiKey,
+      demo.leaseKey,
+      demo.serviceKey,
+    ]) {
+      expect(holdsText(state, secret)).toBe(false)
+      if (![demo.apiKey, demo.leaseKey].includes(secret)) expect(service.printed).not.toContain(secret)
+    }
+    expect(holdsText(state, demo.organizationId)).toBe(true)
+  })
+
+  it('ends without a message, keeps its data when it is run again, and fires what came due meanwhile', async () => {
+    const before = readDemo(state)
+    const api = new Service(before.baseUrl, before.apiKey)
+    const schedules = `/v1/agents/${before.agentId}/schedules`
+    // Nothing else of it comes due meanwhile.
+    const cron = '0 0 1 1 *'
+    const { body: schedule } = await api.send<{ id: string }>('POST', schedules, { cron })
+    const stopped = service
+    const { printed } = stopped
+    expect(await stopDevServer(stopped)).toBe(0)
+    expect(stopped.printed.slice(printed.length)).toMatch(/^(Run .*\n)*$/)
+    const dueAt = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString()
+    await rowsOf(state, `UPDATE "schedules" SET "nextRunAt" = '${dueAt}' WHERE "id" = '${schedule.id}'`)
+    service = await startDevServer(state, port, '--verbose')
+    const path = `${schedules}/${schedule.id}`
+    const run = await vi.waitFor(
+      async () => {
+        const { body } = await api.send<{ items: { id: string }[] }>('GET', `${path}/runs`)
+        expect(body.items).toMatchObject([{ status: 'delivered', scheduledAt: dueAt }])
+        return body.items[0]
+      },
+      { timeout: 60_000, interval: 200 },
+    )
+    expect(stopped.printed + service.printed).toContain(
+      `Run ${run?.id}: "${cron}" of agent ${before.agentId} came due at `,
+    )
+    expect(service.printed).not.toContain('refused')
+    await api.send('DELETE', path)
+    expect(readDemo(state)).toEqual(before)
+    expect(service.printed).toContain(before.apiKey)
+    expect((await api.send('GET', `/v1/skills/${before.skillId}`)).status).toBe(200)
+  })
+
+  it('shows with --verbose what wrangler prints, and a command for each of the seven operations', async () => {
+    expect(service.printed).toContain('workspace-api has access to the following bindings:')
+    expect(service.printed).toContain('No migrations to apply!')
+    const lines = curlLinesOf(service.printed)
+    expect(await statusesOf(lines)).toEqual([200, 201, 201, 200, 200, 200, 200, 200, 200, 201])
+  })
+
+  it('leaves the token of a feed out of the lines of wrangler', async () => {
+    const { baseUrl, apiKey } = readDemo(state)
+    const api = new Service(baseUrl, apiKey)
+    const { body: feed } = await api.send<{ id: string; url: string }>('POST', '/v1/skill-feeds', {
+      name: 'CI',
+    })
+    const index = `${feed.url}/.well-known/agent-skills/index.json`
+    expect((await fetch(index)).status).toBe(200)
+    await vi.waitFor(() => expect(service.printed).toContain('GET /feeds/wsf_…/.well-known/'), {
+      timeout: 10_000,
+    })
+    expect(service.printed).not.toMatch(/wsf_[\w-]/)
+    await api.send('DELETE', `/v1/skill-feeds/${feed.id}`)
+  })
+
+  it('says in one sentence that the port is in use', async () => {
+    expect(await refusal(state, port)).toBe(
+      `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${port + 1}`,
+    )
+  })
+
+  it('says in one sentence that the state folder is served already', async () => {
+    expect(await refusal(state, await freePort())).toBe(
+      `The state folder is already served at http://localhost:${port}; stop that process, or name another folder: npm run dev -- --persist-to some/dir`,
+    )
+    expect(readDemo(state).baseUrl).toBe(`http://localhost:${port}`)
+  })
+
+  it('leaves a run endpoint that the user has set, and names it', async () => {
+    const demo = readDemo(state)
+    const api = new Service(demo.baseUrl, demo.apiKey)
+    const { body: before } = await api.send<{ url: string }>('GET', '/v1/run-endpoint')
+    const url = 'http://localhost:8000/runs'
+    await api.send('PUT', '/v1/run-endpoint', { url })
+    expect(await receiveRuns(demo.baseUrl, demo)).toEqual({ demo, otherReceiver: url })
+    await api.send('PUT', '/v1/run-endpoint', { url: before.url })
+  })
+
+  it('answers a key that bootstrap makes, and a further one for the same organization', async () => {
+    const first = JSON.parse(bootstrap('--organization', "Ada's team", '--user', 'ada', '--persist-to', state))
+    expect(Object.keys(first)).toEqual(['organizationId', 'userId', 'apiKey'])
+    const second = JSON.parse(
+      bootstrap('--organization-id', first.organizationId, '--user', 'ada', '--persist-to', state),
+    )
+    expect(second.organizationId).toBe(first.organizationId)
+    expect(second.apiKey).not.toBe(first.apiKey)
+    await closedConnections()
+    for (const { apiKey } of [first, second]) {
+      const response = await fetch(`http://localhost:${port}/v1/users/ada/profile-picture`, {
+        method: 'DELETE',
+        headers: { Authorization: `Bearer ${apiKey}` },
+      })
+      expect([response.status, await response.json()]).toEqual([200, { userId: 'ada', deleted: true }])
+    }
+    const limited = JSON.parse(
+      bootstrap('--organization', 'Limited', '--user', 'ada', '--scopes', 'skills:read', '--persist-to', state),
+    )
+    await closedConnections()
+    const refused = await fetch(`http://localhost:${port}/v1/users/ada/profile-picture`, {
+      method: 'DELETE',
+      headers: { Authorization: `Bearer ${limited.apiKey}` },
+    })
+    expect(refused.status).toBe(400)
+    expect(holdsText(state, first.apiKey)).toBe(false)
+    expect(holdsText(state, first.organizationId)).toBe(true)
+  })
+
+  it('lets an organization that bootstrap made grow through HTTP alone, until the seven work on it', async () => {
+    const { apiKey } = JSON.parse(bootstrap('--organization', 'Empty', '--user', 'ada', '--persist-to', state))
+    await closedConnections()
+    const service = new Service(`http://localhost:${port}`, apiKey)
+    const send = (method: string, path: string, body?: object) => service.send<{ id: string }>(method, path, body)
+    const [agentId, sessionId, pullRequestId] = [1, 2, 3].map(() => crypto.randomUUID())
+    const projectId = crypto.randomUUID()
+    const made = [
+      await send('PUT', `/v1/projects/${projectId}`, { name: 'Website' }),
+      await send('PUT', `/v1/agents/${agentId}`, { name: 'Reviewer' }),
+      await send('PUT', `/v1/sessions/${sessionId}`, { projectId, name: 'Fix the login' }),
+      await send('PUT', `/v1/pull-requests/${pullRequestId}`, { projectId, name: 'Fix the login' }),
+      await send('PUT', `/v1/sessions/${sessionId}/files?path=notes.md`, Buffer.from('# Notes')),
+      await send('PUT', `/v1/pins/session/${sessionId}`),
+      await send('PUT', '/v1/users/ada/profile-picture', Buffer.from('GIF89a')),
+      await send('PUT', `/v1/projects/${projectId}/environment-variables/TOKEN`, { value: 'secret' }),
+    ]
+    expect(made.map(({ status }) => status)).toEqual(made.map(() => 201))
+    const skill = await send('POST', '/v1/skills', skillOf())
+    const placement = { target: { type: 'session', id: sessionId }, position: 'before' }
+    const seven = [
+      await send('PATCH', `/v1/pins/pull_request/${pullRequestId}`, { placement }),
+      await send('POST', `/v1/projects/${projectId}/schedules`, { cron: '@daily', timezone: 'UTC' }),
+      await send('POST', `/v1/agents/${agentId}/schedules`, { cron: '@daily' }),
+      await send('GET', `/v1/sessions/${sessionId}/files`),
+      await send('GET', `/v1/skills/${skill.body.id}`),
+      await send('DELETE', '/v1/users/ada/profile-picture'),
+      await send('DELETE', `/v1/projects/${projectId}/environment-variables/TOKEN`),
+    ]
+    expect(seven.map(({ status }) => status)).toEqual([200, 201, 201, 200, 200, 200, 200])
+    expect(seven.map(({ body }) => body)).toMatchObject([
+      { updated: true },
+      { projectId },
+      { agentId },
+      { items: [{ path: 'notes.md' }] },
+      { name: 'release-notes' },
+      { deleted: true },
+      { deleted: true },
+    ])
+  })
+
+  it.each([
+    [['--user', 'ada']],
+    [['--organization', 'Acme']],
+    [['--organization', 'Acme', '--user', 'ada', '--scopes', 'everything']],
+    [['--organization-id', crypto.randomUUID(), '--user', 'ada']],
+    [['--organization', 'Globex', '--service']],
+  ])('bootstrap refuses %j with a word', (args) => {
+    expect(() => bootstrap(...args, '--persist-to', state)).toThrow(/--organization|--scopes/)
+  })
+})
+
+describe('the tick of npm run dev', () => {
+  it('comes at once and at each full minute, also after one that failed', async () => {
+    const MINUTE_MS = 100
+    const ticks: { path: string | undefined; afterMs: number }[] = []
+    const server = createServer((request, response) => {
+      ticks.push({ path: request.url, afterMs: Date.now() % MINUTE_MS })
+      if (ticks.length === 2) response.destroy()
+      else response.end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    void tickEachMinute(`http://127.0.0.1:${port}`, MINUTE_MS)
+    await vi.waitFor(() => expect(ticks.length).toBeGreaterThan(3), { timeout: 10_000 })
+    server.close()
+    server.closeAllConnections()
+    expect(new Set(ticks.map(({ path }) => path))).toEqual(new Set(['/cdn-cgi/handler/scheduled']))
+  })
+})
+
+describe('npm run dev -- --var LOCAL_RUN_ENDPOINTS:off', { tags: 'slow' }, () => {
+  const state = newState()
+  let service: DevServer
+
+  beforeAll(async () => {
+    service = await startDevServer(state, await freePort(), '--var', 'LOCAL_RUN_ENDPOINTS:off')
+  })
+  afterAll(async () => {
+    await stopDevServer(service)
+    rmSync(state, { recursive: true })
+  })
+
+  it('sets no run endpoint, says so, and allows none on this machine', async () => {
+    const { baseUrl, apiKey, runEndpointSecret } = readDemo(state)
+    expect(runEndpointSecret).toBeUndefined()
+    const note = 'LOCAL_RUN_ENDPOINTS is not "on", so runs are not received here.'
+    await vi.waitFor(() => expect(service.printed).toContain(note))
+    const api = new Service(baseUrl, apiKey)
+    await expect(api.send('GET', '/v1/run-endpoint')).rejects.toThrow('The organization has no run endpoint.')
+    const json = { url: 'http://127.0.0.1:9000/' }
+    await expect(api.send('PUT', '/v1/run-endpoint', json)).rejects.toThrow('https://')
+  })
+
+  it('fills a demo workspace on which the generated client calls all seven operations', () => {
+    const output = execFileSync('node', ['scripts/dev/example.ts', join(state, 'demo.json')], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    })
+    expect(output.trim().split('\n')).toHaveLength(7)
+  })
+})
+
+describe('npm run dev on a state folder that it cannot use', () => {
+  const folder = newFolder()
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  const newStateWith = (files: Readonly<Record<string, string>>) => {
+    const state = mkdtempSync(join(folder, 'state-'))
+    for (const [file, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(state, file)), { recursive: true })
+      writeFileSync(join(state, file), content)
+    }
+    return state
+  }
+
+  const damagedDatabase = join('v3', 'd1', 'miniflare-D1DatabaseObject', 'metadata.sqlite')
+  it.each([
+    [
+      'its database is damaged',
+      { [damagedDatabase]: 'garbage' },
+      (state: string) =>
+        `The state in ${state} is damaged: ${damagedDatabase}: file is not a database; move the folder away to start with an empty one, or name another with --persist-to.`,
+    ],
+    [
+      'the description of its demo is damaged',
+      { [join('v3', 'kept')]: '', 'demo.json': '{' },
+      (state: string) =>
+        `${state}/demo.json is not JSON; delete it to keep the data without the demo, or move the state folder away to start with a new demo.`,
+    ],
+    [
+      'it has other files',
+      { 'README.md': '# Notes' },
+      (state: string) =>
+        `${state} is not a state folder: it has files, but no folder v3; name a new or an empty folder with --persist-to.`,
+    ],
+  ])('says in one sentence that %s, and changes nothing', async (_problem, files, sentence) => {
+    const state = newStateWith(files)
+    expect(await refusal(state, await freePort())).toBe(sentence(state))
+    const left = readdirSync(state, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+    expect(Object.fromEntries(left.map((file) => [relative(state, file), readFileSync(file, 'utf8')]))).toEqual(files)
+  })
+
+  it('says in one sentence that the database belongs to another project, and changes nothing', async () => {
+    const state = newStateWith({})
+    const file = localDatabaseFile({ remote: false, persistTo: state })
+    mkdirSync(dirname(file), { recursive: true })
+    const database = new DatabaseSync(file)
+    database.exec('CREATE TABLE "orders" ("id" TEXT)')
+    database.close()
+    const before = readFileSync(file)
+    expect(await refusal(state, await freePort())).toBe(
+      `The database in ${state} belongs to another project: it has tables, but not the migration 0000_initial.sql; name a new or an empty folder with --persist-to.`,
+    )
+    expect(readFileSync(file).equals(before)).toBe(true)
+  })
+
+  it('says in one sentence that the folder is a file', async () => {
+    const file = join(newStateWith({ file: '' }), 'file')
+    expect(await refusal(file, await freePort())).toBe(
+      `${file} is a file, not a state folder; name a new or an empty folder with --persist-to.`,
+    )
+  })
+})
+
+/** Runs it where it cannot start. @returns what it says; nothing else is printed. */
+async function refusal(state: string, port: number): Promise<string> {
+  const args = ['run', '--silent', 'dev', '--', '--port', String(port), '--persist-to', state]
+  const { status, stdout, stderr } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8' })
+  expect([status, stdout]).toEqual([1, ''])
+  return stderr
+    .split('\n')
+    .filter((line) => !line.startsWith('npm '))
+    .join('\n')
+    .trim()
+}
+
+/** True if any file of the folder, the database's among them, has the text in it. */
+function holdsText(folder: string, text: string): boolean {
+  const isDemo = (path: string) => /demo\.(json|env)$/.test(path)
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .some((path) => !isDemo(path) && readFileSync(path).includes(text))
+}
