@@ -45,7 +45,7 @@ function prepared(row: Row, name = AS_IT_IS) {
   })
 }
 
-/** Uses the key, so that its next use within the hour is no news. */
+/** Uses the key, so that its next use within the hour is not recorded. */
 async function used(key: string): Promise<string> {
   await send('retrieveSkill', { path: `/v1/skills/${crypto.randomUUID()}`, ids: [] }, key)
   return key

@@ -105,7 +105,7 @@ async function changeOf({ operationId, row }: (typeof exampleList)[number]) {
   return differenceOf(before, await countsOf(workspace))
 }
 
-/** Uses the key, so that its next use within the hour is no news, and its organization is known. */
+/** Uses the key, so that its next use within the hour is not recorded, and its organization is known. */
 async function used(key: string): Promise<string> {
   await send('retrieveMe', { path: '/v1/me', ids: [] }, key)
   return key

@@ -6,6 +6,7 @@ import type { Command } from 'commander'
 
 /** Adds the command. Its script calls the hidden command `workspace complete`. */
 export function addCompletion(program: CommandUnknownOpts): void {
+  // The two packages declare the same class of commander, with other types of its options.
   tab(program as unknown as Command, { completionCommandName: 'completion' })
   const command = program.commands.find((each) => each.name() === 'completion')
   const description = 'Prints a script that completes commands, options and files in a shell.'

@@ -155,6 +155,7 @@ async function applyOne(
   { path, ids, settings, parsed }: Declared,
   { dryRun }: { readonly dryRun?: true | undefined },
 ) {
+  // The path is one of two, which the types of the client cannot follow.
   const call = client.request as unknown as (...call: unknown[]) => Promise<Result<State>>
   const before = await call('get', path, { params: { path: ids } })
   const exists = before.response.status !== NOT_FOUND

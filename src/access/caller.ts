@@ -4,6 +4,7 @@ import { type Database, type DatabaseUse, instrumented, noUse } from '../db/data
 import { describeFailure, isTransient } from '../db/failures.ts'
 import type { Values } from '../db/parameters.ts'
 import { type Rows, runBatch, type Statement, type Steps } from '../db/statement.ts'
+import { HOUR_MS } from '../durations.ts'
 import type { Environment } from '../environment.ts'
 import { ApiError, type ErrorCode, unauthorized } from '../errors.ts'
 import { hashToken, isToken } from './api-key.ts'
@@ -15,7 +16,6 @@ import { openSession } from './replica.ts'
 import type { Scope } from './scopes.ts'
 
 const BEARER = /^Bearer(?: +(.*))?$/i
-const HOUR_MS = 3_600_000
 
 const MAX_ATTEMPTS = 3
 /** Before the second attempt; twice as long before the third, and each up to twice that at random. */
@@ -109,7 +109,7 @@ export class Caller {
     return now
   }
 
-  /** The state of the database that the request saw, where replicas are used; null for strangers. */
+  /** The state of the database that the request saw, where replicas are used; null if its key was not found live. */
   get bookmark(): string | null {
     return this.organizationId === undefined ? null : (this.#session?.getBookmark() ?? null)
   }

@@ -51,8 +51,8 @@ export function uncheckedPrecondition<const P extends readonly Parameter[] = []>
 }
 
 /**
- * A condition whose error is made from what stands in its way: NULL if nothing does. Name it after what is found.
- * @param holds the condition, if what is found does not always stand in the way of the statements that act.
+ * A condition whose error is made from what was found: NULL where it holds. Name it after what is found.
+ * @param holds the condition of the statements that act, if it is not simply that nothing was found.
  */
 export function preconditionUnless<Found, const P extends readonly Parameter[] = []>(
   found: SQL<Found | null>,

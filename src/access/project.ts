@@ -9,7 +9,7 @@ import { ApiError } from '../errors.ts'
 import { isAccessible, isUnrestricted } from './guard.ts'
 import { precondition } from './preconditions.ts'
 
-const projectId = text('projectId')
+export const projectId = text('projectId')
 export const namedProject = {
   table: projects,
   on: and(eq(projects.organizationId, apiKeys.organizationId), eq(projects.id, projectId)),

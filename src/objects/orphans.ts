@@ -5,8 +5,7 @@
 import { and, eq, gt } from 'drizzle-orm'
 import { text } from '../db/parameters.ts'
 import { orphanedObjects } from '../db/schema.ts'
-
-const HOUR_MS = 3_600_000
+import { HOUR_MS } from '../durations.ts'
 
 /** When the sweep may delete an object: an hour after the last lease that could still write it. */
 export function deleteAfter(lastLeaseExpiresAt: Date): string {

@@ -2,7 +2,7 @@
 import { and, asc, eq, exists, gt, isNotNull, isNull, not, notExists, or, type SQL, sql } from 'drizzle-orm'
 import { recordRead } from '../../access/audit.ts'
 import { precondition, preconditionUnless, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
-import { namedProject, projectExists, projectIsAccessible, projectIsActive } from '../../access/project.ts'
+import { namedProject, projectExists, projectId, projectIsAccessible, projectIsActive } from '../../access/project.ts'
 import { exceededQuota, quotaExceeded } from '../../access/quotas.ts'
 import { cursor, now, number, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
@@ -11,7 +11,6 @@ import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
 import { describeSent } from '../../http/problems.ts'
 
-const projectId = text('projectId')
 const key = text('key')
 /** JSON list of the names of the variables that the request sets or leases; NULL for a lease of all. */
 const keys = textOrNull('keys')

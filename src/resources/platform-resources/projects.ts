@@ -2,8 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { isUnrestricted } from '../../access/guard.ts'
 import { authorized } from '../../access/preconditions.ts'
-import { withAccessTo } from '../../access/project.ts'
-import { text } from '../../db/parameters.ts'
+import { projectId, withAccessTo } from '../../access/project.ts'
 import { columnsIn } from '../../db/rows.ts'
 import { apiKeys, projects } from '../../db/schema.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
@@ -29,7 +28,7 @@ const PROJECT = {
   quota: 'projects',
 } as const satisfies Kind
 
-const toAccess = { isAccessible: withAccessTo(text('projectId')) }
+const toAccess = { isAccessible: withAccessTo(projectId) }
 const forbidden = { read: OTHER_PROJECTS, change: OTHER_PROJECTS, code: 'project_forbidden' } as const
 const contracts = organizationResourceContracts(PROJECT, forbidden)
 const fields = columnsIn(projects, contracts.retrieve.success.schema)

@@ -23,6 +23,7 @@ import {
 import {
   namedProject,
   projectExists,
+  projectId,
   projectIsAccessible,
   projectIsActive,
   unrestrictedFor,
@@ -38,7 +39,6 @@ import { ApiError } from '../../errors.ts'
 import type { Kind } from './contract.ts'
 
 const name = text('name')
-const projectId = text('projectId')
 const archived = number('archived')
 
 /** The columns of a resource that its responses have. */

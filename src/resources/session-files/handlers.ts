@@ -1,5 +1,6 @@
 import { v7 as newUuid } from 'uuid'
 import { one } from '../../access/request-context.ts'
+import { HOUR_MS } from '../../durations.ts'
 import { parseMediaType } from '../../http/body.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
@@ -33,7 +34,7 @@ import {
 } from './statements.ts'
 
 /** How long an upload may take. */
-const UPLOAD_LEASE_MS = 3_600_000
+const UPLOAD_LEASE_MS = HOUR_MS
 
 export const listSessionFiles = endpoint(listSessionFilesContract, async (c, context) => {
   const query = c.req.valid('query')

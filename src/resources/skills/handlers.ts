@@ -2,6 +2,7 @@ import { v7 as newUuid } from 'uuid'
 import { authorized } from '../../access/preconditions.ts'
 import { one, type RequestContext } from '../../access/request-context.ts'
 import { sha256 } from '../../crypto/digest.ts'
+import { HOUR_MS } from '../../durations.ts'
 import { matchesEntityTag, parseConditions, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { toIdempotency } from '../../http/idempotency.ts'
@@ -63,7 +64,7 @@ import {
 import { describedBy, type NewFile, type ReadFile, readFiles, storedFiles, toContents } from './version.ts'
 
 /** How long storing an archive may take. */
-const ARCHIVE_LEASE_MS = 3_600_000
+const ARCHIVE_LEASE_MS = HOUR_MS
 /** The first cursor of a list of versions: above every version. */
 const ABOVE_ALL = String(2 ** 31)
 

@@ -1,4 +1,4 @@
-/** Checks the runs whose `checkAt` has come: `afterCheck` in run-transitions.ts says what becomes of them. */
+/** Checks the runs whose `checkAt` is over: `afterCheck` in run-transitions.ts says what becomes of them. */
 import { asc, isNotNull, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { now } from '../../../db/parameters.ts'
