@@ -29,6 +29,7 @@ export function newOutbox() {
     },
   } as unknown as Environment['RUNS']
   /** Delivers the messages to the consumer. */
-  const deliver = () => deliverBatch(messages.splice(0))
-  return { messages, environment: { ...env, RUNS }, deliver }
+  const deliver = () => deliverBatch(messages.splice(0), { SLOW_RUNS: RUNS })
+  // On a busy machine, a receiver may be slow.
+  return { messages, environment: { ...env, RUNS, SLOW_RUNS: RUNS }, deliver }
 }

@@ -56,7 +56,7 @@ class Outbox {
     this.fails = fails
   }
 
-  readonly RUNS = {
+  readonly #queue = {
     sendBatch: async (batch: Iterable<{ body: RunMessage }>) => {
       const isFailing = ++this.calls === this.fails?.number
       if (isFailing && this.fails?.when === 'before') throw new Error('Queue is overloaded')
@@ -66,6 +66,8 @@ class Outbox {
       if (isFailing) throw new Error('Queue is overloaded')
     },
   } as unknown as Environment['RUNS']
+  /** Both queues: on a busy machine, a receiver may be slow. */
+  readonly queues = { RUNS: this.#queue, SLOW_RUNS: this.#queue }
 
   get references(): RunReference[] {
     return this.messages.flatMap(({ runs }) => runs)
@@ -83,7 +85,7 @@ class Outbox {
       this.messages = []
       for (const message of messages) {
         try {
-          await deliverBatch([message], environment)
+          await deliverBatch([message], { ...environment, ...this.queues })
         } catch {
           this.messages.push(message)
         }
@@ -224,7 +226,7 @@ describe('a schedule that is due', () => {
       const parentId = parentType === 'project' ? projectId : await workspace.addAgent()
       const id = await addDue(workspace, parentId, 0, { parentType })
       const outbox = new Outbox()
-      await tick({ ...env, RUNS: outbox.RUNS }, new Date(START - 1))
+      await tick({ ...env, ...outbox.queues }, new Date(START - 1))
       expect(await stateOf(workspace, id)).toEqual({ nextRunAt: iso(0), lastRunAt: null })
       for (const [minutes, last] of [
         [0, 0],
@@ -233,7 +235,7 @@ describe('a schedule that is due', () => {
         [60, 60],
         [125, 120],
       ] as const) {
-        await tick({ ...env, RUNS: outbox.RUNS }, at(minutes))
+        await tick({ ...env, ...outbox.queues }, at(minutes))
         await outbox.deliver()
         expect(await stateOf(workspace, id)).toEqual({ nextRunAt: iso(last + 60), lastRunAt: iso(last) })
       }
@@ -249,10 +251,10 @@ describe('a schedule that is due', () => {
     const { workspace, projectId, receiver } = await withReceiver()
     const id = await addDue(workspace, projectId, 0)
     const outbox = new Outbox()
-    for (const minutes of [0, 0, 1, 0]) await tick({ ...env, RUNS: outbox.RUNS }, at(minutes))
+    for (const minutes of [0, 0, 1, 0]) await tick({ ...env, ...outbox.queues }, at(minutes))
     expect(outbox.references).toHaveLength(1)
     await outbox.deliver()
-    await tick({ ...env, RUNS: outbox.RUNS }, at(59))
+    await tick({ ...env, ...outbox.queues }, at(59))
     expect(outbox.references).toEqual([])
     expect(await statusesOf(workspace)).toEqual(hourlyRuns([id], 0))
     expect(await deliveredIds(receiver)).toEqual([computeRunId(id, iso(0))])
@@ -268,10 +270,10 @@ describe('a schedule that is due', () => {
       attempts: 0,
     }
     for (const minutes of [-5, FIRST_LEASE_MINUTES - 1]) {
-      await tick({ ...env, RUNS: outbox.RUNS }, at(minutes))
+      await tick({ ...env, ...outbox.queues }, at(minutes))
       expect(outbox.references).toEqual([reference])
     }
-    await tick({ ...env, RUNS: outbox.RUNS }, at(FIRST_LEASE_MINUTES))
+    await tick({ ...env, ...outbox.queues }, at(FIRST_LEASE_MINUTES))
     expect(outbox.references).toEqual([reference, reference])
   })
 
@@ -283,7 +285,7 @@ describe('a schedule that is due', () => {
       workspaces.push(workspace)
     }
     const outbox = new Outbox()
-    await tick({ ...env, RUNS: outbox.RUNS }, at(1))
+    await tick({ ...env, ...outbox.queues }, at(1))
     for (const workspace of workspaces) expect(outbox.of(workspace)).toHaveLength(7)
     const messages = outbox.messages.map(({ runs }) => runs.map(({ organizationId }) => organizationId))
     expect(messages.map((organizationIds) => new Set(organizationIds).size)).toEqual(messages.map(() => 1))
@@ -311,7 +313,7 @@ describe('a schedule that is due', () => {
     const runId = computeRunId(await addDue(workspace, projectId, 0), iso(0))
     await receiver.answers(500)
     const outbox = new Outbox()
-    await tick({ ...env, RUNS: outbox.RUNS }, at(0))
+    await tick({ ...env, ...outbox.queues }, at(0))
     if (acknowledges) await request('POST', `/v1/runs/${runId}/acknowledge`, { key })
     for (let count = 0; count < 3; count++) await deliverBatch(outbox.messages)
     expect(await receiver.received()).toHaveLength(received)
@@ -322,7 +324,7 @@ describe('a schedule that is due', () => {
     const id = await addDue(workspace, projectId, 0)
     const outbox = new Outbox()
     const tickAt = async (minutes: number) => {
-      await tick({ ...env, RUNS: outbox.RUNS }, at(minutes))
+      await tick({ ...env, ...outbox.queues }, at(minutes))
       await outbox.deliver()
     }
     await tickAt(180)
@@ -355,7 +357,7 @@ describe('a schedule that is due', () => {
       const id = await addDue(workspace, projectId, -120)
       const { body } = await request('PATCH', `/v1/projects/${projectId}/schedules/${id}`, { key, json })
       expect(body).toMatchObject({ nextRunAt: iso(-120), enabledAt: iso(-10_000) })
-      await tick({ ...env, RUNS: new Outbox().RUNS }, at(0))
+      await tick({ ...env, ...new Outbox().queues }, at(0))
       const expected = hourlyRuns([id], -120).map((row) => row.replace('delivered', 'pending'))
       expect((await statusesOf(workspace)).filter((row) => row.startsWith(id))).toEqual(expected)
     }
@@ -370,9 +372,9 @@ describe('a schedule that is due', () => {
       const { body } = await request('PATCH', `/v1/projects/${projectId}/schedules/${id}`, { key, json })
       const next = (after: Date) => nextRun(json.cron ?? '30 * * * *', json.timezone ?? 'UTC', after).toISOString()
       expect([next(before), next(new Date())]).toContain(body.nextRunAt)
-      await tick({ ...env, RUNS: new Outbox().RUNS }, before)
+      await tick({ ...env, ...new Outbox().queues }, before)
       expect(await workspace.dump('runs')).toEqual([])
-      await tick({ ...env, RUNS: new Outbox().RUNS }, new Date(body.nextRunAt))
+      await tick({ ...env, ...new Outbox().queues }, new Date(body.nextRunAt))
       expect(await statusesOf(workspace)).toEqual([`${id} ${body.nextRunAt} pending`])
     },
   )
@@ -383,12 +385,12 @@ describe('a schedule that is due', () => {
     const id = await addDue(workspace, projectId, -600)
     const paused = await request('PATCH', `${path}/${id}`, { key, json: { enabled: false } })
     expect(paused.body).toMatchObject({ enabledAt: null, nextRunAt: null })
-    await tick({ ...env, RUNS: new Outbox().RUNS }, at(1440))
+    await tick({ ...env, ...new Outbox().queues }, at(1440))
     const resumed = await request('PATCH', `${path}/${id}`, { key, json: { enabled: true } })
     expect(Date.parse(resumed.body.nextRunAt)).toBeGreaterThan(START)
-    await tick({ ...env, RUNS: new Outbox().RUNS }, at(0))
+    await tick({ ...env, ...new Outbox().queues }, at(0))
     expect([await workspace.dump('runs'), await workspace.dump('missedSpans')]).toEqual([[], []])
-    await tick({ ...env, RUNS: new Outbox().RUNS }, new Date(resumed.body.nextRunAt))
+    await tick({ ...env, ...new Outbox().queues }, new Date(resumed.body.nextRunAt))
     expect(await statusesOf(workspace)).toEqual([`${id} ${resumed.body.nextRunAt} pending`])
   })
 })
@@ -402,7 +404,7 @@ describe('concurrent ticks', () => {
     await addManyDue(workspace, projectId, dueCount, { minutes: -120, cron: HOURLY })
     const outbox = new Outbox()
     const uses = Array.from({ length: tickCount }, () => watchedDatabase())
-    await Promise.all(uses.map(({ DB }) => tick({ ...env, DB, RUNS: outbox.RUNS }, at(0))))
+    await Promise.all(uses.map(({ DB }) => tick({ ...env, DB, ...outbox.queues }, at(0))))
     for (const { statements } of uses) expect(statements.length).toBeLessThan(MAX_STATEMENTS)
     await outbox.deliver(env, 1)
     const ids = (await workspace.dump('schedules')).map(({ id }) => String(id))
@@ -417,7 +419,7 @@ describe('concurrent ticks', () => {
     const { workspace, projectId, key } = await withReceiver()
     for (let count = 0; count < 10; count++) await addDue(workspace, projectId, 0, { cron: '* * * * *' })
     const ids = (await workspace.dump('schedules')).map(({ id }) => String(id))
-    const ticks = Array.from({ length: 20 }, (_, minutes) => tick({ ...env, RUNS: new Outbox().RUNS }, at(minutes)))
+    const ticks = Array.from({ length: 20 }, (_, minutes) => tick({ ...env, ...new Outbox().queues }, at(minutes)))
     const changes = ids.map((id) =>
       request('PATCH', `/v1/projects/${projectId}/schedules/${id}`, {
         key,
@@ -425,7 +427,7 @@ describe('concurrent ticks', () => {
       }),
     )
     await Promise.all([...ticks, ...changes])
-    await tick({ ...env, RUNS: new Outbox().RUNS }, at(19))
+    await tick({ ...env, ...new Outbox().queues }, at(19))
     const minutes = Array.from({ length: 20 }, (_, minute) => iso(minute))
     const instants = (await statusesOf(workspace)).map((row) => row.split(' ').slice(0, 2).join(' '))
     expect(instants).toEqual(ids.flatMap((id) => minutes.map((minute) => `${id} ${minute}`)).sort())
@@ -443,7 +445,7 @@ describe('concurrent ticks', () => {
     const { workspace, projectId, key } = await withReceiver()
     const id = await addDue(workspace, projectId, -60)
     const DB = interruptedDatabase(() => request('PATCH', `/v1/projects/${projectId}/schedules/${id}`, { key, json }))
-    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, at(0))
+    await tick({ ...env, DB, ...new Outbox().queues }, at(0))
     expect([await workspace.dump('runs'), await workspace.dump('missedSpans')]).toEqual([[], []])
     expect(await stateOf(workspace, id)).toEqual({ nextRunAt, lastRunAt: null })
   })
@@ -473,7 +475,7 @@ describe('concurrent ticks', () => {
         const { status, body } = await request('PATCH', path, { key, json: change })
         expect([status, body.nextRunAt]).toEqual([200, iso(30)])
       })
-      await tick({ ...env, DB, RUNS: new Outbox().RUNS }, due)
+      await tick({ ...env, DB, ...new Outbox().queues }, due)
       expect(await stateOf(workspace, id)).toEqual({ nextRunAt, lastRunAt: iso(30) })
       expect(await statusesOf(workspace)).toEqual([`${id} ${iso(30)} pending`])
     },
@@ -489,10 +491,10 @@ describe('concurrent ticks', () => {
     })
     let left: Awaited<ReturnType<typeof stored>> | undefined
     const DB = interruptedDatabase(async () => {
-      await tick({ ...env, RUNS: new Outbox().RUNS }, at(120))
+      await tick({ ...env, ...new Outbox().queues }, at(120))
       left = await stored()
     })
-    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, at(0))
+    await tick({ ...env, DB, ...new Outbox().queues }, at(0))
     expect(left?.state).toEqual({ nextRunAt: iso(180), lastRunAt: iso(120) })
     expect(await stored()).toEqual(left)
   })
@@ -500,9 +502,9 @@ describe('concurrent ticks', () => {
   it('change nothing if a later tick was faster', async () => {
     const { workspace, projectId } = await withReceiver()
     const id = await addDue(workspace, projectId, -60)
-    const DB = interruptedDatabase(() => tick({ ...env, RUNS: new Outbox().RUNS }, at(120)))
-    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, at(0))
-    await tick({ ...env, RUNS: new Outbox().RUNS }, at(120))
+    const DB = interruptedDatabase(() => tick({ ...env, ...new Outbox().queues }, at(120)))
+    await tick({ ...env, DB, ...new Outbox().queues }, at(0))
+    await tick({ ...env, ...new Outbox().queues }, at(120))
     expect(await stateOf(workspace, id)).toEqual({ nextRunAt: iso(180), lastRunAt: iso(120) })
     const pending = hourlyRuns([id], -60, 120).map((row) => row.replace('delivered', 'pending'))
     expect(await statusesOf(workspace)).toEqual(pending)
@@ -539,7 +541,7 @@ describe('after a failure', () => {
   /** Ticks and delivers some more times. The leases of each tick have expired at the next. */
   async function tickAndDeliver(outbox: Outbox): Promise<void> {
     for (let count = 1; count <= 3; count++) {
-      await tick({ ...env, RUNS: outbox.RUNS }, at(count * LEASE_MINUTES))
+      await tick({ ...env, ...outbox.queues }, at(count * LEASE_MINUTES))
       await outbox.deliver()
     }
   }
@@ -581,7 +583,7 @@ describe('after a failure', () => {
         const due = await withDue()
         const outbox = new Outbox()
         const { DB, use } = databaseFailingAt(number, when)
-        await tick({ ...env, DB, RUNS: outbox.RUNS }, at(0))
+        await tick({ ...env, DB, ...outbox.queues }, at(0))
         if (use.calls < number) break
         await outbox.deliver()
         await tickAndDeliver(outbox)
@@ -598,11 +600,11 @@ describe('after a failure', () => {
     async (when) => {
       const due = await withDue()
       const outbox = new Outbox({ number: 1, when })
-      await tick({ ...env, RUNS: outbox.RUNS }, at(0))
+      await tick({ ...env, ...outbox.queues }, at(0))
       // The first call has the runs of the first page.
       expect(outbox.of(due.workspace)).toHaveLength(when === 'before' ? 1 : 4)
       expect((await due.workspace.dump('runs')).filter(({ status }) => status === 'pending')).toHaveLength(4)
-      await tick({ ...env, RUNS: outbox.RUNS }, at(FIRST_LEASE_MINUTES))
+      await tick({ ...env, ...outbox.queues }, at(FIRST_LEASE_MINUTES))
       expect(outbox.of(due.workspace)).toHaveLength(when === 'before' ? 5 : 8)
       await outbox.deliver()
       await tickAndDeliver(outbox)
@@ -613,14 +615,14 @@ describe('after a failure', () => {
   it('of a queue that loses its messages, a later tick sends the runs again, after their lease', async () => {
     const due = await withDue()
     const outbox = new Outbox()
-    await tick({ ...env, RUNS: outbox.RUNS }, at(0))
+    await tick({ ...env, ...outbox.queues }, at(0))
     outbox.messages = []
-    await tick({ ...env, RUNS: outbox.RUNS }, at(FIRST_LEASE_MINUTES - 1))
+    await tick({ ...env, ...outbox.queues }, at(FIRST_LEASE_MINUTES - 1))
     expect(outbox.messages).toEqual([])
-    await tick({ ...env, RUNS: outbox.RUNS }, at(FIRST_LEASE_MINUTES))
+    await tick({ ...env, ...outbox.queues }, at(FIRST_LEASE_MINUTES))
     expect(outbox.of(due.workspace)).toHaveLength(4)
     outbox.messages = []
-    for (const minutes of [3, 9, 16]) await tick({ ...env, RUNS: outbox.RUNS }, at(minutes))
+    for (const minutes of [3, 9, 16]) await tick({ ...env, ...outbox.queues }, at(minutes))
     expect(outbox.messages).toEqual([])
     await tickAndDeliver(outbox)
     expect(await expectAllDone(due, 'lost')).toHaveLength(4)
@@ -635,13 +637,13 @@ describe('after a failure', () => {
     const { workspace, projectId } = await withReceiver()
     await addManyDue(workspace, projectId, 2100)
     const outbox = new Outbox({ number, when })
-    await tick({ ...env, RUNS: outbox.RUNS }, at(0))
+    await tick({ ...env, ...outbox.queues }, at(0))
     const sent = 2100 - (when === 'before' ? RUNS_PER_CALL : 0)
     expect(outbox.of(workspace)).toHaveLength(sent)
-    await tick({ ...env, RUNS: outbox.RUNS }, at(FIRST_LEASE_MINUTES))
+    await tick({ ...env, ...outbox.queues }, at(FIRST_LEASE_MINUTES))
     expect(new Set(outbox.of(workspace)).size).toBe(2100)
     expect(outbox.of(workspace)).toHaveLength(sent + 2100)
-    await tick({ ...env, RUNS: outbox.RUNS }, at(FIRST_LEASE_MINUTES + 1))
+    await tick({ ...env, ...outbox.queues }, at(FIRST_LEASE_MINUTES + 1))
     expect(outbox.of(workspace)).toHaveLength(sent + 2100)
   })
 
@@ -655,7 +657,7 @@ describe('after a failure', () => {
     async ({ number, when, comes }) => {
       const due = await withDue()
       const outbox = new Outbox()
-      await tick({ ...env, RUNS: outbox.RUNS }, at(0))
+      await tick({ ...env, ...outbox.queues }, at(0))
       const { DB, use } = databaseFailingAt(number, when)
       await outbox.deliver({ ...env, DB }, comes === 'again' ? 2 : 1)
       expect(use.calls).toBeGreaterThanOrEqual(number)
@@ -670,7 +672,7 @@ describe('after a failure', () => {
     const due = await withDue()
     await due.receiver.answers(500, 503, 'break', 302, 200)
     const outbox = new Outbox()
-    await tick({ ...env, RUNS: outbox.RUNS }, at(0))
+    await tick({ ...env, ...outbox.queues }, at(0))
     await outbox.deliver()
     await tickAndDeliver(outbox)
     expect(await expectAllDone(due, 'receiver')).toHaveLength(8)
@@ -683,7 +685,7 @@ describe('many due schedules', () => {
     const workspace = await Workspace.create()
     await addManyDue(workspace, await workspace.addProject(), 10_000, { minutes: -10, stepMs: 50 })
     const { DB, statements } = watchedDatabase()
-    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, at(0))
+    await tick({ ...env, DB, ...new Outbox().queues }, at(0))
     expect(statements.length).toBeLessThan(MAX_STATEMENTS)
     const due = new Set((await workspace.dump('schedules')).map(({ id, lastRunAt }) => `${id} ${lastRunAt} pending`))
     expect(due.size).toBe(10_000)
@@ -703,7 +705,7 @@ describe('many due schedules', () => {
     const fired = async () => (await late.dump('runs')).map(({ scheduleId }) => String(scheduleId)).sort()
 
     const { DB, statements } = watchedDatabase()
-    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, at(0))
+    await tick({ ...env, DB, ...new Outbox().queues }, at(0))
     expect(statements.length).toBeLessThan(MAX_STATEMENTS)
     expect(await crowd.dump('runs')).toHaveLength(CLAIMS_PER_TICK - 100)
     expect(await fired()).toEqual(order.slice(0, 100).sort())
@@ -711,7 +713,7 @@ describe('many due schedules', () => {
     await env.DB.prepare('UPDATE schedules SET "nextRunAt" = ? WHERE "organizationId" = ?')
       .bind(iso(1), crowd.organizationId)
       .run()
-    await tick({ ...env, RUNS: new Outbox().RUNS }, at(1))
+    await tick({ ...env, ...new Outbox().queues }, at(1))
     expect(await fired()).toEqual(order.toSorted())
     for (const { scheduledAt, createdAt } of await late.dump('runs')) {
       expect(String(scheduledAt) < iso(-1)).toBe(true)
@@ -731,12 +733,12 @@ describe('without a run endpoint', () => {
     await fireSchedules(env, at(0))
     const receiver = new Receiver()
     expect((await request('PUT', '/v1/run-endpoint', { key, json: { url: receiver.url } })).status).toBe(201)
-    for (const minutes of [1, LEASE_MINUTES, 59]) await tick({ ...env, RUNS: outbox.RUNS }, at(minutes))
+    for (const minutes of [1, LEASE_MINUTES, 59]) await tick({ ...env, ...outbox.queues }, at(minutes))
     expect(outbox.messages).toEqual([])
     const { body } = await request('GET', '/v1/runs?status=pending', { key })
     expect(body.items.map((run: { id: string }) => run.id)).toEqual([computeRunId(id, iso(0))])
 
-    await tick({ ...env, RUNS: outbox.RUNS }, at(60))
+    await tick({ ...env, ...outbox.queues }, at(60))
     await outbox.deliver()
     expect(await deliveredIds(receiver)).toEqual([computeRunId(id, iso(60))])
     expect(await statusesOf(workspace)).toEqual([`${id} ${iso(0)} pending`, `${id} ${iso(60)} delivered`])
@@ -748,13 +750,13 @@ describe('without a run endpoint', () => {
     const id = await addDue(workspace, projectId, 0)
     const outbox = new Outbox()
     const first = when === 'on its way' ? outbox : new Outbox({ number: 1, when: 'before' })
-    await tick({ ...env, RUNS: first.RUNS }, at(0))
+    await tick({ ...env, ...first.queues }, at(0))
     expect((await request('DELETE', '/v1/run-endpoint', { key })).status).toBe(200)
     await outbox.deliver()
-    await tick({ ...env, RUNS: outbox.RUNS }, at(1))
+    await tick({ ...env, ...outbox.queues }, at(1))
     vi.setSystemTime(at(1))
     await request('PUT', '/v1/run-endpoint', { key, json: { url: receiver.url } })
-    for (const minutes of [2, LEASE_MINUTES, 2 * LEASE_MINUTES]) await tick({ ...env, RUNS: outbox.RUNS }, at(minutes))
+    for (const minutes of [2, LEASE_MINUTES, 2 * LEASE_MINUTES]) await tick({ ...env, ...outbox.queues }, at(minutes))
     expect(outbox.messages).toEqual([])
     expect(await deliveredIds(receiver)).toEqual([])
     expect(await deliveredIds(elsewhere.receiver)).toEqual([])
@@ -774,10 +776,10 @@ describe('without a run endpoint', () => {
       await workspace.change(schedules, id, { nextRunAt: iso(workspace === mine ? -120 : 0) })
     }
     const outbox = new Outbox()
-    await tick({ ...env, RUNS: outbox.RUNS }, at(0))
+    await tick({ ...env, ...outbox.queues }, at(0))
     expect([outbox.of(mine), outbox.of(other)]).toEqual([[], [computeRunId(id, iso(0))]])
     await outbox.deliver()
-    await tick({ ...env, RUNS: outbox.RUNS }, at(LEASE_MINUTES))
+    await tick({ ...env, ...outbox.queues }, at(LEASE_MINUTES))
     expect(outbox.messages).toEqual([])
     expect(await deliveredIds(receiver)).toHaveLength(1)
     expect(await statusesOf(other)).toEqual([`${id} ${iso(0)} delivered`])
