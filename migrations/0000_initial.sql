@@ -37,14 +37,18 @@ CREATE UNIQUE INDEX `apiKeysByIdempotencyKey` ON `apiKeys` (`organizationId`,`id
 CREATE INDEX `apiKeysByCreator` ON `apiKeys` (`organizationId`,`createdByKeyId`,`id`,`revokedAt`) WHERE "createdByKeyId" is not null;--> statement-breakpoint
 CREATE TABLE `auditEvents` (
 	`organizationId` text NOT NULL,
+	`sequence` integer NOT NULL,
 	`id` text NOT NULL,
-	`operation` text NOT NULL,
-	`target` text NOT NULL,
-	`apiKeyId` text NOT NULL,
-	`apiKeyName` text NOT NULL,
+	`type` text NOT NULL,
+	`resourceId` text NOT NULL,
+	`parentId` text,
+	`resourceName` text,
+	`projectId` text,
+	`apiKeyId` text,
+	`apiKeyName` text,
 	`userId` text,
-	`requestId` text NOT NULL,
-	PRIMARY KEY(`organizationId`, `id`)
+	`requestId` text,
+	PRIMARY KEY(`organizationId`, `sequence`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `deletions` (

@@ -102,6 +102,63 @@ where
       json_each(:slowEndpoints) as "slowEndpoints"
   );
 
+-- recordGone
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "runEndpoints"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "runEndpoints"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'run-endpoint.deleted' as "type",
+  "organizationId" as "resourceId",
+  null as "parentId",
+  null as "resourceName",
+  null as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  "runEndpoints"
+where
+  ("runEndpoints"."organizationId", "runEndpoints"."url", "runEndpoints"."createdAt") in (
+    select
+      ("goneEndpoints".value ->> 'organizationId'),
+      ("goneEndpoints".value ->> 'url'),
+      ("goneEndpoints".value ->> 'endpointCreatedAt')
+    from
+      json_each(:goneEndpoints) as "goneEndpoints"
+  );
+
 -- recordResults
 update "runs"
 set
@@ -355,3 +412,69 @@ where
       or "agents"."id" is not null
     )
   );
+
+-- src/resources/schedules/delivery/run-failures.ts
+
+-- recordFailures
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "runs"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "runs"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "runs"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'run.failed' as "type",
+  "runs"."id" as "resourceId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  json_each(:failedRuns) as "failedRuns"
+  inner join "runs" on (
+    "runs"."organizationId" = ("failedRuns".value ->> 'organizationId')
+    and "runs"."id" = ("failedRuns".value ->> 'id')
+    and "runs"."failure" = ("failedRuns".value ->> 'failure')
+    and "runs"."finishedAt" = ("failedRuns".value ->> 'finishedAt')
+  )
+  inner join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+where
+  "runs"."status" = 'failed';

@@ -386,6 +386,67 @@ where
     )
   );
 
+-- recordPauses
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "schedules"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "schedules"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "schedules"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'schedule.paused' as "type",
+  "schedules"."id" as "resourceId",
+  case "schedules"."parentType"
+    when 'agent' then "schedules"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "schedules"."parentType"
+    when 'project' then "schedules"."parentId"
+  end as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  json_each(:failed) as "failed"
+  inner join "schedules" on (
+    "schedules"."organizationId" = ("failed".value ->> 'organizationId')
+    and "schedules"."id" = ("failed".value ->> 'scheduleId')
+  )
+where
+  (
+    "schedules"."pausedReason" is not null
+    and "schedules"."updatedAt" = :now
+  );
+
 -- src/resources/schedules/firing/record-missed.ts
 
 -- deleteRecordedSpans

@@ -903,11 +903,21 @@ from
   (
     select
       "auditEvents"."organizationId",
-      "auditEvents"."id"
+      "auditEvents"."sequence"
     from
       "organizations"
       cross join "auditEvents" on "auditEvents"."organizationId" = "organizations"."id"
-      and "auditEvents"."id" < :oldestEventId
+      and "auditEvents"."sequence" < (
+        select
+          max("sequence")
+        from
+          "auditEvents" "later"
+        where
+          (
+            "later"."organizationId" = "organizations"."id"
+            and "later"."sequence" < :oldestEvent
+          )
+      )
     where
       "organizations"."id" > :after
       and "organizations"."id" <= :last
@@ -918,14 +928,24 @@ from
 -- oldAuditEvents.remove
 delete from "auditEvents"
 where
-  ("auditEvents"."organizationId", "auditEvents"."id") in (
+  ("auditEvents"."organizationId", "auditEvents"."sequence") in (
     select
       "auditEvents"."organizationId",
-      "auditEvents"."id"
+      "auditEvents"."sequence"
     from
       "organizations"
       cross join "auditEvents" on "auditEvents"."organizationId" = "organizations"."id"
-      and "auditEvents"."id" < :oldestEventId
+      and "auditEvents"."sequence" < (
+        select
+          max("sequence")
+        from
+          "auditEvents" "later"
+        where
+          (
+            "later"."organizationId" = "organizations"."id"
+            and "later"."sequence" < :oldestEvent
+          )
+      )
     where
       "organizations"."id" > :after
       and "organizations"."id" <= :last

@@ -182,6 +182,85 @@ where
     )
   );
 
+-- appendPin.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'pin.created' as "type",
+  :resourceId as "resourceId",
+  :resourceType as "parentId",
+  null as "resourceName",
+  null as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
+
 -- deletable.check
 select
   case
@@ -402,6 +481,85 @@ where
   )
 returning
   "resourceId";
+
+-- deletePin.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'pin.deleted' as "type",
+  :resourceId as "resourceId",
+  :resourceType as "parentId",
+  null as "resourceName",
+  null as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
 
 -- pinnable.check
 select
@@ -784,6 +942,85 @@ set
   "position" = excluded."position"
 returning
   "resourceId";
+
+-- place.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'pin.placed' as "type",
+  :resourceId as "resourceId",
+  :resourceType as "parentId",
+  null as "resourceName",
+  null as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
 
 -- placeable.check
 select

@@ -138,6 +138,126 @@ returning
   "updatedAt",
   "revision";
 
+-- statements.put.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  case
+    when "agents"."id" is null then 'agent.created'
+    else 'agent.updated'
+  end as "type",
+  :agentId as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'agent'
+    and "deletions"."resourceId" = :agentId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+      and (
+        (
+          "agents"."id" is not null
+          or (
+            "agents"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        select
+          case
+            when "organizationUsage"."agents" + ("agents"."id" is null) > max("organizationUsage"."agents", :quota.agents) then 'agents'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "agents"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0
+      )
+      and (
+        :ifNoneMatch is null
+        or "agents"."revision" is null
+      )
+    )
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
+
 -- statements.readable.check
 select
   case
@@ -428,6 +548,115 @@ where
 returning
   "id";
 
+-- statements.deletion.removed.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'agent.deleted' as "type",
+  "agents"."id" as "resourceId",
+  null as "parentId",
+  "agents"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'agent'
+    and "deletions"."resourceId" = :agentId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "agents"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+      and (
+        (
+          "agents"."id" is not null
+          or (
+            "agents"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "agents"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0
+      )
+    )
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
+
 -- statements.archivable.check
 select
   case
@@ -548,6 +777,118 @@ returning
   "createdAt",
   "updatedAt",
   "revision";
+
+-- statements.archive.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  case
+    when :archived then 'agent.archived'
+    else 'agent.restored'
+  end as "type",
+  "agents"."id" as "resourceId",
+  null as "parentId",
+  "agents"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'agent'
+    and "deletions"."resourceId" = :agentId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "agents"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+      and (
+        (
+          "agents"."id" is not null
+          or (
+            "agents"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "agents"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0
+      )
+    )
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
 
 -- src/resources/platform-resources/projects.ts
 
@@ -706,6 +1047,136 @@ returning
   "createdAt",
   "updatedAt",
   "revision";
+
+-- statements.put.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  case
+    when "projects"."id" is null then 'project.created'
+    else 'project.updated'
+  end as "type",
+  :projectId as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  :projectId as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'project'
+    and "deletions"."resourceId" = :projectId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or :projectId in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          "projects"."id" is not null
+          or (
+            "projects"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        select
+          case
+            when "organizationUsage"."projects" + ("projects"."id" is null) > max("organizationUsage"."projects", :quota.projects) then 'projects'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "projects"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0
+      )
+      and (
+        :ifNoneMatch is null
+        or "projects"."revision" is null
+      )
+    )
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
 
 -- statements.readable.check
 select
@@ -1086,6 +1557,125 @@ where
 returning
   "id";
 
+-- statements.deletion.removed.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'project.deleted' as "type",
+  "projects"."id" as "resourceId",
+  null as "parentId",
+  "projects"."name" as "resourceName",
+  "projects"."id" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'project'
+    and "deletions"."resourceId" = :projectId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "projects"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or :projectId in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          "projects"."id" is not null
+          or (
+            "projects"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "projects"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0
+      )
+    )
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
+
 -- statements.archivable.check
 select
   case
@@ -1224,6 +1814,128 @@ returning
   "createdAt",
   "updatedAt",
   "revision";
+
+-- statements.archive.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  case
+    when :archived then 'project.archived'
+    else 'project.restored'
+  end as "type",
+  "projects"."id" as "resourceId",
+  null as "parentId",
+  "projects"."name" as "resourceName",
+  "projects"."id" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'project'
+    and "deletions"."resourceId" = :projectId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "projects"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or :projectId in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          "projects"."id" is not null
+          or (
+            "projects"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "projects"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0
+      )
+    )
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
 
 -- src/resources/platform-resources/pull-requests.ts
 
@@ -1436,6 +2148,165 @@ returning
   "createdAt",
   "updatedAt",
   "revision";
+
+-- statements.put.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  case
+    when "pullRequests"."id" is null then 'pull-request.created'
+    else 'pull-request.updated'
+  end as "type",
+  :pullRequestId as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  "projects"."id" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "pullRequests" on (
+    "pullRequests"."organizationId" = "apiKeys"."organizationId"
+    and "pullRequests"."id" = :pullRequestId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'pull_request'
+    and "deletions"."resourceId" = :pullRequestId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("projects"."id" is not null)
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or coalesce("pullRequests"."projectId", "deletions"."projectId", "projects"."id") in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
+          or (
+            "pullRequests"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        (
+          "pullRequests"."id" is null
+          or "pullRequests"."projectId" = "projects"."id"
+        )
+      )
+      and ("projects"."archivedAt" is null)
+      and (
+        select
+          case
+            when "organizationUsage"."pullRequests" + ("pullRequests"."id" is null) > max("organizationUsage"."pullRequests", :quota.pullRequests) then 'pullRequests'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "pullRequests"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "pullRequests"."revision" || '"') > 0
+      )
+      and (
+        :ifNoneMatch is null
+        or "pullRequests"."revision" is null
+      )
+    )
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
 
 -- statements.readable.check
 select
@@ -1944,6 +2815,136 @@ where
 returning
   "id";
 
+-- statements.deletion.removed.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'pull-request.deleted' as "type",
+  "pullRequests"."id" as "resourceId",
+  null as "parentId",
+  "pullRequests"."name" as "resourceName",
+  "pullRequests"."projectId" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "pullRequests" on (
+    "pullRequests"."organizationId" = "apiKeys"."organizationId"
+    and "pullRequests"."id" = :pullRequestId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'pull_request'
+    and "deletions"."resourceId" = :pullRequestId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "pullRequests"."organizationId"
+    and "projects"."id" = "pullRequests"."projectId"
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "pullRequests"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or coalesce("pullRequests"."projectId", "deletions"."projectId") in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
+          or (
+            "pullRequests"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and ("projects"."archivedAt" is null)
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "pullRequests"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "pullRequests"."revision" || '"') > 0
+      )
+    )
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
+
 -- src/resources/platform-resources/sessions.ts
 
 -- statements.puttable.check
@@ -2155,6 +3156,165 @@ returning
   "createdAt",
   "updatedAt",
   "revision";
+
+-- statements.put.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  case
+    when "sessions"."id" is null then 'session.created'
+    else 'session.updated'
+  end as "type",
+  :sessionId as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  "projects"."id" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("projects"."id" is not null)
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or coalesce("sessions"."projectId", "deletions"."projectId", "projects"."id") in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
+          or (
+            "sessions"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        (
+          "sessions"."id" is null
+          or "sessions"."projectId" = "projects"."id"
+        )
+      )
+      and ("projects"."archivedAt" is null)
+      and (
+        select
+          case
+            when "organizationUsage"."sessions" + ("sessions"."id" is null) > max("organizationUsage"."sessions", :quota.sessions) then 'sessions'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "sessions"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "sessions"."revision" || '"') > 0
+      )
+      and (
+        :ifNoneMatch is null
+        or "sessions"."revision" is null
+      )
+    )
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
 
 -- statements.readable.check
 select
@@ -2663,6 +3823,136 @@ where
 returning
   "id";
 
+-- statements.deletion.removed.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'session.deleted' as "type",
+  "sessions"."id" as "resourceId",
+  null as "parentId",
+  "sessions"."name" as "resourceName",
+  "sessions"."projectId" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "sessions"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or coalesce("sessions"."projectId", "deletions"."projectId") in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
+          or (
+            "sessions"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and ("projects"."archivedAt" is null)
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "sessions"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "sessions"."revision" || '"') > 0
+      )
+    )
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
+
 -- src/resources/platform-resources/users.ts
 
 -- statements.puttable.check
@@ -2800,6 +4090,126 @@ returning
   "createdAt",
   "updatedAt",
   "revision";
+
+-- statements.put.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  case
+    when "users"."id" is null then 'user.created'
+    else 'user.updated'
+  end as "type",
+  :userId as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "users" on (
+    "users"."organizationId" = "apiKeys"."organizationId"
+    and "users"."id" = :userId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'user'
+    and "deletions"."resourceId" = :userId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+      and (
+        (
+          "users"."id" is not null
+          or (
+            "users"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        select
+          case
+            when "organizationUsage"."users" + ("users"."id" is null) > max("organizationUsage"."users", :quota.users) then 'users'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "users"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "users"."revision" || '"') > 0
+      )
+      and (
+        :ifNoneMatch is null
+        or "users"."revision" is null
+      )
+    )
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
 
 -- statements.readable.check
 select
@@ -3246,18 +4656,213 @@ where
 returning
   "id";
 
--- statements.deletion.recordUserKeys
+-- statements.deletion.removed.recording
 insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
 select
   "apiKeys"."organizationId" as "organizationId",
-  substr(:audit.id, 1, 24) || lower(hex(randomblob(6))) as "id",
-  :audit.operation as "operation",
-  '/v1/api-keys/' || "userKey"."id" as "target",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'user.deleted' as "type",
+  "users"."id" as "resourceId",
+  null as "parentId",
+  "users"."name" as "resourceName",
+  null as "projectId",
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."name" as "apiKeyName",
   "apiKeys"."userId" as "userId",
-  :audit.requestId as "requestId"
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "users" on (
+    "users"."organizationId" = "apiKeys"."organizationId"
+    and "users"."id" = :userId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'user'
+    and "deletions"."resourceId" = :userId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "users"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+      and (
+        not exists (
+          select
+            1
+          from
+            "apiKeys" "userKey"
+          where
+            (
+              (
+                "userKey"."organizationId" = "apiKeys"."organizationId"
+                and "userKey"."userId" = :userId
+                and "userKey"."revokedAt" is null
+              )
+              and (
+                "userKey"."expiresAt" is null
+                or "userKey"."expiresAt" > :now
+              )
+              and not (
+                (
+                  (
+                    (
+                      "apiKeys"."userId" is null
+                      or "apiKeys"."userId" is "userKey"."userId"
+                    )
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "userKey"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("userKey"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
+                      )
+                    )
+                  )
+                  and (
+                    "apiKeys"."rotatedAt" is null
+                    or "userKey"."id" = "apiKeys"."id"
+                  )
+                )
+              )
+            )
+        )
+      )
+      and (
+        (
+          "users"."id" is not null
+          or (
+            "users"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "users"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "users"."revision" || '"') > 0
+      )
+    )
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
+
+-- statements.deletion.recordUserKeys
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
+  'api-key.revoked' as "type",
+  "userKey"."id" as "resourceId",
+  null as "parentId",
+  "userKey"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
 from
   "apiKeys"
   inner join "apiKeys" "userKey" on (
@@ -3268,79 +4873,93 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
-      and case
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and "apiKeys"."projectIds" is null
+      and not exists (
+        select
+          1
+        from
+          "apiKeys" "userKey"
+        where
+          (
+            (
+              "userKey"."organizationId" = "apiKeys"."organizationId"
+              and "userKey"."userId" = :userId
+              and "userKey"."revokedAt" is null
+            )
+            and (
+              "userKey"."expiresAt" is null
+              or "userKey"."expiresAt" > :now
+            )
+            and not (
+              (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "userKey"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "userKey"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("userKey"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+                and (
+                  "apiKeys"."rotatedAt" is null
+                  or "userKey"."id" = "apiKeys"."id"
+                )
+              )
+            )
+          )
+      )
+      and exists (
+        select
+          1
+        from
+          "deletions"
+        where
+          (
+            "deletions"."organizationId" = "apiKeys"."organizationId"
+            and "deletions"."resourceType" = 'user'
+            and "deletions"."resourceId" = :userId
+            and "deletions"."deletedAt" = :now
+          )
       )
     )
-    and "apiKeys"."projectIds" is null
     and not exists (
       select
         1
       from
-        "apiKeys" "userKey"
+        "auditEvents" "recorded"
       where
         (
-          (
-            "userKey"."organizationId" = "apiKeys"."organizationId"
-            and "userKey"."userId" = :userId
-            and "userKey"."revokedAt" is null
-          )
-          and (
-            "userKey"."expiresAt" is null
-            or "userKey"."expiresAt" > :now
-          )
-          and not (
-            (
-              (
-                (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "userKey"."userId"
-                )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "userKey"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("userKey"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
-                    )
-                  )
-                )
-              )
-              and (
-                "apiKeys"."rotatedAt" is null
-                or "userKey"."id" = "apiKeys"."id"
-              )
-            )
-          )
-        )
-    )
-    and exists (
-      select
-        1
-      from
-        "deletions"
-      where
-        (
-          "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'user'
-          and "deletions"."resourceId" = :userId
-          and "deletions"."deletedAt" = :now
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
         )
     )
   );

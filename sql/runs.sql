@@ -160,6 +160,139 @@ where
     and "runs"."id" = :runId
   );
 
+-- acknowledge.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'run.acknowledged' as "type",
+  "runs"."id" as "resourceId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "runs"."id" is not null
+          and (
+            "schedules"."id" is not null
+            and (
+              "projects"."id" is not null
+              or "agents"."id" is not null
+            )
+          )
+        )
+      )
+      and (
+        (
+          "agents"."id" is not null
+          or (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+        )
+      )
+      and (
+        not (
+          "runs"."status" = 'delivered'
+          and "runs"."claimId" is not null
+        )
+      )
+    )
+    and (
+      "runs"."status" = 'pending'
+      and not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- acknowledgeable.check
 select
   case
@@ -478,6 +611,93 @@ where
     and ("agents"."archivedAt" is null)
   )
 on conflict do nothing;
+
+-- agentScheduleRuns.insert.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'run.created' as "type",
+  :id as "resourceId",
+  case "schedules"."parentType"
+    when 'agent' then "schedules"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "schedules"."parentType"
+    when 'project' then "schedules"."parentId"
+  end as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "schedules" on (
+    "schedules"."organizationId" = "apiKeys"."organizationId"
+    and "schedules"."id" = :scheduleId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
 
 -- agentScheduleRuns.updateLastRun
 update "schedules"
@@ -1019,6 +1239,139 @@ where
       + :rowLimit
   );
 
+-- claimOfAll.claim.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'run.claimed' as "type",
+  "runs"."id" as "resourceId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" = :projectId
+  )
+  inner join "runs" indexed by "runsPending" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."status" = 'pending'
+    and "runs"."checkAt" is null
+  )
+  inner join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        :projectId is null
+        or "named"."id" is not null
+      )
+      and (
+        :projectId is not null
+        or "apiKeys"."projectIds" is null
+      )
+      and (
+        :projectId is null
+        or (
+          "apiKeys"."projectIds" is null
+          or "named"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+    )
+    and (
+      (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+      and not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  )
+order by
+  "runs"."id" asc
+limit
+  + :rowLimit;
+
 -- claimOfProject.selectClaimable
 select
   "runs"."id" as "id",
@@ -1251,6 +1604,143 @@ where
     limit
       + :rowLimit
   );
+
+-- claimOfProject.claim.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'run.claimed' as "type",
+  "runs"."id" as "resourceId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" = :projectId
+  )
+  inner join "runs" indexed by "runsToPull" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."status" = 'pending'
+    and "runs"."checkAt" is null
+    and (
+      "runs"."parentType" = 'project'
+      and "runs"."parentId" = :projectId
+    )
+  )
+  inner join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        :projectId is null
+        or "named"."id" is not null
+      )
+      and (
+        :projectId is not null
+        or "apiKeys"."projectIds" is null
+      )
+      and (
+        :projectId is null
+        or (
+          "apiKeys"."projectIds" is null
+          or "named"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+    )
+    and (
+      (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+      and not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  )
+order by
+  "runs"."id" asc
+limit
+  + :rowLimit;
 
 -- completable.check
 select
@@ -1524,6 +2014,200 @@ where
     )
     and "runs"."id" = :runId
     and "runs"."status" in ('pending', 'delivered')
+  );
+
+-- complete.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'run.' || :outcome as "type",
+  "runs"."id" as "resourceId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "runs"."id" is not null
+          and (
+            "schedules"."id" is not null
+            and (
+              "projects"."id" is not null
+              or "agents"."id" is not null
+            )
+          )
+        )
+      )
+      and (
+        :sessionId is null
+        or "runs"."status" in ('succeeded', 'failed')
+        or (
+          ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
+          and (
+            "apiKeys"."projectIds" is null
+            or "sessions"."projectId" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+        )
+      )
+      and (
+        (
+          "agents"."id" is not null
+          or (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+        )
+      )
+      and (
+        case
+          when :claimId is null then "runs"."claimId" is null
+          or "runs"."status" = 'pending'
+          else "runs"."claimId" is :claimId
+        end
+      )
+      and (
+        (
+          "runs"."status" in ('pending', 'delivered')
+          or "runs"."status" = :outcome
+          and coalesce("runs"."failure", 'task') = 'task'
+        )
+      )
+      and (
+        not (
+          "runs"."status" = 'delivered'
+          and "runs"."checkAt" is not null
+          and coalesce(
+            max(
+              coalesce("runs"."checkAt", ''),
+              strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+            ) <= :now,
+            false
+          )
+        )
+      )
+      and (
+        not (
+          "runs"."status" = 'delivered'
+          and coalesce(
+            "schedules"."overlap" = 'skip'
+            and "schedules"."lastRunAt" > "runs"."scheduledAt"
+            and coalesce(
+              "runs"."checkAt",
+              strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+            ) <= :now,
+            false
+          )
+        )
+      )
+    )
+    and (
+      "runs"."status" in ('pending', 'delivered')
+      and not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
   );
 
 -- listable.check
@@ -1891,6 +2575,103 @@ where
           position <= coalesce("schedules"."pauseAfterFailures", 20)
           and "status" = 'failed'
       ) >= coalesce("schedules"."pauseAfterFailures", 20)
+    )
+  );
+
+-- pauseIfFailing.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
+  'schedule.paused' as "type",
+  "schedules"."id" as "resourceId",
+  case "schedules"."parentType"
+    when 'agent' then "schedules"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "schedules"."parentType"
+    when 'project' then "schedules"."parentId"
+  end as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "schedules" on (
+    "schedules"."organizationId" = "apiKeys"."organizationId"
+    and "schedules"."id" = (
+      select
+        "scheduleId"
+      from
+        "runs"
+      where
+        (
+          "runs"."organizationId" = "apiKeys"."organizationId"
+          and "runs"."id" = :runId
+        )
+    )
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
+        )
     )
   );
 
@@ -2357,6 +3138,93 @@ where
     and ("projects"."archivedAt" is null)
   )
 on conflict do nothing;
+
+-- projectScheduleRuns.insert.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'run.created' as "type",
+  :id as "resourceId",
+  case "schedules"."parentType"
+    when 'agent' then "schedules"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "schedules"."parentType"
+    when 'project' then "schedules"."parentId"
+  end as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "schedules" on (
+    "schedules"."organizationId" = "apiKeys"."organizationId"
+    and "schedules"."id" = :scheduleId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
 
 -- projectScheduleRuns.updateLastRun
 update "schedules"

@@ -510,6 +510,155 @@ where
 returning
   "objectKey";
 
+-- deleteFile.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'session-file.deleted' as "type",
+  "sessionFiles"."id" as "resourceId",
+  "sessionFiles"."sessionId" as "parentId",
+  "sessionFiles"."path" as "resourceName",
+  "sessions"."projectId" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  left join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."id" = :fileId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "sessions"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or coalesce("sessions"."projectId", "deletions"."projectId") in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
+          or (
+            "sessions"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        (
+          "sessionFiles"."id" is not null
+          or not (
+            (
+              ("sessions"."organizationId", "sessions"."projectId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) is true
+              or (
+                "sessions"."id" is null
+                and "deletions"."resourceId" is null
+              )
+            )
+          )
+        )
+      )
+      and ("projects"."archivedAt" is null)
+    )
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
+
 -- listable.check
 select
   case
@@ -704,6 +853,154 @@ returning
   "sizeBytes",
   coalesce("contentType", 'application/octet-stream') as "contentType",
   "sha256";
+
+-- putFile.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "apiKeys"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  case
+    when "sessionFiles"."id" is null then 'session-file.created'
+    else 'session-file.updated'
+  end as "type",
+  coalesce("sessionFiles"."id", :fileId) as "resourceId",
+  "sessions"."id" as "parentId",
+  :path as "resourceName",
+  "sessions"."projectId" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  left join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."path" = :path
+  )
+  left join "orphanedObjects" on (
+    "orphanedObjects"."objectKey" = :objectKey
+    and "orphanedObjects"."deleteAfter" > :notSweptBefore
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "sessions"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or coalesce("sessions"."projectId", "deletions"."projectId") in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
+          or (
+            "sessions"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and ("projects"."archivedAt" is null)
+      and (
+        select
+          case
+            when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :quota.files) then 'files'
+            when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :quota.bytes) then 'bytes'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and ("orphanedObjects"."objectKey" is not null)
+    )
+    and not exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+        )
+    )
+  );
 
 -- readable.check
 select

@@ -69,6 +69,7 @@ export const ERROR_STATUSES = {
   upload_in_progress: 409,
 
   agent_deleted: 410,
+  cursor_expired: 410,
   project_deleted: 410,
   pull_request_deleted: 410,
   schedule_deleted: 410,

@@ -8,7 +8,7 @@ import type { Operation } from './http/mount.ts'
 
 const agents = () => import('./resources/platform-resources/agents.ts')
 const apiKeys = () => import('./resources/api-keys/handlers.ts')
-const auditEvents = () => import('./resources/audit-events/handlers.ts')
+const events = () => import('./resources/events/handlers.ts')
 const variables = () => import('./resources/environment-variables/handlers.ts')
 const me = () => import('./resources/me/handlers.ts')
 const pins = () => import('./resources/pins/handlers.ts')
@@ -42,7 +42,8 @@ export const operations: readonly Operation[] = [
   route('DELETE /v1/api-keys/{apiKeyId}', apiKeys, (m) => m.deleteApiKey),
   route('POST /v1/api-keys/{apiKeyId}/rotate', apiKeys, (m) => m.rotateApiKey),
 
-  route('GET /v1/audit-events', auditEvents, (m) => m.listAuditEvents),
+  route('GET /v1/events', events, (m) => m.listEvents),
+  route('GET /v1/audit-events', events, (m) => m.listAuditEvents),
 
   route('GET /v1/projects', projects, (m) => m.list),
   route('PUT /v1/projects/{projectId}', projects, (m) => m.put),

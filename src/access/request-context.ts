@@ -3,14 +3,15 @@
 import type { Parameter, Values, ValuesOf } from '../db/parameters.ts'
 import type { ParameterOf, RowOf, Statement, Step } from '../db/statement.ts'
 import { type Environment, type Limits, readLimits } from '../environment.ts'
-import { type AuditSubject, auditValues, recordChange } from './audit.ts'
 import type { Caller } from './caller.ts'
+import { type Change, eventValues } from './events.ts'
 import type { CheckResult, Preconditions } from './preconditions.ts'
 import { quotaValues } from './quotas.ts'
 
-interface RequestDetails extends AuditSubject {
-  /** The part of the path before `/v1/`: the prefix, if the client used it. */
-  readonly basePath: string
+interface RequestDetails {
+  /** The path, with the prefix if the client used it, and with IDs in the form that responses have. */
+  readonly path: string
+  readonly requestId: string
   /** True if the request may run twice with the same effect. */
   readonly isRepeatable: boolean
 }
@@ -69,17 +70,12 @@ export class RequestContext {
 
   /** The path of the request, with the prefix if the client used it, and with IDs in the form that responses have. */
   get path(): string {
-    return this.#request.basePath + this.#request.path
-  }
-
-  /** The values of `recordRead`, for an operation that changes no row. */
-  get auditValues() {
-    return auditValues(this.#request, {})
+    return this.#request.path
   }
 
   /**
    * The one round trip: runs the check of the preconditions and the steps in one transaction. Each change is recorded
-   * in the audit trail.
+   * as an event.
    * @returns the row of the check as `check`, and what each step returns.
    * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope, or the error of the precondition that
    *   does not hold; then nothing has acted.
@@ -105,12 +101,10 @@ export class RequestContext {
     values: ValuesOf<P | ParameterOf<Unwrapped<S[keyof S]>>>,
   ): Promise<Results<Check, S>> {
     const named = Object.entries(steps).map(([name, step]) => [name, statementsOf(step)] as const)
-    const isChanging = named.some(([, statements]) => statements.some(({ isChange }) => isChange))
-    const given: Values = values
     const { result, rows } = await this.caller.runChecked(
       preconditions.check,
-      Object.fromEntries(named.map(([name, statements]) => [name, recordingChanges(statements)])),
-      { ...given, ...this.#quotas, ...(isChanging && auditValues(this.#request, given)) },
+      Object.fromEntries(named.flatMap(([name, statements]) => withRecording(name, statements))),
+      { ...(values as Values), ...this.#quotas, ...eventValues(this.now, this.#request.requestId) },
       this.#request.isRepeatable,
     )
     const results = Object.entries(steps).map(([name, step]) => {
@@ -126,7 +120,11 @@ export class RequestContext {
 
 const statementsOf = (step: Step | One): Statement[] => ['one' in step ? step.one : step].flat()
 
-/** A change is followed by its record. A record returns no row, so the rows of the step stay the same. */
-function recordingChanges(statements: readonly Statement[]): readonly Statement[] {
-  return statements.some(({ isChange }) => isChange) ? [...statements, recordChange] : statements
+/** A change is recorded before or after it, in a step of its own. */
+function withRecording(name: string, statements: readonly (Statement | Change)[]) {
+  const step = [name, statements] as const
+  const change = statements.find((statement) => 'recording' in statement)
+  if (!change) return [step]
+  const recording = [`event.${name}`, [change.recording]] as const
+  return change.recording.isBefore ? [recording, step] : [step, recording]
 }

@@ -332,25 +332,35 @@ export const lastTick = sqliteTable('lastTick', {
   scheduledAt: text().notNull(),
 })
 
-/** The audit trail: a row for each change, written in the batch of the change. Kept for a year. */
+/**
+ * Events: a row for each change, written in the batch of the change. Kept for a year, and the last one before that, so
+ * that the sequence of an organization never begins again (maintenance/retention.ts).
+ */
 export const auditEvents = sqliteTable(
   'auditEvents',
   {
     organizationId: text().notNull(),
-    /** A UUID of version 7: the time of the change is in it (time-ids.ts). */
+    /** The order of the commits, and the time: 1024 for each millisecond since 1970 (access/events.ts). */
+    sequence: integer().notNull(),
+    /** The public ID, a UUID. */
     id: text().notNull(),
-    /** The operationId. */
-    operation: text().notNull(),
-    /** The path of the changed resource. */
-    target: text().notNull(),
-    apiKeyId: text().notNull(),
+    /** See access/event-types.ts, also for what the path of the resource is made from. */
+    type: text().notNull(),
+    resourceId: text().notNull(),
+    parentId: text(),
+    /** The name of the resource at that time. */
+    resourceName: text(),
+    /** The project that the resource belongs to, or is. */
+    projectId: text(),
+    /** Null if the service made the change by itself. */
+    apiKeyId: text(),
     /** The name of the key at that time: the key itself is removed some time after its end. */
-    apiKeyName: text().notNull(),
+    apiKeyName: text(),
     userId: text(),
-    /** The `X-Request-Id` of the response. */
-    requestId: text().notNull(),
+    /** The `X-Request-Id` of the response; null if there was no request. */
+    requestId: text(),
   },
-  (table) => [byId(table)],
+  (table) => [primaryKey({ columns: [table.organizationId, table.sequence] })],
 )
 
 /** Where the runs of an organization are sent. */

@@ -15,7 +15,7 @@ export type Tag =
   | 'Users'
   | 'Pull requests'
   | 'API keys'
-  | 'Audit events'
+  | 'Events'
 
 /**
  * The single source of an operation: its route, validation, types, OpenAPI document and access tests derive from it.

@@ -124,7 +124,7 @@ const TAGS: Record<Tag, string> = {
   Schedules: 'A preview of the times at which a cron expression fires.',
   Runs: 'The runs of schedules, and the run endpoint that they are sent to.',
   'API keys': 'The API keys of an organization: their scopes, projects and expiry.',
-  'Audit events': 'The changes in an organization, and the API keys that made them.',
+  Events: 'The changes in an organization, in order, and who made them.',
 }
 
 /** The core operations come first in the list. They return only the statuses that their specification lists. */

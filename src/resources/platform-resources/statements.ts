@@ -5,6 +5,7 @@
  */
 import { and, asc, eq, getTableName, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { createdOrUpdated, eventType, guardedChange, recordedBefore } from '../../access/events.ts'
 import {
   hasProject,
   namedProjectResource,
@@ -34,7 +35,7 @@ import { isNewIfRequired, matchesRevision, newRevision } from '../../access/revi
 import { cursor, now, number, type Parameter, rowLimit, text } from '../../db/parameters.ts'
 import { excluded, insertRow, selectByIndex } from '../../db/rows.ts'
 import { apiKeys, deletions, projects } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import type { Kind } from './contract.ts'
 
@@ -45,21 +46,32 @@ const archived = number('archived')
 type ResourceFields = Pick<ResourceTable, 'id' | 'name' | 'createdAt' | 'updatedAt'>
 type ProjectResourceFields = ResourceFields & Pick<ProjectResourceTable, 'projectId'>
 
+/** The type of the resource in events. */
+const eventResource = ({ type }: Kind) => (type === 'pull_request' ? 'pull-request' : type)
+
 /** Creates the resource, or renames it. */
 function putStatement<Fields extends ResourceFields>(
-  { table, idName }: Kind,
+  kind: Kind,
   fields: Fields,
   puttable: Preconditions,
   ofProject: { readonly projectId?: typeof projects.id } = {},
 ) {
-  return guardedChange(puttable, [name], () =>
+  const { table, type, idName } = kind
+  const id = text(idName)
+  const recorded = recordedBefore(puttable, [id, name], {
+    type: createdOrUpdated(eventResource(kind), table.id),
+    id,
+    name,
+    projectId: type === 'project' ? id : ofProject.projectId,
+  })
+  return guardedChange(puttable, [name], recorded, () =>
     query
       .insert(table)
       .select(
         puttable.rows(
           insertRow(table, {
             organizationId: apiKeys.organizationId,
-            id: text(idName),
+            id,
             ...ofProject,
             name,
             createdAt: now,
@@ -77,7 +89,8 @@ function putStatement<Fields extends ResourceFields>(
 }
 
 /** Records the deletion of the resource, and then deletes its row. */
-function deletionStatements({ table, type, idName }: Kind, deletable: Preconditions, projectId?: SQLiteColumn) {
+function deletionStatements(kind: Kind, deletable: Preconditions, projectId?: SQLiteColumn) {
+  const { table, type, idName } = kind
   const recordDeletion = guarded(deletable, [], () =>
     query.insert(deletions).select(
       deletable.rows(
@@ -91,7 +104,13 @@ function deletionStatements({ table, type, idName }: Kind, deletable: Preconditi
       ),
     ),
   )
-  const removed = guardedChange(deletable, [], () =>
+  const recorded = recordedBefore(deletable, [], {
+    type: `${eventResource(kind)}.deleted`,
+    id: table.id,
+    name: table.name,
+    projectId: type === 'project' ? table.id : projectId,
+  })
+  const removed = guardedChange(deletable, [], recorded, () =>
     query
       .delete(table)
       .where(and(eq(table.organizationId, deletable.organizationId), eq(table.id, text(idName))))
@@ -162,17 +181,25 @@ export function organizationResourceStatements(
 
 /** Of projects and agents, which can be archived. An archived one keeps the time at which it was archived first. */
 export function archivingStatements(
-  kind: Kind<ResourceTable & Record<'archivedAt', SQLiteColumn>>,
+  kind: Kind<ResourceTable & Record<'archivedAt', SQLiteColumn>> & { readonly type: 'project' | 'agent' },
   fields: ResourceFields,
   toChange: NamedPreconditions,
 ) {
-  const { table, idName } = kind
+  const { table, type, idName } = kind
   const { joins, exists, isNotDeleted } = namedResource(kind)
   const archivable = requiring(joins, { exists, ...toChange, isNotDeleted, ...conditionsOfChange(kind) })
   const archivedAt = sql`case when ${archived} then coalesce(${table.archivedAt}, ${now}) end`
+  const recorded = recordedBefore(archivable, [archived], {
+    type: eventType(
+      sql`case when ${archived} then ${sql.raw(`'${type}.archived'`)} else ${sql.raw(`'${type}.restored'`)} end`,
+    ),
+    id: table.id,
+    name: table.name,
+    projectId: type === 'project' ? table.id : undefined,
+  })
   return {
     archivable,
-    archive: guardedChange(archivable, [archived], () =>
+    archive: guardedChange(archivable, [archived], recorded, () =>
       query
         .update(table)
         .set({ archivedAt, updatedAt: sql`${now}`, revision: newRevision })

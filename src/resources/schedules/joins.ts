@@ -51,6 +51,11 @@ export function parentIdOf({ parentType, parentId }: typeof schedules | typeof r
   return sql<string | null>`case ${parentType} when ${sql.raw(`'${type}'`)} then ${parentId} end`
 }
 
+/** The parent of a schedule or run, in its events. */
+export function parentOf(dependent: typeof schedules | typeof runs) {
+  return { projectId: parentIdOf(dependent, 'project'), parentId: parentIdOf(dependent, 'agent') }
+}
+
 /** With both joined: true if the parent exists. A schedule or run whose parent was deleted is no longer visible. */
 export const hasParent = or(isNotNull(projects.id), isNotNull(agents.id))
 

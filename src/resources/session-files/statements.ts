@@ -1,5 +1,6 @@
 /** The files of a session, in SQL. */
 import { and, asc, eq, gt, isNotNull, isNull, ne, not, notExists, or, sql } from 'drizzle-orm'
+import { createdOrUpdated, guardedChange, recordedBefore } from '../../access/events.ts'
 import { namedProjectResource } from '../../access/platform-resource.ts'
 import { authorized, isNew, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { projectIsActive } from '../../access/project.ts'
@@ -7,7 +8,7 @@ import { withinQuotas } from '../../access/quotas.ts'
 import { cursor, now, number, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, sessionFiles, sessions } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import { writtenObject } from '../../objects/orphans.ts'
 
@@ -155,8 +156,16 @@ export const addReplacedToOrphans = guarded(recordable, [deleteAfter], () =>
     .onConflictDoNothing(),
 )
 
+const recordedUpload = recordedBefore(recordable, [fileId], {
+  type: createdOrUpdated('session-file', sessionFiles.id),
+  id: sql`coalesce(${sessionFiles.id}, ${fileId})`,
+  parentId: sessions.id,
+  name: path,
+  projectId: sessions.projectId,
+})
+
 /** Records the upload: a new file, or new content of the one at the same path. */
-export const putFile = guardedChange(recordable, [fileId, contentType, sha256], () =>
+export const putFile = guardedChange(recordable, [fileId, contentType, sha256], recordedUpload, () =>
   query
     .insert(sessionFiles)
     .select(
@@ -252,7 +261,15 @@ export const addDeletedToOrphans = guarded(deletable, [deleteAfter], () =>
     .onConflictDoNothing(),
 )
 
-export const deleteFile = guardedChange(deletable, [], () =>
+const recordedDeletion = recordedBefore(deletable, [], {
+  type: 'session-file.deleted',
+  id: sessionFiles.id,
+  parentId: sessionFiles.sessionId,
+  name: sessionFiles.path,
+  projectId: sessions.projectId,
+})
+
+export const deleteFile = guardedChange(deletable, [], recordedDeletion, () =>
   query
     .delete(sessionFiles)
     .where(

@@ -151,8 +151,6 @@ export const createSkill = endpoint(createSkillContract, async (c, context) => {
     name,
     description,
     ...toIdempotency(c.req.valid('header')['Idempotency-Key'], body),
-    // The audit trail names the new skill by it.
-    id,
     skillId: id,
     revision: newUuid(),
     contents: contentSizes(contents),

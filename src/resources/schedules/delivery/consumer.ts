@@ -3,6 +3,7 @@
  * docs/design.md, "Deliveries", explains why there are two queues.
  */
 import { and, eq, sql } from 'drizzle-orm'
+import { eventValues, recordedByService } from '../../../access/events.ts'
 import { type KeyRing, parseKeyRing } from '../../../crypto/key-ring.ts'
 import { open } from '../../../crypto/sealed-value.ts'
 import { describeFailure } from '../../../db/failures.ts'
@@ -11,7 +12,7 @@ import { jsonRows } from '../../../db/rows.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
 import { type Environment, isOn, type RunMessage } from '../../../environment.ts'
-import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
+import { failuresOf, pauseFailing, recordPauses } from '../firing/pause-failing.ts'
 import { hasParent, isAgentOf, isProjectOf, isRunEndpointOf, isScheduleOf } from '../joins.ts'
 import { SECRET_CONTEXT } from '../run-endpoint/signature.ts'
 import { problemOfReceiver } from '../run-endpoint/url.ts'
@@ -19,6 +20,7 @@ import { enqueueRuns } from '../run-queue.ts'
 import { type AttemptResult, afterAttempt, attempted, writeAttempts } from '../run-transitions.ts'
 import { toWork, workFields } from '../runs/work.ts'
 import { attempt } from './attempt.ts'
+import { failedRuns, recordFailures } from './run-failures.ts'
 
 /** A run endpoint that takes longer to respond is slow. A batch of the first queue is not held longer for it. */
 const SLOW_MS = 2000
@@ -66,6 +68,12 @@ function isRunEndpointIn({ table, column }: Pick<typeof goneEndpoints, 'table' |
   return sql`(${runEndpoints.organizationId}, ${runEndpoints.url}, ${runEndpoints.createdAt}) in
     (select ${column('organizationId')}, ${column('url')}, ${column('endpointCreatedAt')} from ${table})`
 }
+
+export const recordGone = recordedByService(
+  [goneEndpoints.parameter],
+  { type: 'run-endpoint.deleted', organizationId: runEndpoints.organizationId, id: runEndpoints.organizationId },
+  (row) => query.select(row).from(runEndpoints).where(isRunEndpointIn(goneEndpoints)),
+)
 
 export const deleteGone = unguarded([goneEndpoints.parameter], () =>
   query.delete(runEndpoints).where(isRunEndpointIn(goneEndpoints)),
@@ -133,9 +141,11 @@ async function record(database: D1Database, sent: readonly Recorded[], slow: rea
   const failed = sent.filter(({ status }) => status === 'failed')
   await runBatch(
     database,
-    { recordResults, pauseFailing, deleteGone, markSlow },
+    { recordResults, recordFailures, pauseFailing, recordPauses, recordGone, deleteGone, markSlow },
     {
       now: now.toISOString(),
+      ...eventValues(now.toISOString(), null),
+      failedRuns: failedRuns.value(failed),
       slowUntil: new Date(now.getTime() + SLOW_FOR_MS).toISOString(),
       results: attempted.value(sent),
       ...failuresOf(failed.map((run) => ({ ...run, error: run.message ?? run.lastError }))),

@@ -1,10 +1,12 @@
 /** Pauses a schedule after a number of failed runs in a row: `pauseAfterFailures`, or the default. */
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { recordedByService } from '../../../access/events.ts'
 import { now } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { runs, schedules } from '../../../db/schema.ts'
 import { query, unguarded } from '../../../db/statement.ts'
 import { MAX_FAILURES } from '../contract.ts'
+import { parentOf } from '../joins.ts'
 
 const DEFAULT_FAILURES = 20
 /** How many of the latest runs are read, of which many may have been skipped. */
@@ -56,6 +58,27 @@ export const pauseFailing = unguarded([failed.parameter, now], () =>
         hasFailedTooOften,
       ),
     ),
+)
+
+/** For the statement before. */
+export const recordPauses = recordedByService(
+  [failed.parameter, now],
+  {
+    type: 'schedule.paused',
+    organizationId: schedules.organizationId,
+    id: schedules.id,
+    name: schedules.name,
+    ...parentOf(schedules),
+  },
+  (row) =>
+    query
+      .select(row)
+      .from(failed.table)
+      .innerJoin(
+        schedules,
+        and(failed.matches(schedules, 'organizationId'), eq(schedules.id, failed.column('scheduleId'))),
+      )
+      .where(and(isNotNull(schedules.pausedReason), eq(schedules.updatedAt, now))),
 )
 
 type FailedRun = Readonly<Record<'organizationId' | 'scheduleId' | 'failure' | 'error', string | null>>

@@ -1,6 +1,7 @@
 /** The runs of schedules, in SQL. */
 import { and, asc, desc, eq, gt, gte, isNotNull, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { eventType, guardedChange, recordedAfter, recordedBefore, recordedForEach } from '../../../access/events.ts'
 import { isAccessible, isUnrestricted } from '../../../access/guard.ts'
 import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
@@ -8,11 +9,11 @@ import { accessibleIf, projectFound } from '../../../access/project.ts'
 import { cursor, maxExamined, now, type Parameter, rowLimit, text, textOrNull } from '../../../db/parameters.ts'
 import { asSql, equalsIfGiven, indexedBy } from '../../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules, sessions } from '../../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../../db/statement.ts'
+import { guarded, query } from '../../../db/statement.ts'
 import { ApiError } from '../../../errors.ts'
 import { MAX_EXAMINED } from '../../../http/paging.ts'
 import { hasFailedTooOften, paused } from '../firing/pause-failing.ts'
-import { hasParent, isAgentOf, isProjectOf, isScheduleOf, parentIdOf } from '../joins.ts'
+import { hasParent, isAgentOf, isProjectOf, isScheduleOf, parentIdOf, parentOf } from '../joins.ts'
 import { agentPreconditions, idempotencyKey, projectPreconditions, scheduleId } from '../preconditions.ts'
 import {
   checkAt,
@@ -39,6 +40,8 @@ import {
 import { workFields } from './work.ts'
 
 const id = text('id')
+/** Of the event of a run that is joined to its schedule. */
+const ofRun = { id: runs.id, name: schedules.name, ...parentOf(runs) }
 /** The time of the request that creates a run. */
 const scheduledAt = text('scheduledAt')
 /** Of a page of a schedule's runs: the time that they are before. */
@@ -66,6 +69,8 @@ const fields = {
 /** The run that an earlier request with the same `Idempotency-Key` created. */
 const earlier = alias(runs, 'earlier')
 
+const isNamedSchedule = and(eq(schedules.organizationId, apiKeys.organizationId), eq(schedules.id, scheduleId))
+
 function statementsOf({ readable, changeable }: Pick<typeof projectPreconditions, 'readable' | 'changeable'>) {
   const list = guarded(readable, [before, rowLimit], () =>
     query
@@ -82,7 +87,12 @@ function statementsOf({ readable, changeable }: Pick<typeof projectPreconditions
       .limit(rowLimit),
   )
 
-  const insert = guardedChange(changeable, [scheduledAt, id, idempotencyKey, checkAt], () =>
+  const recordedCreation = recordedAfter(
+    [id, scheduleId],
+    { type: 'run.created', id, name: schedules.name, ...parentOf(schedules) },
+    { join: { table: schedules, on: isNamedSchedule } },
+  )
+  const insert = guardedChange(changeable, [scheduledAt, id, idempotencyKey, checkAt], recordedCreation, () =>
     writeNewRuns(changeable.rows(newRun({ scheduledAt, id, idempotencyKey }))),
   )
 
@@ -248,9 +258,9 @@ export const runsOfSchedule = listed(
  * @param index serves the order, so that no other runs are read than those that are claimed.
  */
 function claimOf(index: string, condition?: SQL) {
-  const claimable = <Fields extends Parameters<typeof listable.rows>[0]>(selected: Fields) =>
+  const claimable = <Fields extends Parameters<typeof listable.rows>[0]>(selected: Fields, further?: SQL) =>
     listable
-      .rows(selected, hasParent)
+      .rows(selected, and(hasParent, further))
       .innerJoin(
         indexedBy(runs, index),
         and(eq(runs.organizationId, apiKeys.organizationId), isPending, isNull(runs.checkAt), condition),
@@ -260,12 +270,13 @@ function claimOf(index: string, condition?: SQL) {
       .leftJoin(agents, isAgentOf(runs))
       .orderBy(asc(runs.id))
       .limit(rowLimit)
+  const recordedClaims = recordedForEach(listable, [rowLimit], { type: 'run.claimed', ...ofRun }, claimable)
   return {
     /** Runs before the claim, in the same transaction, and finds the same runs. */
     selectClaimable: guarded(listable, [leaseExpiresAt, rowLimit], () =>
       claimable({ ...asSql(workFields), leaseExpiresAt: claimEnd(now).as('leaseExpiresAt') }),
     ),
-    claim: guardedChange(listable, [claimId, leaseExpiresAt, rowLimit], () =>
+    claim: guardedChange(listable, [claimId, leaseExpiresAt, rowLimit], recordedClaims, () =>
       writeClaim(claimable(asSql({ organizationId: runs.organizationId, id: runs.id }))),
     ),
   }
@@ -307,7 +318,14 @@ export const acknowledgeable = requiring(namedRun, {
   ),
 })
 
-export const acknowledge = guardedChange(acknowledgeable, [], () =>
+const recordedAcknowledgement = recordedBefore(
+  acknowledgeable,
+  [],
+  { type: 'run.acknowledged', ...ofRun },
+  eq(runs.status, 'pending'),
+)
+
+export const acknowledge = guardedChange(acknowledgeable, [], recordedAcknowledgement, () =>
   writeAcknowledgement(acknowledgeable.organizationId),
 )
 
@@ -395,10 +413,35 @@ export const completable = requiring(
   },
 )
 
-export const complete = guardedChange(completable, [message], () => writeOutcome(completable.organizationId))
+const recordedOutcome = recordedBefore(
+  completable,
+  [outcome],
+  { type: eventType(sql`'run.' || ${outcome}`), ...ofRun },
+  isUnfinished,
+)
+
+export const complete = guardedChange(completable, [message], recordedOutcome, () =>
+  writeOutcome(completable.organizationId),
+)
+
+const itsSchedule = query
+  .select({ id: runs.scheduleId })
+  .from(runs)
+  .where(and(eq(runs.organizationId, apiKeys.organizationId), eq(runs.id, runId)))
+const recordedPause = recordedAfter(
+  [runId],
+  { type: 'schedule.paused', id: schedules.id, name: schedules.name, ...parentOf(schedules) },
+  {
+    join: {
+      table: schedules,
+      on: and(eq(schedules.organizationId, apiKeys.organizationId), eq(schedules.id, itsSchedule)),
+    },
+    isByService: true,
+  },
+)
 
 /** After a failure that this request recorded. */
-export const pauseIfFailing = guarded(completable, [message], () =>
+export const pauseIfFailing = guardedChange(completable, [message], recordedPause, () =>
   query
     .update(schedules)
     .set(paused(sql`'task'`, sql`${message}`))

@@ -1,0 +1,98 @@
+import { type EventType, pathOfResource, resourceOf } from '../../access/event-types.ts'
+import { one } from '../../access/request-context.ts'
+import type { RowOf } from '../../db/statement.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { toPage, toPaging } from '../../http/paging.ts'
+import { listAuditEventsContract, listEventsContract } from './contract.ts'
+import { fromCursor, oldestKept as oldestKeptAt, sequenceOf, timeOf, toCursor } from './sequence.ts'
+import { auditable, feed, readable, selectEnd, trail } from './statements.ts'
+
+/** An event as the API returns it. */
+export function toEvent(row: RowOf<typeof feed.select>) {
+  const { id, resourceId, parentId, resourceName, projectId, apiKeyId, apiKeyName, userId, requestId } = row
+  const type = row.type as EventType
+  return {
+    id,
+    type,
+    resource: {
+      type: resourceOf(type),
+      id: resourceId,
+      path: pathOfResource(type, { id: resourceId, parentId, projectId }),
+      name: resourceName,
+    },
+    projectId,
+    actor: apiKeyId === null ? null : { apiKeyId, apiKeyName: apiKeyName ?? '', userId },
+    requestId,
+    createdAt: timeOf(row.sequence),
+  }
+}
+
+interface SentFilters {
+  readonly types?: string | undefined
+  readonly resource?: string | undefined
+  readonly projectId?: string | undefined
+  readonly apiKeyId?: string | undefined
+  readonly userId?: string | undefined
+}
+
+/** The values of the filters: one that is null holds for every event. */
+function toFilters({ types, resource, projectId, apiKeyId, userId }: SentFilters) {
+  const slash = resource?.indexOf('/') ?? 0
+  const filters = {
+    types: types === undefined ? null : JSON.stringify(types.split(',')),
+    resourceTypes: resource === undefined ? null : `${resource.slice(0, slash)}.*`,
+    resourceId: resource === undefined ? null : resource.slice(slash + 1),
+    projectId: projectId ?? null,
+    apiKeyId: apiKeyId ?? null,
+    userId: userId ?? null,
+  }
+  return { ...filters, isFiltered: Number(Object.values(filters).some((filter) => filter !== null)) }
+}
+
+export const listEvents = endpoint(listEventsContract, async (c, context) => {
+  const query = c.req.valid('query')
+  const oldestKept = oldestKeptAt(context.now)
+  const isAtEnd = query.after === 'now'
+  const after = query.after === undefined || isAtEnd ? oldestKept - 1 : fromCursor(query.after)
+  const { rowLimit } = toPaging(query)
+  const { events, lastExamined, end } = await context.run(
+    readable,
+    {
+      events: isAtEnd ? [] : [feed.select],
+      lastExamined: isAtEnd ? [] : [feed.selectLastExamined],
+      end: one(selectEnd),
+    },
+    { after, oldestKept, rowLimit, ...toFilters(query) },
+  )
+  const rows = events.slice(0, rowLimit - 1)
+  const last = end.sequence ?? 0
+  const examined = rows.length < events.length ? rows.at(-1)?.sequence : lastExamined[0]?.sequence
+  const next = Math.max(examined ?? last, isAtEnd ? 0 : after)
+  return { body: { items: rows.map(toEvent), nextCursor: toCursor(next), hasMore: next < last } }
+})
+
+export const listAuditEvents = endpoint(listAuditEventsContract, async (c, context) => {
+  const query = c.req.valid('query')
+  const { since, until, cursor } = query
+  const ends = [until === undefined ? Number.MAX_SAFE_INTEGER : sequenceOf(until)]
+  if (cursor !== undefined) ends.push(fromCursor(cursor))
+  const { rowLimit } = toPaging(query)
+  const { events, lastExamined } = await context.run(
+    auditable,
+    { events: trail.select, lastExamined: trail.selectLastExamined },
+    {
+      first: since === undefined ? 0 : sequenceOf(since),
+      before: Math.min(...ends),
+      rowLimit,
+      ...toFilters(query),
+    },
+  )
+  const [examined] = lastExamined
+  const { items, nextCursor } = toPage(
+    events,
+    query,
+    ({ sequence }) => toCursor(sequence),
+    examined && { id: toCursor(examined.sequence) },
+  )
+  return { body: { items: items.map(toEvent), nextCursor } }
+})
