@@ -29,6 +29,7 @@ export const EVENT_TYPES = {
   'run.created': 'A request created a run. Runs that a schedule fires have no event.',
   'run.claimed': 'A worker claimed a run.',
   'run.acknowledged': 'A worker acknowledged a run.',
+  'run.redelivered': 'A run is sent to the run endpoint again.',
   'run.succeeded': 'A worker completed a run with success.',
   'run.failed': 'A run failed: its work, its delivery, or by its time limit.',
   'run-endpoint.set': 'The run endpoint got a URL.',
