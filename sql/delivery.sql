@@ -1,3 +1,610 @@
+-- src/resources/events/delivery/statements.ts
+
+-- markQueued
+update "eventEndpoints"
+set
+  "leaseId" = null,
+  "leaseExpiresAt" = :queuedUntil
+from
+  json_each(:found) as "found"
+where
+  (
+    (
+      "eventEndpoints"."organizationId" = ("found".value ->> 'organizationId')
+      and "eventEndpoints"."id" = ("found".value ->> 'id')
+    )
+    and (
+      (
+        "eventEndpoints"."disabledAt" is null
+        and (
+          "eventEndpoints"."nextAttemptAt" is null
+          or "eventEndpoints"."nextAttemptAt" <= :now
+        )
+      )
+      and (
+        "eventEndpoints"."leaseExpiresAt" is null
+        or "eventEndpoints"."leaseExpiresAt" <= :now
+      )
+    )
+  );
+
+-- markSlow
+update "eventEndpoints"
+set
+  "slowUntil" = :slowUntil
+where
+  (
+    "eventEndpoints"."organizationId" = :organizationId
+    and "eventEndpoints"."id" = :endpointId
+  );
+
+-- moveUnwanting
+update "eventEndpoints"
+set
+  "deliveredSequence" = coalesce(
+    (
+      select
+        max("sequence")
+      from
+        (
+          select
+            "sequence",
+            "type",
+            "projectId"
+          from
+            "auditEvents"
+          where
+            (
+              "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+              and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+            )
+          order by
+            "auditEvents"."sequence" asc
+          limit
+            + 1000
+        ) "near"
+      having
+        count(*) = 1000
+    ),
+    (
+      select
+        max("sequence")
+      from
+        (
+          select
+            "sequence",
+            "type",
+            "projectId"
+          from
+            "auditEvents"
+          where
+            (
+              "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+              and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+            )
+          order by
+            "auditEvents"."sequence" asc
+          limit
+            + 1000
+        ) "near"
+      where
+        "near"."sequence" <= :dayAgo
+    )
+  )
+where
+  (
+    (
+      (
+        "eventEndpoints"."disabledAt" is null
+        and (
+          "eventEndpoints"."nextAttemptAt" is null
+          or "eventEndpoints"."nextAttemptAt" <= :now
+        )
+      )
+      and (
+        "eventEndpoints"."leaseExpiresAt" is null
+        or "eventEndpoints"."leaseExpiresAt" <= :now
+      )
+    )
+    and "eventEndpoints"."messageEnd" is null
+    and not exists (
+      select
+        1
+      from
+        (
+          select
+            "sequence",
+            "type",
+            "projectId"
+          from
+            "auditEvents"
+          where
+            (
+              "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+              and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+            )
+          order by
+            "auditEvents"."sequence" asc
+          limit
+            + 1000
+        ) "near"
+      where
+        (
+          (
+            "eventEndpoints"."types" is null
+            or exists (
+              select
+                1
+              from
+                json_each("eventEndpoints"."types") as "wanted"
+              where
+                "near"."type" glob "wanted".value
+            )
+          )
+          and (
+            "eventEndpoints"."projectId" is null
+            or "near"."projectId" = "eventEndpoints"."projectId"
+          )
+        )
+    )
+    and coalesce(
+      (
+        select
+          max("sequence")
+        from
+          (
+            select
+              "sequence",
+              "type",
+              "projectId"
+            from
+              "auditEvents"
+            where
+              (
+                "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+                and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+              )
+            order by
+              "auditEvents"."sequence" asc
+            limit
+              + 1000
+          ) "near"
+        having
+          count(*) = 1000
+      ),
+      (
+        select
+          max("sequence")
+        from
+          (
+            select
+              "sequence",
+              "type",
+              "projectId"
+            from
+              "auditEvents"
+            where
+              (
+                "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+                and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+              )
+            order by
+              "auditEvents"."sequence" asc
+            limit
+              + 1000
+          ) "near"
+        where
+          "near"."sequence" <= :dayAgo
+      )
+    ) is not null
+  );
+
+-- recordDisabling
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "eventEndpoints"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "eventEndpoints"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'event-endpoint.disabled' as "type",
+  "id" as "resourceId",
+  null as "parentId",
+  "url" as "resourceName",
+  null as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  "eventEndpoints"
+where
+  (
+    (
+      "eventEndpoints"."organizationId" = :organizationId
+      and "eventEndpoints"."id" = :endpointId
+    )
+    and "eventEndpoints"."disabledAt" = :disabledAt
+    and changes() > 0
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
+
+-- selectBehind
+select
+  "organizationId",
+  "id",
+  coalesce("slowUntil" > :now, 0) as "isSlow"
+from
+  "eventEndpoints"
+where
+  (
+    (
+      (
+        "eventEndpoints"."disabledAt" is null
+        and (
+          "eventEndpoints"."nextAttemptAt" is null
+          or "eventEndpoints"."nextAttemptAt" <= :now
+        )
+      )
+      and (
+        "eventEndpoints"."leaseExpiresAt" is null
+        or "eventEndpoints"."leaseExpiresAt" <= :now
+      )
+    )
+    and (
+      "eventEndpoints"."messageEnd" is not null
+      or not not exists (
+        select
+          1
+        from
+          (
+            select
+              "sequence",
+              "type",
+              "projectId"
+            from
+              "auditEvents"
+            where
+              (
+                "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+                and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+              )
+            order by
+              "auditEvents"."sequence" asc
+            limit
+              + 1000
+          ) "near"
+        where
+          (
+            (
+              "eventEndpoints"."types" is null
+              or exists (
+                select
+                  1
+                from
+                  json_each("eventEndpoints"."types") as "wanted"
+                where
+                  "near"."type" glob "wanted".value
+              )
+            )
+            and (
+              "eventEndpoints"."projectId" is null
+              or "near"."projectId" = "eventEndpoints"."projectId"
+            )
+          )
+      )
+    )
+  )
+limit
+  + 1000;
+
+-- selectIsSlow
+select
+  coalesce("slowUntil" > :now, 0) as "isSlow"
+from
+  "eventEndpoints"
+where
+  (
+    "eventEndpoints"."organizationId" = :organizationId
+    and "eventEndpoints"."id" = :endpointId
+  );
+
+-- selectMessage
+select
+  "auditEvents"."sequence",
+  "auditEvents"."id",
+  "auditEvents"."type",
+  "auditEvents"."resourceId",
+  "auditEvents"."parentId",
+  "auditEvents"."resourceName",
+  "auditEvents"."projectId",
+  "auditEvents"."apiKeyId",
+  "auditEvents"."apiKeyName",
+  "auditEvents"."userId",
+  "auditEvents"."requestId",
+  "users"."name",
+  "projects"."name"
+from
+  "eventEndpoints"
+  inner join "auditEvents" on (
+    "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+    and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+    and "auditEvents"."sequence" <= "eventEndpoints"."messageEnd"
+  )
+  left join "users" on (
+    "eventEndpoints"."format" = 'text'
+    and "users"."organizationId" = "auditEvents"."organizationId"
+    and "users"."id" = "auditEvents"."userId"
+  )
+  left join "projects" on (
+    "eventEndpoints"."format" = 'text'
+    and "projects"."organizationId" = "auditEvents"."organizationId"
+    and "projects"."id" = "auditEvents"."projectId"
+  )
+where
+  (
+    (
+      "eventEndpoints"."organizationId" = :organizationId
+      and "eventEndpoints"."id" = :endpointId
+    )
+    and "eventEndpoints"."leaseId" = :leaseId
+    and (
+      (
+        "eventEndpoints"."types" is null
+        or exists (
+          select
+            1
+          from
+            json_each("eventEndpoints"."types") as "wanted"
+          where
+            "auditEvents"."type" glob "wanted".value
+        )
+      )
+      and (
+        "eventEndpoints"."projectId" is null
+        or "auditEvents"."projectId" = "eventEndpoints"."projectId"
+      )
+    )
+  )
+order by
+  "auditEvents"."sequence" asc;
+
+-- storeResult
+update "eventEndpoints"
+set
+  "deliveredSequence" = case
+    when (
+      :acceptedEnd is not null
+      and "eventEndpoints"."messageId" = :messageId
+    ) then :acceptedEnd
+    else "eventEndpoints"."deliveredSequence"
+  end,
+  "messageId" = case
+    when not coalesce(
+      (
+        :acceptedEnd is not null
+        and "eventEndpoints"."messageId" = :messageId
+      ),
+      0
+    ) then "eventEndpoints"."messageId"
+  end,
+  "messageEnd" = case
+    when not coalesce(
+      (
+        :acceptedEnd is not null
+        and "eventEndpoints"."messageId" = :messageId
+      ),
+      0
+    ) then "eventEndpoints"."messageEnd"
+  end,
+  "leaseId" = null,
+  "leaseExpiresAt" = null,
+  "failures" = cast(:failures as integer),
+  "failingSince" = :failingSince,
+  "nextAttemptAt" = :nextAttemptAt,
+  "disabledAt" = coalesce("eventEndpoints"."disabledAt", :disabledAt),
+  "disabledReason" = coalesce("eventEndpoints"."disabledReason", :disabledReason),
+  "lastAttempts" = case
+    when :attempt is null then "eventEndpoints"."lastAttempts"
+    else json_remove('[' || :attempt || coalesce(',' || substr("eventEndpoints"."lastAttempts", 2), ']'), '$[10]')
+  end
+where
+  (
+    (
+      "eventEndpoints"."organizationId" = :organizationId
+      and "eventEndpoints"."id" = :endpointId
+    )
+    and "eventEndpoints"."leaseId" = :leaseId
+  );
+
+-- take
+update "eventEndpoints"
+set
+  "messageId" = coalesce("eventEndpoints"."messageId", :newMessageId),
+  "messageEnd" = coalesce(
+    "eventEndpoints"."messageEnd",
+    (
+      select
+        max("sequence")
+      from
+        (
+          select
+            "examined"."sequence" as "sequence",
+            row_number() over (
+              order by
+                "examined"."sequence"
+            ) as "position"
+          from
+            (
+              select
+                "sequence",
+                "type",
+                "projectId"
+              from
+                "auditEvents"
+              where
+                (
+                  "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+                  and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+                )
+              order by
+                "auditEvents"."sequence" asc
+              limit
+                + 2500
+            ) "examined"
+          where
+            (
+              (
+                "eventEndpoints"."types" is null
+                or exists (
+                  select
+                    1
+                  from
+                    json_each("eventEndpoints"."types") as "wanted"
+                  where
+                    "examined"."type" glob "wanted".value
+                )
+              )
+              and (
+                "eventEndpoints"."projectId" is null
+                or "examined"."projectId" = "eventEndpoints"."projectId"
+              )
+            )
+        )
+      where
+        "position" <= case
+          when not "eventEndpoints"."batch" then 1
+          when "eventEndpoints"."format" = 'text' then 20
+          else 100
+        end
+    )
+  ),
+  "leaseId" = :leaseId,
+  "leaseExpiresAt" = :leaseExpiresAt
+where
+  (
+    (
+      "eventEndpoints"."organizationId" = :organizationId
+      and "eventEndpoints"."id" = :endpointId
+    )
+    and (
+      "eventEndpoints"."leaseId" is null
+      or "eventEndpoints"."leaseExpiresAt" <= :now
+    )
+    and (
+      "eventEndpoints"."disabledAt" is null
+      and (
+        "eventEndpoints"."nextAttemptAt" is null
+        or "eventEndpoints"."nextAttemptAt" <= :now
+      )
+    )
+    and (
+      :isSlow
+      or not coalesce("eventEndpoints"."slowUntil" > :now, 0)
+    )
+  )
+returning
+  "organizationId",
+  "id",
+  "format",
+  "sealedUrl",
+  "sealedSecret",
+  case
+    when "previousExpiresAt" > :now then "previousSealedSecret"
+  end as "previousSealedSecret",
+  "messageId" as "messageId",
+  "messageEnd",
+  "failures",
+  "failingSince",
+  (
+    select
+      max("sequence")
+    from
+      (
+        select
+          "sequence",
+          "type",
+          "projectId"
+        from
+          "auditEvents"
+        where
+          (
+            "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+            and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+          )
+        order by
+          "auditEvents"."sequence" asc
+        limit
+          + 2500
+      ) "examined"
+  ) as "examinedEnd",
+  (
+    select
+      max("sequence")
+    from
+      "auditEvents"
+    where
+      "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+  ) as "end";
+
 -- src/resources/schedules/delivery/check-runs.ts
 
 -- selectToCheck
@@ -158,7 +765,38 @@ where
       ("goneEndpoints".value ->> 'endpointCreatedAt')
     from
       json_each(:goneEndpoints) as "goneEndpoints"
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- recordResults
 update "runs"
@@ -584,4 +1222,35 @@ from
     and "schedules"."id" = "runs"."scheduleId"
   )
 where
-  "runs"."status" = 'failed';
+  "runs"."status" = 'failed'
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";

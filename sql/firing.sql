@@ -453,7 +453,38 @@ where
   (
     "schedules"."pausedReason" is not null
     and "schedules"."updatedAt" = :now
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- src/resources/schedules/firing/record-missed.ts
 

@@ -259,7 +259,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- deletable.check
 select
@@ -559,7 +590,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- pinnable.check
 select
@@ -1020,7 +1082,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- placeable.check
 select

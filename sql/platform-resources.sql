@@ -256,7 +256,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- statements.readable.check
 select
@@ -655,7 +686,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- statements.archivable.check
 select
@@ -888,7 +950,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- src/resources/platform-resources/projects.ts
 
@@ -1176,7 +1269,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- statements.readable.check
 select
@@ -1674,7 +1798,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- statements.archivable.check
 select
@@ -1935,7 +2090,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- src/resources/platform-resources/pull-requests.ts
 
@@ -2306,7 +2492,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- statements.readable.check
 select
@@ -2943,7 +3160,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- src/resources/platform-resources/sessions.ts
 
@@ -3314,7 +3562,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- statements.readable.check
 select
@@ -3951,7 +4230,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- src/resources/platform-resources/users.ts
 
@@ -4209,7 +4519,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- statements.readable.check
 select
@@ -4816,7 +5157,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- statements.deletion.recordUserKeys
 insert into
@@ -4962,7 +5334,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- statements.deletion.revokeUserKeys
 update "apiKeys"

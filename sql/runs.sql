@@ -292,7 +292,38 @@ where
           )
       )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- acknowledgeable.check
 select
@@ -746,7 +777,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- agentScheduleRuns.updateLastRun
 update "schedules"
@@ -1441,7 +1503,38 @@ where
 order by
   "runs"."id" asc
 limit
-  + :rowLimit;
+  + :rowLimit
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- claimOfProject.selectClaimable
 select
@@ -1819,7 +1912,38 @@ where
 order by
   "runs"."id" asc
 limit
-  + :rowLimit;
+  + :rowLimit
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- completable.check
 select
@@ -2288,7 +2412,38 @@ where
           )
       )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- listable.check
 select
@@ -2753,7 +2908,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- pendingRuns.select
 select
@@ -3370,7 +3556,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- projectScheduleRuns.updateLastRun
 update "schedules"
@@ -3813,7 +4030,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- redeliverable.check
 select

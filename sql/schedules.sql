@@ -879,7 +879,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- agentSchedules.selectCreated
 select
@@ -1321,7 +1352,38 @@ where
           )
       )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- agentSchedules.list
 select
@@ -1837,7 +1899,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- agentSchedules.recordDeletion
 insert into
@@ -2042,7 +2135,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- organizationListable.check
 select
@@ -2259,7 +2383,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- projectSchedules.selectCreated
 select
@@ -2735,7 +2890,38 @@ where
           )
       )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- projectSchedules.list
 select
@@ -3320,7 +3506,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- projectSchedules.recordDeletion
 insert into
@@ -3558,7 +3775,38 @@ where
           and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
         )
     )
-  );
+  )
+returning
+  "organizationId",
+  "type",
+  "projectId",
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          "id",
+          'types',
+          json("types"),
+          'projectId',
+          "projectId",
+          'isSlow',
+          coalesce("slowUntil" > :event.instant, 0)
+        )
+      )
+    from
+      "eventEndpoints"
+    where
+      (
+        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
+        and "eventEndpoints"."disabledAt" is null
+        and "eventEndpoints"."nextAttemptAt" is null
+        and (
+          "eventEndpoints"."leaseExpiresAt" is null
+          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
+        )
+      )
+  ) as "endpoints";
 
 -- selectLastExamined
 select

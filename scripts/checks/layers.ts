@@ -27,7 +27,7 @@ const LAYERS = {
   'client/src client/generate.ts': '',
   'src/contracts.ts': 'src/**',
   'src/index.ts': 'src/**',
-  'src/app.ts src/scheduled.ts': 'src/**',
+  'src/app.ts src/deliveries.ts src/scheduled.ts': 'src/**',
   'src/health.ts src/operations.ts': 'src/**',
   'src/maintenance': `src/resources/* src/db src/crypto ${BASE}`,
   'src/openapi': 'src/**',

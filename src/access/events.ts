@@ -2,12 +2,12 @@
  * Events: one for each change, written in the batch of the change. The database runs one batch at a time, so the number
  * that an event gets within it is the order of the commits (docs/design.md, "Events").
  */
-import { and, eq, gte, isNull, notExists, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, gte, isNull, lte, notExists, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteInsertSelectQueryBuilder, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
 import { now, number, type Parameter, text, textOrNull } from '../db/parameters.ts'
 import { insertRow } from '../db/rows.ts'
-import { apiKeys, auditEvents } from '../db/schema.ts'
+import { apiKeys, auditEvents, eventEndpoints } from '../db/schema.ts'
 import { type Compilable, guarded, query, type ResultRow, type Statement, unguarded } from '../db/statement.ts'
 import type { EventType, ResourceOf } from './event-types.ts'
 import { isCallersKey, isInScope } from './guard.ts'
@@ -19,6 +19,7 @@ export const SEQUENCES_PER_MS = 1024
 /** Bound for every request (request-context.ts). No field of a contract can have these names (http/endpoint.ts). */
 const eventId = text('event.id')
 const firstSequence = number('event.firstSequence')
+const instant = text('event.instant')
 const requestId = textOrNull('event.requestId')
 
 /** The values of the statements that record events. @param instant of the request or of the tick. */
@@ -26,6 +27,7 @@ export function eventValues(instant: string, requestId: string | null) {
   return {
     'event.id': newUuid(),
     'event.firstSequence': Date.parse(instant) * SEQUENCES_PER_MS,
+    'event.instant': instant,
     'event.requestId': requestId,
   }
 }
@@ -115,14 +117,50 @@ const isFirstAttempt = (part: Part) =>
 const callersRow = (fields: EventFields, part: Part, actor = caller) =>
   eventRow(fields, apiKeys.organizationId, idOf(part, sql`row_number() over () - 1`), actor)
 
+/** What a recorded event returns: which endpoints may want it (wake.ts). */
+export interface RecordedRow {
+  readonly organizationId: string
+  readonly type: string
+  readonly projectId: string | null
+  /** JSON array of the endpoints that are neither disabled nor failing nor sending. */
+  readonly endpoints: string
+}
+
+const wakeable = query
+  .select({
+    endpoints: sql`json_group_array(json_object('id', ${eventEndpoints.id}, 'types', json(${eventEndpoints.types}),
+      'projectId', ${eventEndpoints.projectId}, 'isSlow', coalesce(${eventEndpoints.slowUntil} > ${instant}, 0)))`,
+  })
+  .from(eventEndpoints)
+  .where(
+    and(
+      eq(eventEndpoints.organizationId, auditEvents.organizationId),
+      isNull(eventEndpoints.disabledAt),
+      isNull(eventEndpoints.nextAttemptAt),
+      // What an endpoint that is sending looks for next has this event too, because batches do not overlap.
+      or(isNull(eventEndpoints.leaseExpiresAt), lte(eventEndpoints.leaseExpiresAt, instant)),
+    ),
+  )
+
+const recordedRow = {
+  organizationId: auditEvents.organizationId,
+  type: auditEvents.type,
+  projectId: auditEvents.projectId,
+  endpoints: sql<string>`${wakeable}`.as('endpoints'),
+}
+
+/** Inserts the rows of events. */
+const insertEvents = (rows: SQLiteInsertSelectQueryBuilder<typeof auditEvents>) =>
+  query.insert(auditEvents).select(rows).returning(recordedRow)
+
 /** A statement that records events. */
-export interface Recording<P extends Parameter = Parameter> extends Statement<unknown, P> {
+export interface Recording<P extends Parameter = Parameter> extends Statement<RecordedRow, P> {
   readonly isRecording: true
   /** True if it runs before the change. */
   readonly isBefore: boolean
 }
 
-function recording<P extends Parameter>(statement: Statement<unknown, P>, isBefore: boolean): Recording<P> {
+function recording<P extends Parameter>(statement: Statement<RecordedRow, P>, isBefore: boolean): Recording<P> {
   return Object.assign(statement, { isRecording: true as const, isBefore })
 }
 
@@ -155,7 +193,7 @@ export function recordedAfter<const Own extends readonly Parameter[]>(
     const row = callersRow(fields, part, isByService ? { requestId } : caller)
     const rows = query.select(row).from(apiKeys).$dynamic()
     if (join) rows.innerJoin(join.table, join.on)
-    return query.insert(auditEvents).select(rows.where(and(mightAct, sql`changes() > 0`, isFirstAttempt(part))))
+    return insertEvents(rows.where(and(mightAct, sql`changes() > 0`, isFirstAttempt(part))))
   })
   return recording(statement, false)
 }
@@ -171,7 +209,7 @@ function recordedFrom<P extends Parameter, const Own extends readonly Parameter[
   rows: (fields: ReturnType<typeof callersRow>, condition: SQL) => ReturnType<Rows>,
   fields: EventFields,
 ): Recording<P | Own[number]> {
-  const build = () => query.insert(auditEvents).select(rows(callersRow(fields, part), isFirstAttempt(part)))
+  const build = () => insertEvents(rows(callersRow(fields, part), isFirstAttempt(part)))
   return recording(guarded({ takes }, parameters, build), true)
 }
 
@@ -225,6 +263,8 @@ export function guardedChange<Result, P extends Parameter, const Own extends rea
   return Object.assign(guarded(preconditions, parameters, build), { recording })
 }
 
+const SERVICE_PARAMETERS = [eventId, firstSequence, instant] as const
+
 /**
  * Records what the service does by itself. It has no actor.
  * @param rows selects the rows, each with the columns of its event.
@@ -233,8 +273,8 @@ export function recordedByService<const Own extends readonly Parameter[]>(
   parameters: Own,
   fields: EventFields & { readonly organizationId: SQLWrapper },
   rows: Rows,
-): Recording<Own[number] | typeof eventId | typeof firstSequence> {
+): Recording<Own[number] | (typeof SERVICE_PARAMETERS)[number]> {
   const newId = sql`substr(${eventId}, 1, 24) || lower(hex(randomblob(6)))`
-  const build = () => query.insert(auditEvents).select(rows(eventRow(fields, fields.organizationId, newId, {})))
-  return recording(unguarded([...parameters, eventId, firstSequence], build), false)
+  const build = () => insertEvents(rows(eventRow(fields, fields.organizationId, newId, {})))
+  return recording(unguarded([...parameters, ...SERVICE_PARAMETERS], build), false)
 }

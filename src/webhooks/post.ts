@@ -11,6 +11,8 @@ export interface Posted {
   readonly attempt: DeliveryAttempt
   /** The body of a response with the status 200; undefined if it is too large or breaks off. */
   readonly body?: ArrayBuffer | undefined
+  /** The `Retry-After` of a 429. */
+  readonly retryAfter?: string | null
 }
 
 /** Sends a webhook. @param headers the signature (signature.ts). */
@@ -38,7 +40,9 @@ export async function post(url: string, headers: Readonly<Record<string, string>
       return { attempt: answered, body: read }
     }
     await response.body?.cancel()
-    return { attempt: answered }
+    return status === 429
+      ? { attempt: answered, retryAfter: response.headers.get('Retry-After') }
+      : { attempt: answered }
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     const problem = isLate ? `No response within ${TIMEOUT_SECONDS} seconds.` : 'The connection failed.'

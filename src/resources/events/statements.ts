@@ -4,7 +4,6 @@ import {
   asc,
   desc,
   eq,
-  exists,
   gt,
   gte,
   isNotNull,
@@ -25,6 +24,7 @@ import { apiKeys, auditEvents } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import { MAX_EXAMINED } from '../../http/paging.ts'
+import { hasType } from './wanted.ts'
 
 /** The number that a page begins after; of an audit trail, the one that it ends before. */
 const after = number('after')
@@ -66,15 +66,7 @@ type EventColumns = Readonly<Record<keyof typeof columns, SQLWrapper>>
 /** True for an event that the filters leave in. */
 const isWanted = (event: Pick<EventColumns, 'type' | 'resourceId' | 'projectId' | 'apiKeyId' | 'userId'>) =>
   and(
-    or(
-      isNull(types),
-      exists(
-        query
-          .select({ one: sql`1` })
-          .from(sql`json_each(${types}) as "wanted"`)
-          .where(sql`${event.type} glob "wanted".value`),
-      ),
-    ),
+    or(isNull(types), hasType(event.type, types)),
     sql`(${resourceId} is null or (${event.resourceId} = ${resourceId} and ${event.type} glob ${resourceTypes}))`,
     equalsIfGiven(event.projectId, projectId),
     equalsIfGiven(event.apiKeyId, apiKeyId),

@@ -33,6 +33,7 @@ import { insertRow, jsonRows } from '../../db/rows.ts'
 import { missedSpans, projects, runs, schedules, sessions } from '../../db/schema.ts'
 import { query } from '../../db/statement.ts'
 import { withAttempt } from '../../webhooks/attempts.ts'
+import { pauseAfter } from '../../webhooks/backoff.ts'
 import type { DeliveryAttempt } from '../../webhooks/contract.ts'
 import { hasRunEndpoint, isScheduleOf, notBeforeRunEndpoint } from './joins.ts'
 import type { reportedOutcome } from './runs/contract.ts'
@@ -319,25 +320,15 @@ export function afterAttempt(run: AttemptedRun, result: AttemptResult | null) {
     const checkAt = new Date().toISOString()
     return { ...attempted, checkAt, lastError: 'HTTP 410: the run endpoint was deleted' }
   }
-  const nextAttemptAt = nextAttempt(attempted.attempts, new Date(), Math.random())?.toISOString()
+  const nextAttemptAt = timeOfAttempt(attempted.attempts)
   if (nextAttemptAt) return { ...attempted, checkAt: nextAttemptAt, nextAttemptAt }
   return { ...attempted, status: 'failed', failure: 'delivery', finishedAt: new Date().toISOString() }
 }
 
-const MINUTE_MS = 60_000
-/** The pause after each attempt but the last: six attempts over about four hours. */
-const PAUSES_MS = [1, 5, 15, 60, 180].map((minutes) => minutes * MINUTE_MS)
-/** Each pause grows by a random share of up to this, so that runs that failed together are not retried together. */
-const JITTER = 0.2
-
-/**
- * The time of the next attempt; undefined after the last one.
- * @param attempts the number of attempts so far.
- * @param random from 0 to 1.
- */
-export function nextAttempt(attempts: number, now: Date, random: number): Date | undefined {
-  const pauseMs = PAUSES_MS[attempts - 1]
-  return pauseMs === undefined ? undefined : new Date(now.getTime() + pauseMs * (1 + JITTER * random))
+/** When the next attempt is due; undefined after the last: six attempts over about four hours. */
+function timeOfAttempt(attempts: number): string | undefined {
+  const pauseMs = pauseAfter(attempts)
+  return pauseMs === undefined ? undefined : new Date(Date.now() + pauseMs).toISOString()
 }
 
 /** The runs of `writeAttempts`. */

@@ -1,6 +1,7 @@
 /** Checks the runs whose `checkAt` is over: `afterCheck` in run-transitions.ts says what becomes of them. */
 import { asc, isNotNull, lte, sql } from 'drizzle-orm'
 import { eventValues } from '../../../access/events.ts'
+import { wake } from '../../../access/wake.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { now } from '../../../db/parameters.ts'
 import { runEndpoints, runs, schedules } from '../../../db/schema.ts'
@@ -62,9 +63,9 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
     const checkable = failure ? toCheck.filter((run) => !sendable.includes(run)) : toCheck
     const found = checkable.map((run) => ({ ...run, ...afterCheck(run, values.now, leaseExpiresAt) }))
     const failed = found.filter(({ failure }) => failure !== null)
-    ;({ toCheck } = await runBatch(
+    const stored = await runBatch(
       DB,
-      { storeChecked, recordFailures, pauseFailing, recordPauses, toCheck: selectToCheck },
+      { storeChecked, failures: recordFailures, pauseFailing, pauses: recordPauses, toCheck: selectToCheck },
       {
         ...values,
         ...eventValues(values.now, null),
@@ -72,7 +73,9 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
         checked: checked.value(found),
         ...failuresOf(failed.map((run) => ({ ...run, error: run.lastError }))),
       },
-    ))
+    )
+    await wake(queues, [...stored.failures, ...stored.pauses])
+    toCheck = stored.toCheck
     if (failure) throw failure.error
   }
 }

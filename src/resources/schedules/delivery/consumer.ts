@@ -4,6 +4,7 @@
  */
 import { and, eq, sql } from 'drizzle-orm'
 import { eventValues, recordedByService } from '../../../access/events.ts'
+import { wake } from '../../../access/wake.ts'
 import { parseKeyRing } from '../../../crypto/key-ring.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { now, text } from '../../../db/parameters.ts'
@@ -88,21 +89,13 @@ export const markSlow = unguarded([slowEndpoints.parameter, slowUntil], () =>
     .where(isRunEndpointIn(slowEndpoints)),
 )
 
-/** @throws if D1 or a queue fails. Then the queue repeats the batch, and runs may be sent again, with the same id. */
-export async function deliverRuns(
-  batch: MessageBatch<RunMessage>,
-  environment: Environment,
-  context: Pick<ExecutionContext, 'waitUntil'>,
-): Promise<void> {
-  for (const { body } of batch.messages) await deliverMessage(body, environment, context)
-}
-
 /**
  * On the queue of slow run endpoints, a message is held until all of its runs have a response, which limits how many
  * are sent at the same time. On the first queue, requests without an early response continue after the message;
  * `checkAt` ends their lease.
+ * @throws if D1 or a queue fails. Then the queue repeats the message, and runs may be sent again, with the same id.
  */
-async function deliverMessage(
+export async function deliverRuns(
   { runs, isSlow = false }: RunMessage,
   environment: Environment,
   context: Pick<ExecutionContext, 'waitUntil'>,
@@ -125,24 +118,36 @@ async function deliverMessage(
     }),
   )
   const isInTime = await Promise.race([sending.then(() => true), scheduler.wait(SLOW_MS).then(() => false)])
-  if (isInTime) return record(DB, settled)
+  if (isInTime) return record(environment, settled)
 
   const answered = settled.splice(0)
   const unanswered = deliveries.filter(({ id }) => !answered.some((result) => result.id === id))
-  await record(DB, answered, unanswered)
-  const rest = sending.then(() => record(DB, settled))
+  await record(environment, answered, unanswered)
+  const rest = sending.then(() => record(environment, settled))
   if (isSlow) return rest
   const [{ organizationId } = { organizationId: '' }] = unanswered
   context.waitUntil(rest.catch((error) => logFailure(organizationId, error)))
 }
 
 /** @param slow the deliveries whose run endpoints are slow. */
-async function record(database: D1Database, sent: readonly Recorded[], slow: readonly Delivery[] = []): Promise<void> {
+async function record(
+  environment: Environment,
+  sent: readonly Recorded[],
+  slow: readonly Delivery[] = [],
+): Promise<void> {
   const now = new Date()
   const failed = sent.filter(({ status }) => status === 'failed')
-  await runBatch(
-    database,
-    { recordResults, recordFailures, pauseFailing, recordPauses, recordGone, deleteGone, markSlow },
+  const { failures, pauses, gone } = await runBatch(
+    environment.DB,
+    {
+      recordResults,
+      failures: recordFailures,
+      pauseFailing,
+      pauses: recordPauses,
+      gone: recordGone,
+      deleteGone,
+      markSlow,
+    },
     {
       now: now.toISOString(),
       ...eventValues(now.toISOString(), null),
@@ -154,6 +159,7 @@ async function record(database: D1Database, sent: readonly Recorded[], slow: rea
       slowEndpoints: slowEndpoints.value(slow),
     },
   )
+  await wake(environment, [...failures, ...pauses, ...gone])
 }
 
 function logFailure(organizationId: string, error: unknown): void {

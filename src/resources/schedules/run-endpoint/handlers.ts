@@ -3,8 +3,8 @@ import { parseKeyRing } from '../../../crypto/key-ring.ts'
 import { seal } from '../../../crypto/sealed-value.ts'
 import { isOn } from '../../../environment.ts'
 import { endpoint } from '../../../http/endpoint.ts'
-import { describeProblem, describeSent } from '../../../http/problems.ts'
-import { problemOfReceiver } from '../../../webhooks/receiver-url.ts'
+import { describeProblem } from '../../../http/problems.ts'
+import { describeOrigin, problemOfReceiver } from '../../../webhooks/receiver-url.ts'
 import { mintSecret } from '../../../webhooks/signature.ts'
 import {
   deleteRunEndpointContract,
@@ -30,12 +30,6 @@ async function newSecret(context: RequestContext) {
   const ring = parseKeyRing(context.environment.ENCRYPTION_KEYS)
   const sealedSecret = await seal(secret, secretContext(organizationId), ring)
   return { secret, values: { sealedSecret, sealedFor: organizationId } }
-}
-
-/** The origin of the URL. The rest may contain a secret. */
-function describeOrigin(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  return parsed?.host ? describeSent(`${parsed.protocol}//${parsed.host}`) : describeSent(url, true)
 }
 
 export const putRunEndpoint = endpoint(putRunEndpointContract, async (c, context) => {
