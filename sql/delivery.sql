@@ -38,167 +38,6 @@ where
     and "eventEndpoints"."id" = :endpointId
   );
 
--- moveUnwanting
-update "eventEndpoints"
-set
-  "deliveredSequence" = coalesce(
-    (
-      select
-        max("sequence")
-      from
-        (
-          select
-            "sequence",
-            "type",
-            "projectId"
-          from
-            "auditEvents"
-          where
-            (
-              "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
-              and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
-            )
-          order by
-            "auditEvents"."sequence" asc
-          limit
-            + 1000
-        ) "near"
-      having
-        count(*) = 1000
-    ),
-    (
-      select
-        max("sequence")
-      from
-        (
-          select
-            "sequence",
-            "type",
-            "projectId"
-          from
-            "auditEvents"
-          where
-            (
-              "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
-              and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
-            )
-          order by
-            "auditEvents"."sequence" asc
-          limit
-            + 1000
-        ) "near"
-      where
-        "near"."sequence" <= :dayAgo
-    )
-  )
-where
-  (
-    (
-      (
-        "eventEndpoints"."disabledAt" is null
-        and (
-          "eventEndpoints"."nextAttemptAt" is null
-          or "eventEndpoints"."nextAttemptAt" <= :now
-        )
-      )
-      and (
-        "eventEndpoints"."leaseExpiresAt" is null
-        or "eventEndpoints"."leaseExpiresAt" <= :now
-      )
-    )
-    and "eventEndpoints"."messageEnd" is null
-    and not exists (
-      select
-        1
-      from
-        (
-          select
-            "sequence",
-            "type",
-            "projectId"
-          from
-            "auditEvents"
-          where
-            (
-              "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
-              and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
-            )
-          order by
-            "auditEvents"."sequence" asc
-          limit
-            + 1000
-        ) "near"
-      where
-        (
-          (
-            "eventEndpoints"."types" is null
-            or exists (
-              select
-                1
-              from
-                json_each("eventEndpoints"."types") as "wanted"
-              where
-                "near"."type" glob "wanted".value
-            )
-          )
-          and (
-            "eventEndpoints"."projectId" is null
-            or "near"."projectId" = "eventEndpoints"."projectId"
-          )
-        )
-    )
-    and coalesce(
-      (
-        select
-          max("sequence")
-        from
-          (
-            select
-              "sequence",
-              "type",
-              "projectId"
-            from
-              "auditEvents"
-            where
-              (
-                "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
-                and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
-              )
-            order by
-              "auditEvents"."sequence" asc
-            limit
-              + 1000
-          ) "near"
-        having
-          count(*) = 1000
-      ),
-      (
-        select
-          max("sequence")
-        from
-          (
-            select
-              "sequence",
-              "type",
-              "projectId"
-            from
-              "auditEvents"
-            where
-              (
-                "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
-                and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
-              )
-            order by
-              "auditEvents"."sequence" asc
-            limit
-              + 1000
-          ) "near"
-        where
-          "near"."sequence" <= :dayAgo
-      )
-    ) is not null
-  );
-
 -- recordDisabling
 insert into
   "auditEvents" (
@@ -281,7 +120,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -311,9 +150,73 @@ where
     )
     and (
       "eventEndpoints"."messageEnd" is not null
-      or not not exists (
+      or (
+        exists (
+          select
+            1
+          from
+            (
+              select
+                "sequence",
+                "type",
+                "projectId"
+              from
+                "auditEvents"
+              where
+                (
+                  "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+                  and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+                )
+              order by
+                "auditEvents"."sequence" asc
+              limit
+                + 1000
+            ) "near"
+          where
+            (
+              (
+                "eventEndpoints"."types" is null
+                or exists (
+                  select
+                    1
+                  from
+                    json_each("eventEndpoints"."types") as "wanted"
+                  where
+                    "near"."type" glob "wanted".value
+                )
+              )
+              and (
+                "eventEndpoints"."projectId" is null
+                or "near"."projectId" = "eventEndpoints"."projectId"
+              )
+            )
+        )
+        or (
+          select
+            count(*)
+          from
+            (
+              select
+                "sequence",
+                "type",
+                "projectId"
+              from
+                "auditEvents"
+              where
+                (
+                  "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+                  and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+                )
+              order by
+                "auditEvents"."sequence" asc
+              limit
+                + 1000
+            ) "near"
+        ) = 1000
+      )
+      or (
         select
-          1
+          min("near"."sequence")
         from
           (
             select
@@ -332,25 +235,7 @@ where
             limit
               + 1000
           ) "near"
-        where
-          (
-            (
-              "eventEndpoints"."types" is null
-              or exists (
-                select
-                  1
-                from
-                  json_each("eventEndpoints"."types") as "wanted"
-                where
-                  "near"."type" glob "wanted".value
-              )
-            )
-            and (
-              "eventEndpoints"."projectId" is null
-              or "near"."projectId" = "eventEndpoints"."projectId"
-            )
-          )
-      )
+      ) <= :dayAgo
     )
   )
 limit
@@ -473,7 +358,72 @@ where
       and "eventEndpoints"."id" = :endpointId
     )
     and "eventEndpoints"."leaseId" = :leaseId
-  );
+  )
+returning
+  (
+    exists (
+      select
+        1
+      from
+        (
+          select
+            "sequence",
+            "type",
+            "projectId"
+          from
+            "auditEvents"
+          where
+            (
+              "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+              and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+            )
+          order by
+            "auditEvents"."sequence" asc
+          limit
+            + 1000
+        ) "near"
+      where
+        (
+          (
+            "eventEndpoints"."types" is null
+            or exists (
+              select
+                1
+              from
+                json_each("eventEndpoints"."types") as "wanted"
+              where
+                "near"."type" glob "wanted".value
+            )
+          )
+          and (
+            "eventEndpoints"."projectId" is null
+            or "near"."projectId" = "eventEndpoints"."projectId"
+          )
+        )
+    )
+    or (
+      select
+        count(*)
+      from
+        (
+          select
+            "sequence",
+            "type",
+            "projectId"
+          from
+            "auditEvents"
+          where
+            (
+              "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+              and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+            )
+          order by
+            "auditEvents"."sequence" asc
+          limit
+            + 1000
+        ) "near"
+    ) = 1000
+  ) as "isBehind";
 
 -- take
 update "eventEndpoints"
@@ -487,11 +437,7 @@ set
       from
         (
           select
-            "examined"."sequence" as "sequence",
-            row_number() over (
-              order by
-                "examined"."sequence"
-            ) as "position"
+            "examined"."sequence" as "sequence"
           from
             (
               select
@@ -528,13 +474,23 @@ set
                 or "examined"."projectId" = "eventEndpoints"."projectId"
               )
             )
+          limit
+            (
+              select
+                case
+                  when not "batch" then 1
+                  when "format" = 'text' then 20
+                  else 100
+                end
+              from
+                "eventEndpoints" "sized"
+              where
+                (
+                  "sized"."organizationId" = :organizationId
+                  and "sized"."id" = :endpointId
+                )
+            )
         )
-      where
-        "position" <= case
-          when not "eventEndpoints"."batch" then 1
-          when "eventEndpoints"."format" = 'text' then 20
-          else 100
-        end
     )
   ),
   "leaseId" = :leaseId,
@@ -792,7 +748,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -1249,7 +1205,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )

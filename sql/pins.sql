@@ -286,7 +286,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -617,7 +617,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -1109,7 +1109,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )

@@ -301,7 +301,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -508,7 +508,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )

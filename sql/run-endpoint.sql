@@ -157,7 +157,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -322,7 +322,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -510,7 +510,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )

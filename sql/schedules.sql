@@ -906,7 +906,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -1379,7 +1379,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -1926,7 +1926,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -2162,7 +2162,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -2410,7 +2410,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -2917,7 +2917,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -3533,7 +3533,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -3802,7 +3802,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )

@@ -925,7 +925,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -1241,7 +1241,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -1545,7 +1545,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )
@@ -2640,7 +2640,7 @@ returning
         and "eventEndpoints"."disabledAt" is null
         and "eventEndpoints"."nextAttemptAt" is null
         and (
-          "eventEndpoints"."leaseExpiresAt" is null
+          "eventEndpoints"."leaseId" is null
           or "eventEndpoints"."leaseExpiresAt" <= :event.instant
         )
       )

@@ -137,8 +137,8 @@ const wakeable = query
       eq(eventEndpoints.organizationId, auditEvents.organizationId),
       isNull(eventEndpoints.disabledAt),
       isNull(eventEndpoints.nextAttemptAt),
-      // What an endpoint that is sending looks for next has this event too, because batches do not overlap.
-      or(isNull(eventEndpoints.leaseExpiresAt), lte(eventEndpoints.leaseExpiresAt, instant)),
+      // Who sends looks for more when it gives the lease back. Batches do not overlap, so it finds this event.
+      or(isNull(eventEndpoints.leaseId), lte(eventEndpoints.leaseExpiresAt, instant)),
     ),
   )
 

@@ -3,7 +3,7 @@ import { v7 as newUuid } from 'uuid'
 import { eventValues } from '../../../access/events.ts'
 import { wake } from '../../../access/wake.ts'
 import { describeFailure } from '../../../db/failures.ts'
-import { type RowOf, runBatch } from '../../../db/statement.ts'
+import { runBatch } from '../../../db/statement.ts'
 import { DAY_MS, HOUR_MS } from '../../../durations.ts'
 import type { EndpointMessage, Environment } from '../../../environment.ts'
 import { pauseAfter, retryAfterMs } from '../../../webhooks/backoff.ts'
@@ -24,56 +24,35 @@ const LAST_PAUSE_MS = 6 * HOUR_MS
 /** An endpoint that has failed for so long is disabled. */
 const MAX_FAILING_MS = 3 * DAY_MS
 
-type Taken = RowOf<typeof take> & { readonly leaseId: string }
-
 /** @throws if D1 or a queue fails. The lease ends, and the tick has the message sent again. */
 export async function deliverEvents(
   { endpoint, isSlow = false }: EndpointMessage,
   environment: Environment,
   context: Pick<ExecutionContext, 'waitUntil'>,
 ): Promise<void> {
-  const { RUNS, SLOW_RUNS } = environment
+  const queue = isSlow ? environment.SLOW_RUNS : environment.RUNS
   const startedAt = Date.now()
-  let next = await takeNext(endpoint, isSlow, environment)
-  if (next === 'slow') return void (await SLOW_RUNS.send({ endpoint, isSlow: true }))
-  while (next) {
-    const { taken, page } = next
-    const sending = sendTaken(taken, page, environment)
-    const isInTime = isSlow || (await Promise.race([sending.then(() => true), waitUntilSlow(startedAt)]))
+  for (;;) {
+    const next = await takeNext(endpoint, isSlow, environment)
+    if (next === 'slow') return void (await environment.SLOW_RUNS.send({ endpoint, isSlow: true }))
+    if (next === undefined) return
+    const sending = sendTaken(next, environment)
+    const isInTime =
+      isSlow || (await Promise.race([sending.then(() => true), scheduler.wait(SLOW_MS).then(() => false)]))
     if (!isInTime) {
       const slowUntil = new Date(Date.now() + SLOW_FOR_MS).toISOString()
       await runBatch(environment.DB, { markSlow }, { ...valuesOf(endpoint), slowUntil })
-      const rest = sending.then((result) => finish(taken, result, SLOW_RUNS, environment, true))
-      context.waitUntil(rest.catch((error) => logFailure(endpoint.organizationId, error)))
-      return
+      const rest = sending.then(async (result) => {
+        const isBehind = await store(next, result, environment)
+        if (isBehind) await environment.SLOW_RUNS.send({ endpoint, isSlow: true })
+      })
+      return context.waitUntil(rest.catch((error) => logFailure(endpoint.organizationId, error)))
     }
-    const result = await sending
-    // One message of the queue does not keep others waiting.
-    if (isSlow || Date.now() - startedAt >= SLOW_MS) {
-      return finish(taken, result, isSlow ? SLOW_RUNS : RUNS, environment, isSlow)
-    }
-    await store(taken, result, environment)
-    next = result.hasMore ? await takeNext(endpoint, isSlow, environment) : undefined
-    if (next === 'slow') return
+    const isBehind = await store(next, await sending, environment)
+    if (!isBehind) return
+    // The messages of other endpoints come in between.
+    if (isSlow || Date.now() - startedAt >= SLOW_MS) return void (await queue.send({ endpoint, isSlow }))
   }
-}
-
-async function waitUntilSlow(startedAt: number): Promise<false> {
-  await scheduler.wait(Math.max(SLOW_MS - (Date.now() - startedAt), 0))
-  return false
-}
-
-/** Stores the result, and has the queue go on if there is more. */
-async function finish(
-  taken: Taken,
-  result: Result,
-  queue: Environment['RUNS'],
-  environment: Environment,
-  isSlow: boolean,
-): Promise<void> {
-  await store(taken, result, environment)
-  const { organizationId, id } = taken
-  if (result.hasMore) await queue.send({ endpoint: { organizationId, id }, isSlow })
 }
 
 const valuesOf = ({ organizationId, id }: EndpointMessage['endpoint']) => ({ organizationId, endpointId: id })
@@ -82,9 +61,9 @@ const valuesOf = ({ organizationId, id }: EndpointMessage['endpoint']) => ({ org
 async function takeNext(endpoint: EndpointMessage['endpoint'], isSlow: boolean, { DB }: Environment) {
   const now = Date.now()
   const leaseId = newUuid()
-  const { state, taken, page } = await runBatch(
+  const { state, taken, rows } = await runBatch(
     DB,
-    { state: selectIsSlow, taken: take, page: selectMessage },
+    { state: selectIsSlow, taken: take, rows: selectMessage },
     {
       ...valuesOf(endpoint),
       now: new Date(now).toISOString(),
@@ -94,36 +73,39 @@ async function takeNext(endpoint: EndpointMessage['endpoint'], isSlow: boolean, 
       isSlow: Number(isSlow),
     },
   )
-  if (taken[0]) return { taken: { ...taken[0], leaseId }, page }
+  if (taken[0]) return { ...taken[0], leaseId, rows }
   return state[0]?.isSlow === 1 && !isSlow ? ('slow' as const) : undefined
 }
+
+type Taken = Exclude<Awaited<ReturnType<typeof takeNext>>, 'slow' | undefined>
 
 interface Result {
   /** The number of the last event that was delivered or left out; null if the attempt failed. */
   readonly acceptedEnd: number | null
   /** Null if there was nothing to send. */
   readonly posted: Posted | null
-  readonly hasMore: boolean
 }
 
-async function sendTaken(taken: Taken, rows: readonly RowOf<typeof selectMessage>[], environment: Environment) {
-  const { messageEnd, examinedEnd, end } = taken
-  const last = messageEnd ?? examinedEnd
-  const hasMore = last !== null && end !== null && last < end
-  // The endpoint wants none of these events.
-  if (messageEnd === null || rows.length === 0) return { acceptedEnd: last, posted: null, hasMore }
-  const page = { items: rows.map(toEvent), nextCursor: toCursor(messageEnd), hasMore }
+async function sendTaken(taken: Taken, environment: Environment): Promise<Result> {
+  const { messageEnd, examinedEnd, end, rows } = taken
+  // The endpoint wants none of the events.
+  if (messageEnd === null || rows.length === 0) return { acceptedEnd: messageEnd ?? examinedEnd, posted: null }
+  const page = {
+    items: rows.map(toEvent),
+    nextCursor: toCursor(messageEnd),
+    hasMore: end !== null && messageEnd < end,
+  }
   const names = new Map(rows.map(({ id, user, project }) => [id, { user, project }]))
   const posted = await send(taken, page, names, environment)
-  const isAccepted = posted.attempt.error === null
-  return { acceptedEnd: isAccepted ? messageEnd : null, posted, hasMore: isAccepted && hasMore }
+  return { acceptedEnd: posted.attempt.error === null ? messageEnd : null, posted }
 }
 
-async function store(taken: Taken, { acceptedEnd, posted }: Result, environment: Environment): Promise<void> {
+/** @returns true if the endpoint can go on with the next message. */
+async function store(taken: Taken, { acceptedEnd, posted }: Result, environment: Environment): Promise<boolean> {
   const now = new Date()
-  const { disabled } = await runBatch(
+  const { stored, disabled } = await runBatch(
     environment.DB,
-    { storeResult, disabled: recordDisabling },
+    { stored: storeResult, disabled: recordDisabling },
     {
       ...valuesOf(taken),
       ...eventValues(now.toISOString(), null),
@@ -135,6 +117,7 @@ async function store(taken: Taken, { acceptedEnd, posted }: Result, environment:
     },
   )
   await wake(environment, disabled)
+  return acceptedEnd !== null && stored[0]?.isBehind === 1
 }
 
 const NOT_FAILING = { failures: 0, failingSince: null, nextAttemptAt: null, disabledAt: null, disabledReason: null }

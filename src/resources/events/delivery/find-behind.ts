@@ -3,7 +3,7 @@ import type { TickEnvironment } from '../../../db/database.ts'
 import { runBatch } from '../../../db/statement.ts'
 import { DAY_MS } from '../../../durations.ts'
 import { sequenceOf } from '../sequence.ts'
-import { foundEndpoints, markQueued, moveUnwanting, selectBehind } from './statements.ts'
+import { foundEndpoints, markQueued, selectBehind } from './statements.ts'
 
 /** How long the queue has to hand an endpoint over before the tick queues it again. */
 const QUEUE_MS = 5 * 60_000
@@ -14,7 +14,7 @@ export async function findBehind({ DB, RUNS, SLOW_RUNS }: TickEnvironment, insta
   const ms = Math.max(instant.getTime(), Date.now())
   const now = new Date(ms).toISOString()
   const dayAgo = sequenceOf(new Date(ms - DAY_MS).toISOString())
-  const { behind } = await runBatch(DB, { moveUnwanting, behind: selectBehind }, { now, dayAgo })
+  const { behind } = await runBatch(DB, { behind: selectBehind }, { now, dayAgo })
   if (behind.length === 0) return
   // If the queue fails after this, the next tick but five tries again.
   const queuedUntil = new Date(ms + QUEUE_MS).toISOString()

@@ -1,5 +1,6 @@
 /** The deliveries of event endpoints, in SQL. */
 import { and, asc, eq, gt, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { recordedByService } from '../../../access/events.ts'
 import { now, number, numberOrNull, text, textOrNull } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
@@ -49,14 +50,19 @@ const nextEvents = (limit: number, name: string) =>
     .as(name)
 const examined = nextEvents(MAX_EXAMINED, 'examined')
 
-const messageSize = sql`case when not ${eventEndpoints.batch} then 1
-  when ${eventEndpoints.format} = 'text' then ${sql.raw(String(MAX_SENTENCES))} else ${sql.raw(String(MAX_EVENTS))} end`
+const sized = alias(eventEndpoints, 'sized')
+/** How many events a message has. Not of the outer row, which LIMIT cannot see. */
+const messageSize = query
+  .select({
+    size: sql`case when not ${sized.batch} then 1 when ${sized.format} = 'text' then ${sql.raw(String(MAX_SENTENCES))}
+      else ${sql.raw(String(MAX_EVENTS))} end`,
+  })
+  .from(sized)
+  .where(and(eq(sized.organizationId, organizationId), eq(sized.id, endpointId)))
 
 /** The number of the last event of a new message; NULL if the endpoint wants none of the examined ones. */
 const newMessageEnd = sql`(select max("sequence") from (
-  select ${examined.sequence} as "sequence", row_number() over (order by ${examined.sequence}) as "position"
-  from ${examined} where ${isWantedBy(examined)}
-) where "position" <= ${messageSize})`
+  select ${examined.sequence} as "sequence" from ${examined} where ${isWantedBy(examined)} limit ${messageSize}))`
 
 const lastEvent = query
   .select({ sequence: sql`max(${auditEvents.sequence})` })
@@ -145,6 +151,14 @@ export const selectMessage = unguarded([organizationId, endpointId, leaseId], ()
     .orderBy(asc(auditEvents.sequence)),
 )
 
+/** An endpoint goes past events that it does not want once there are so many, or after a day. */
+const MAX_UNWANTED = 1000
+const dayAgo = number('dayAgo')
+const near = nextEvents(MAX_UNWANTED, 'near')
+const isBehind = sql<0 | 1>`(exists (select 1 from ${near} where ${isWantedBy(near)})
+  or (select count(*) from ${near}) = ${sql.raw(String(MAX_UNWANTED))})`
+const isDayBehind = sql`(select min(${near.sequence}) from ${near}) <= ${dayAgo}`
+
 const messageId = text('messageId')
 /** The number of the last event that was delivered or left out; null if the attempt failed. */
 const acceptedEnd = numberOrNull('acceptedEnd')
@@ -194,7 +208,8 @@ export const storeResult = unguarded(
         lastAttempts: sql`case when ${attempt} is null then ${eventEndpoints.lastAttempts}
           else ${withAttempt(eventEndpoints.lastAttempts, attempt, MAX_ATTEMPTS)} end`,
       })
-      .where(and(isNamed, eq(eventEndpoints.leaseId, leaseId))),
+      .where(and(isNamed, eq(eventEndpoints.leaseId, leaseId)))
+      .returning({ isBehind: isBehind.as('isBehind') }),
 )
 
 /** For the statement before. */
@@ -225,17 +240,12 @@ export const markSlow = unguarded([organizationId, endpointId, slowUntil], () =>
 // The tick
 
 const PAGE_SIZE = 1000
-/** A cursor is moved past events that nobody wants once it is so far behind them, or a day. */
-const MAX_UNWANTED = 1000
-const dayAgo = number('dayAgo')
 const queuedUntil = text('queuedUntil')
 
-const near = nextEvents(MAX_UNWANTED, 'near')
-const wantsNone = sql`not exists (select 1 from ${near} where ${isWantedBy(near)})`
 const isWaiting = and(isDue, or(isNull(eventEndpoints.leaseExpiresAt), lte(eventEndpoints.leaseExpiresAt, now)))
 
-/** Endpoints that have something to deliver and that nobody has been told of, as of endpoints whose hint was lost. */
-export const selectBehind = unguarded([now], () =>
+/** Endpoints that nobody takes care of, as those whose hint was lost or whose next attempt is due. */
+export const selectBehind = unguarded([now, dayAgo], () =>
   query
     .select({
       organizationId: eventEndpoints.organizationId,
@@ -243,7 +253,7 @@ export const selectBehind = unguarded([now], () =>
       isSlow: isEndpointSlow.as('isSlow'),
     })
     .from(eventEndpoints)
-    .where(and(isWaiting, sql`(${eventEndpoints.messageEnd} is not null or not ${wantsNone})`))
+    .where(and(isWaiting, sql`(${eventEndpoints.messageEnd} is not null or ${isBehind} or ${isDayBehind})`))
     .limit(PAGE_SIZE),
 )
 
@@ -256,16 +266,4 @@ export const markQueued = unguarded([foundEndpoints.parameter, queuedUntil, now]
     .set({ leaseId: null, leaseExpiresAt: sql`${queuedUntil}` })
     .from(foundEndpoints.table)
     .where(and(foundEndpoints.matches(eventEndpoints, 'organizationId', 'id'), isWaiting)),
-)
-
-/** The number of the event up to which an endpoint is moved if it wants none of those before; NULL if it is near. */
-const movedTo = sql`coalesce(
-  (select max("sequence") from ${near} having count(*) = ${sql.raw(String(MAX_UNWANTED))}),
-  (select max("sequence") from ${near} where ${near.sequence} <= ${dayAgo}))`
-
-export const moveUnwanting = unguarded([now, dayAgo], () =>
-  query
-    .update(eventEndpoints)
-    .set({ deliveredSequence: movedTo })
-    .where(and(isWaiting, isNull(eventEndpoints.messageEnd), wantsNone, sql`${movedTo} is not null`)),
 )

@@ -1,4 +1,5 @@
 import { v7 as newUuid } from 'uuid'
+import type { CallerResult } from '../../../access/guard.ts'
 import { one, type RequestContext } from '../../../access/request-context.ts'
 import { parseKeyRing } from '../../../crypto/key-ring.ts'
 import { seal } from '../../../crypto/sealed-value.ts'
@@ -74,6 +75,12 @@ async function newSecret(id: string, organizationId: string, { environment }: Re
   return { secret, sealedSecret: await seal(secret, sealedContext(organizationId, id, 'secret'), ring) }
 }
 
+/** Has the endpoint go on after the response. If the hint is lost, the next tick does. */
+function wakeEndpoint(check: CallerResult, id: string, { caller, environment }: RequestContext): void {
+  const { callerOrganizationId: organizationId } = check
+  caller.waitUntil(environment.RUNS.send({ endpoint: { organizationId, id } }))
+}
+
 export const createEventEndpoint = endpoint(createEventEndpointContract, async (c, context) => {
   const { format, types = null, projectId = null, note = null, batch, url } = c.req.valid('json')
   const id = newUuid()
@@ -119,7 +126,7 @@ export const updateEventEndpoint = endpoint(updateEventEndpointContract, async (
     ...(batch !== undefined && { batch: Number(batch) }),
     ...(url !== undefined && (await readUrl(url, eventEndpointId, sealedFor, context))),
   }
-  const { updated } = await context.run(
+  const { check, updated } = await context.run(
     accessible,
     { updateEndpoint, updated: one(selectEndpoint) },
     {
@@ -129,6 +136,7 @@ export const updateEventEndpoint = endpoint(updateEventEndpointContract, async (
       sealedFor,
     },
   )
+  if (enabled) wakeEndpoint(check, eventEndpointId, context)
   return { body: toEndpoint(updated) }
 })
 
@@ -172,7 +180,7 @@ export const testEventEndpoint = endpoint(testEventEndpointContract, async (c, c
     requestId: c.get('requestId'),
     createdAt: context.now,
   }
-  const page = { items: [event], nextCursor: toCursor(0), hasMore: false }
+  const page = { items: [event], nextCursor: toCursor(endpoint.deliveredSequence), hasMore: false }
   const { attempt } = await send({ ...endpoint, messageId: newUuid() }, page, new Map(), context.environment)
   return { body: attempt }
 })
@@ -180,7 +188,7 @@ export const testEventEndpoint = endpoint(testEventEndpointContract, async (c, c
 export const rewindEventEndpoint = endpoint(rewindEventEndpointContract, async (c, context) => {
   const { eventEndpointId } = c.req.valid('param')
   const { after } = c.req.valid('json')
-  const { moved } = await context.run(
+  const { check, moved } = await context.run(
     rewindable,
     { rewind, moved: one(selectEndpoint) },
     {
@@ -189,5 +197,6 @@ export const rewindEventEndpoint = endpoint(rewindEventEndpointContract, async (
       oldestKept: oldestKept(context.now),
     },
   )
+  wakeEndpoint(check, eventEndpointId, context)
   return { body: toEndpoint(moved) }
 })

@@ -289,6 +289,7 @@ export const selectTestable = guarded(accessible, [], () =>
     id: eventEndpoints.id,
     organizationId: eventEndpoints.organizationId,
     format: eventEndpoints.format,
+    deliveredSequence: eventEndpoints.deliveredSequence,
     sealedUrl: eventEndpoints.sealedUrl,
     sealedSecret: eventEndpoints.sealedSecret,
     previousSealedSecret: sql<string | null>`case when ${overlaps} then ${eventEndpoints.previousSealedSecret} end`.as(
