@@ -13,7 +13,7 @@ import { number, text } from '../db/parameters.ts'
 import { jsonRows } from '../db/rows.ts'
 import { environmentVariables, keyIdOf, runEndpoints } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
-import { SECRET_CONTEXT } from '../resources/schedules/run-endpoint/signature.ts'
+import { secretContext } from '../resources/schedules/run-endpoint/secret.ts'
 
 /** A value has up to 64 KiB, a third more when it is sealed, and a parameter of D1 has up to 2 MB. */
 const PAGE_SIZE = 20
@@ -80,7 +80,7 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
   }
 }
 
-const ofEndpoint = ({ organizationId }: SealedRow): SealedContext => ({ ...SECRET_CONTEXT, organizationId })
+const ofEndpoint = ({ organizationId }: SealedRow): SealedContext => secretContext(organizationId)
 
 export const SEALED = [
   sealedIn(environmentVariables, environmentVariables.sealedValue, ({ organizationId, projectId, key }) => ({

@@ -13,10 +13,11 @@ import type { Values } from '../../src/db/parameters.ts'
 import * as tables from '../../src/db/schema.ts'
 import { bind, query, type Statement, unguarded } from '../../src/db/statement.ts'
 import { COUNT_USAGE, type StoredQuota } from '../../src/db/usage.ts'
-import { mintSecret, SECRET_CONTEXT } from '../../src/resources/schedules/run-endpoint/signature.ts'
+import { secretContext } from '../../src/resources/schedules/run-endpoint/secret.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { createArchive } from '../../src/resources/skills/archive.ts'
 import { readFiles, storedFiles, toContents } from '../../src/resources/skills/version.ts'
+import { mintSecret } from '../../src/webhooks/signature.ts'
 import { write, writeWaiting } from './set-up.ts'
 
 const SKILL_DESCRIPTION = 'Writes release notes.'
@@ -357,8 +358,8 @@ export class Workspace {
   async addRunEndpoint(url = 'https://hooks.example.com/runs'): Promise<string> {
     const { organizationId } = this
     const secret = mintSecret()
-    const context = { ...SECRET_CONTEXT, organizationId }
-    const sealedSecret = await seal(secret, context, parseKeyRing(env.ENCRYPTION_KEYS ?? ''))
+    const ring = parseKeyRing(env.ENCRYPTION_KEYS ?? '')
+    const sealedSecret = await seal(secret, secretContext(organizationId), ring)
     await this.removeRunEndpoint()
     await this.#insert(tables.runEndpoints, { url, sealedSecret, createdAt: LONG_AGO })
     return secret

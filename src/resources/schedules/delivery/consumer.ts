@@ -3,18 +3,18 @@
  * docs/design.md, "Deliveries", explains why there are two queues.
  */
 import { and, eq, sql } from 'drizzle-orm'
-import { type KeyRing, parseKeyRing } from '../../../crypto/key-ring.ts'
-import { open } from '../../../crypto/sealed-value.ts'
+import { parseKeyRing } from '../../../crypto/key-ring.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { now, text } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
 import { type Environment, isOn, type RunMessage } from '../../../environment.ts'
+import { problemOfReceiver } from '../../../webhooks/receiver-url.ts'
+import { openSecrets } from '../../../webhooks/secrets.ts'
 import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
 import { hasParent, isAgentOf, isProjectOf, isRunEndpointOf, isScheduleOf } from '../joins.ts'
-import { SECRET_CONTEXT } from '../run-endpoint/signature.ts'
-import { problemOfReceiver } from '../run-endpoint/url.ts'
+import { secretContext } from '../run-endpoint/secret.ts'
 import { enqueueRuns } from '../run-queue.ts'
 import { type AttemptResult, afterAttempt, attempted, writeAttempts } from '../run-transitions.ts'
 import { toWork, workFields } from '../runs/work.ts'
@@ -163,26 +163,10 @@ function senderOf(environment: Environment): (delivery: Delivery) => Promise<Att
     if (url === null) return null
     const problem = problemOfReceiver(url, allowsLocal)
     if (problem) return { error: `The URL of the run endpoint ${problem.wrong}; allowed: ${problem.allowed}.` }
-    const secrets = await openSecrets(delivery, ring)
+    const secrets = await openSecrets(delivery, secretContext(delivery.organizationId), ring)
     if (!secrets) return { error: 'The secret of the run endpoint cannot be decrypted. Rotate it.' }
     return attempt(toWork(delivery), url, secrets, new Date())
   }
-}
-
-/** The secrets that sign; undefined if the key that encrypts the current one is no longer in the key ring. */
-async function openSecrets(
-  { organizationId, sealedSecret, previousSealedSecret }: Delivery,
-  ring: KeyRing,
-): Promise<string[] | undefined> {
-  const openOrLog = (sealed: string | null) =>
-    sealed === null
-      ? undefined
-      : open(sealed, { ...SECRET_CONTEXT, organizationId }, ring).catch((error) => {
-          logFailure(organizationId, error)
-          return undefined
-        })
-  const [current, previous] = await Promise.all([openOrLog(sealedSecret), openOrLog(previousSealedSecret)])
-  return current === undefined ? undefined : [current, previous].filter((secret) => secret !== undefined)
 }
 
 type Recorded = ReturnType<typeof recordedOf>

@@ -4,13 +4,15 @@ import { seal } from '../../../crypto/sealed-value.ts'
 import { isOn } from '../../../environment.ts'
 import { endpoint } from '../../../http/endpoint.ts'
 import { describeProblem, describeSent } from '../../../http/problems.ts'
+import { problemOfReceiver } from '../../../webhooks/receiver-url.ts'
+import { mintSecret } from '../../../webhooks/signature.ts'
 import {
   deleteRunEndpointContract,
   putRunEndpointContract,
   retrieveRunEndpointContract,
   rotateRunEndpointContract,
 } from './contract.ts'
-import { mintSecret, SECRET_CONTEXT } from './signature.ts'
+import { secretContext } from './secret.ts'
 import {
   accessible,
   deleteEndpoint,
@@ -20,14 +22,13 @@ import {
   selectEndpoint,
   settable,
 } from './statements.ts'
-import { problemOfReceiver } from './url.ts'
 
 /** A new secret, sealed for the caller's organization, which has to be known before the round trip. */
 async function newSecret(context: RequestContext) {
   const secret = mintSecret()
   const organizationId = await context.caller.expectedOrganizationId()
-  const sealedContext = { ...SECRET_CONTEXT, organizationId }
-  const sealedSecret = await seal(secret, sealedContext, parseKeyRing(context.environment.ENCRYPTION_KEYS))
+  const ring = parseKeyRing(context.environment.ENCRYPTION_KEYS)
+  const sealedSecret = await seal(secret, secretContext(organizationId), ring)
   return { secret, values: { sealedSecret, sealedFor: organizationId } }
 }
 

@@ -1,5 +1,5 @@
-/** The URLs that runs may be sent to: public host names, over TLS. */
-import type { Problem } from '../../../errors.ts'
+/** The URLs that webhooks may be sent to: public host names, over TLS. */
+import type { Problem } from '../errors.ts'
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/
 

@@ -1,0 +1,67 @@
+/** The POST of a webhook, and what became of it. */
+import { readUpTo } from '../http/body.ts'
+
+/** How long a receiver may take to respond. */
+const TIMEOUT_SECONDS = 15
+/** The largest response whose body is read. */
+const MAX_RESPONSE_BYTES = 16 * 1024
+
+/** An attempt to deliver a webhook. Attempts are stored as JSON. */
+export interface DeliveryAttempt {
+  readonly startedAt: string
+  /** Of the response; null if there was none. */
+  readonly status: number | null
+  /** Until the response, or until there was none. */
+  readonly milliseconds: number
+  /** A sentence for people; null after a 2xx. */
+  readonly error: string | null
+}
+
+export interface Posted {
+  readonly attempt: DeliveryAttempt
+  /** The body of a response with the status 200; undefined if it is too large or breaks off. */
+  readonly body?: ArrayBuffer | undefined
+}
+
+/** Sends a webhook. @param headers the signature (signature.ts). */
+export async function post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Posted> {
+  const startedAt = new Date()
+  const attempt = (status: number | null, error: string | null): DeliveryAttempt => ({
+    startedAt: startedAt.toISOString(),
+    status,
+    milliseconds: Date.now() - startedAt.getTime(),
+    error,
+  })
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'User-Agent': 'Workspace-API', ...headers },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_SECONDS * 1000),
+    })
+    const { status } = response
+    const answered = attempt(status, errorOf(status))
+    // The receiver has accepted the webhook, even if the body cannot be read.
+    if (status === 200) {
+      const read = await readUpTo(MAX_RESPONSE_BYTES, response.body).catch(() => undefined)
+      return { attempt: answered, body: read }
+    }
+    await response.body?.cancel()
+    return { attempt: answered }
+  } catch (error) {
+    const isLate = error instanceof Error && error.name === 'TimeoutError'
+    const problem = isLate ? `No response within ${TIMEOUT_SECONDS} seconds.` : 'The connection failed.'
+    return { attempt: attempt(null, problem) }
+  }
+}
+
+/** An attempt that ended before anything was sent. */
+export function unsent(error: string): DeliveryAttempt {
+  return { startedAt: new Date().toISOString(), status: null, milliseconds: 0, error }
+}
+
+function errorOf(status: number): string | null {
+  if (status >= 200 && status < 300) return null
+  return `HTTP ${status}${status >= 300 && status < 400 ? ': redirects are not followed' : ''}`
+}
