@@ -33,7 +33,7 @@ from
   )
   left join "runEndpoints" on (
     "runEndpoints"."organizationId" = "runs"."organizationId"
-    and "runEndpoints"."createdAt" <= "runs"."createdAt"
+    and "runEndpoints"."createdAt" <= coalesce("runs"."redeliveredAt", "runs"."createdAt")
   )
 where
   "runs"."checkAt" <= :now
@@ -48,6 +48,7 @@ set
   "status" = ("checked".value ->> 'newStatus'),
   "failure" = ("checked".value ->> 'failure'),
   "lastError" = coalesce(("checked".value ->> 'lastError'), "runs"."lastError"),
+  "nextAttemptAt" = null,
   "checkAt" = ("checked".value ->> 'newCheckAt'),
   "startedAt" = case
     when not (
@@ -107,13 +108,22 @@ update "runs"
 set
   "status" = case
     when (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then ("results".value ->> 'status')
@@ -121,28 +131,49 @@ set
   end,
   "failure" = case
     when (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then ("results".value ->> 'failure')
     else "runs"."failure"
   end,
-  "attempts" = max("runs"."attempts", ("results".value ->> 'attempts')),
+  "attempts" = case
+    when "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt') then max("runs"."attempts", ("results".value ->> 'attempts'))
+    else "runs"."attempts"
+  end,
   "lastError" = case
     when (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then case
@@ -162,30 +193,78 @@ set
     end
     else "runs"."lastError"
   end,
-  "checkAt" = case
+  "lastAttempts" = case
+    when ("results".value ->> 'lastAttempt') is null then "runs"."lastAttempts"
+    else json_remove(
+      '[' || ("results".value ->> 'lastAttempt') || coalesce(',' || substr("runs"."lastAttempts", 2), ']'),
+      '$[6]'
+    )
+  end,
+  "nextAttemptAt" = case
     when (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
+        )
+      )
+    ) then ("results".value ->> 'nextAttemptAt')
+    else "runs"."nextAttemptAt"
+  end,
+  "checkAt" = case
+    when (
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
+      or (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is null
+        and (
+          ("results".value ->> 'status') = 'succeeded'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then ("results".value ->> 'checkAt')
     else "runs"."checkAt"
   end,
   "startedAt" = case
-    when "runs"."status" = 'delivered'
+    when "runs"."status" in ('pending', 'delivered')
     and not (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then "runs"."startedAt"
@@ -193,13 +272,22 @@ set
   end,
   "finishedAt" = case
     when (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then ("results".value ->> 'finishedAt')
@@ -207,13 +295,22 @@ set
   end,
   "message" = case
     when (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then ("results".value ->> 'message')
@@ -221,13 +318,22 @@ set
   end,
   "sessionId" = case
     when (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then (
@@ -313,6 +419,7 @@ select
       1
   ) as "previous",
   "runs"."lastError",
+  "runs"."redeliveredAt",
   "schedules"."maxRunSeconds",
   "runEndpoints"."url",
   "runEndpoints"."createdAt" as "endpointCreatedAt",
@@ -340,7 +447,7 @@ from
   )
   left join "runEndpoints" on (
     "runEndpoints"."organizationId" = "runs"."organizationId"
-    and "runEndpoints"."createdAt" <= "runs"."createdAt"
+    and "runEndpoints"."createdAt" <= coalesce("runs"."redeliveredAt", "runs"."createdAt")
   )
 where
   (

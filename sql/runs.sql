@@ -70,6 +70,7 @@ set
     "runs"."status" = 'pending'
     and "runs"."checkAt" is not null
   ),
+  "nextAttemptAt" = null,
   "claimId" = null,
   "checkAt" = (
     select
@@ -229,6 +230,40 @@ where
 select
   "id",
   "scheduleId",
+  (
+    select
+      "schedules"."name"
+    from
+      "apiKeys"
+      left join "agents" on (
+        "agents"."organizationId" = "apiKeys"."organizationId"
+        and "agents"."id" = :parentId
+      )
+      left join "schedules" on (
+        (
+          "schedules"."organizationId" = "apiKeys"."organizationId"
+          and "schedules"."parentType" = 'agent'
+          and "schedules"."parentId" = :parentId
+        )
+        and "schedules"."id" = :scheduleId
+      )
+    where
+      (
+        (
+          "apiKeys"."hash" = :caller.keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
+        and ("agents"."id" is not null)
+        and ("schedules"."id" is not null)
+      )
+  ) as "scheduleName",
   case "parentType"
     when 'project' then "parentId"
   end as "projectId",
@@ -240,6 +275,12 @@ select
   "failure",
   "attempts",
   "lastError",
+  "lastAttempts",
+  "nextAttemptAt",
+  case
+    when "status" = 'delivered'
+    and "claimId" is not null then json_insert("claimedBy", '$.leaseExpiresAt', "checkAt")
+  end as "claim",
   "startedAt",
   "finishedAt",
   "message",
@@ -305,7 +346,11 @@ insert into
     "failure",
     "attempts",
     "lastError",
+    "lastAttempts",
+    "nextAttemptAt",
+    "redeliveredAt",
     "claimId",
+    "claimedBy",
     "checkAt",
     "startedAt",
     "finishedAt",
@@ -385,7 +430,11 @@ select
         )
     ) || ' was not finished.'
   end as "lastError",
+  null as "lastAttempts",
+  null as "nextAttemptAt",
+  null as "redeliveredAt",
   null as "claimId",
+  null as "claimedBy",
   case
     when not (
       case
@@ -535,6 +584,7 @@ where
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -546,6 +596,12 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",
@@ -612,6 +668,7 @@ where
 select
   "runs"."id" as "id",
   "runs"."scheduleId" as "scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -623,6 +680,12 @@ select
   "runs"."failure" as "failure",
   "runs"."attempts" as "attempts",
   "runs"."lastError" as "lastError",
+  "runs"."lastAttempts" as "lastAttempts",
+  "runs"."nextAttemptAt" as "nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt" as "startedAt",
   "runs"."finishedAt" as "finishedAt",
   "runs"."message" as "message",
@@ -927,6 +990,14 @@ set
   "status" = 'delivered',
   "attempts" = "runs"."attempts" + 1,
   "claimId" = :claimId,
+  "claimedBy" = (
+    select
+      json_object('apiKeyId', "id", 'apiKeyName', "name") as "key"
+    from
+      "apiKeys"
+    where
+      "apiKeys"."hash" = :caller.keyHash
+  ),
   "checkAt" = (
     select
       min(
@@ -1156,6 +1227,14 @@ set
   "status" = 'delivered',
   "attempts" = "runs"."attempts" + 1,
   "claimId" = :claimId,
+  "claimedBy" = (
+    select
+      json_object('apiKeyId', "id", 'apiKeyName', "name") as "key"
+    from
+      "apiKeys"
+    where
+      "apiKeys"."hash" = :caller.keyHash
+  ),
   "checkAt" = (
     select
       min(
@@ -1382,6 +1461,7 @@ set
     "runs"."status" = 'pending'
     and "runs"."checkAt" is not null
   ),
+  "nextAttemptAt" = null,
   "claimId" = :claimId,
   "checkAt" = null,
   "startedAt" = coalesce("runs"."startedAt", :now),
@@ -1898,6 +1978,7 @@ where
 select
   "runs"."id" as "id",
   "runs"."scheduleId" as "scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -1909,6 +1990,12 @@ select
   "runs"."failure" as "failure",
   "runs"."attempts" as "attempts",
   "runs"."lastError" as "lastError",
+  "runs"."lastAttempts" as "lastAttempts",
+  "runs"."nextAttemptAt" as "nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt" as "startedAt",
   "runs"."finishedAt" as "finishedAt",
   "runs"."message" as "message",
@@ -2086,6 +2173,51 @@ offset
 select
   "id",
   "scheduleId",
+  (
+    select
+      "schedules"."name"
+    from
+      "apiKeys"
+      left join "projects" on (
+        "projects"."organizationId" = "apiKeys"."organizationId"
+        and "projects"."id" = :parentId
+      )
+      left join "schedules" on (
+        (
+          "schedules"."organizationId" = "apiKeys"."organizationId"
+          and "schedules"."parentType" = 'project'
+          and "schedules"."parentId" = :parentId
+        )
+        and "schedules"."id" = :scheduleId
+      )
+    where
+      (
+        (
+          "apiKeys"."hash" = :caller.keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
+        and ("projects"."id" is not null)
+        and (
+          (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+        )
+        and ("schedules"."id" is not null)
+      )
+  ) as "scheduleName",
   case "parentType"
     when 'project' then "parentId"
   end as "projectId",
@@ -2097,6 +2229,12 @@ select
   "failure",
   "attempts",
   "lastError",
+  "lastAttempts",
+  "nextAttemptAt",
+  case
+    when "status" = 'delivered'
+    and "claimId" is not null then json_insert("claimedBy", '$.leaseExpiresAt', "checkAt")
+  end as "claim",
   "startedAt",
   "finishedAt",
   "message",
@@ -2173,7 +2311,11 @@ insert into
     "failure",
     "attempts",
     "lastError",
+    "lastAttempts",
+    "nextAttemptAt",
+    "redeliveredAt",
     "claimId",
+    "claimedBy",
     "checkAt",
     "startedAt",
     "finishedAt",
@@ -2253,7 +2395,11 @@ select
         )
     ) || ' was not finished.'
   end as "lastError",
+  null as "lastAttempts",
+  null as "nextAttemptAt",
+  null as "redeliveredAt",
   null as "claimId",
+  null as "claimedBy",
   case
     when not (
       case
@@ -2425,6 +2571,7 @@ where
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -2436,6 +2583,12 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",
@@ -2508,6 +2661,220 @@ where
     )
     and ("schedules"."id" is not null)
   );
+
+-- redeliver
+update "runs"
+set
+  "status" = 'pending',
+  "failure" = null,
+  "attempts" = 0,
+  "nextAttemptAt" = null,
+  "redeliveredAt" = max(
+    :now,
+    coalesce(
+      (
+        select
+          "createdAt"
+        from
+          "runEndpoints"
+        where
+          "runEndpoints"."organizationId" = "runs"."organizationId"
+      ),
+      ''
+    )
+  ),
+  "claimId" = null,
+  "checkAt" = :checkAt,
+  "startedAt" = null,
+  "finishedAt" = null,
+  "updatedAt" = :now
+where
+  (
+    "runs"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "runs" on (
+          "runs"."organizationId" = "apiKeys"."organizationId"
+          and "runs"."id" = :runId
+        )
+        left join "schedules" on (
+          "schedules"."organizationId" = "runs"."organizationId"
+          and "schedules"."id" = "runs"."scheduleId"
+        )
+        left join "projects" on (
+          "runs"."parentType" = 'project'
+          and "projects"."organizationId" = "runs"."organizationId"
+          and "projects"."id" = "runs"."parentId"
+        )
+        left join "agents" on (
+          "runs"."parentType" = 'agent'
+          and "agents"."organizationId" = "runs"."organizationId"
+          and "agents"."id" = "runs"."parentId"
+        )
+        left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            (
+              "runs"."id" is not null
+              and (
+                "schedules"."id" is not null
+                and (
+                  "projects"."id" is not null
+                  or "agents"."id" is not null
+                )
+              )
+            )
+          )
+          and ("runEndpoints"."organizationId" is not null)
+          and (
+            (
+              "agents"."id" is not null
+              or (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+            )
+          )
+          and (
+            not (
+              "runs"."status" = 'delivered'
+              and "runs"."claimId" is not null
+            )
+          )
+          and (
+            (
+              "runs"."status" in ('pending', 'delivered')
+              or "runs"."failure" = 'delivery'
+            )
+          )
+          and (
+            not (
+              "runs"."status" = 'delivered'
+              and "runs"."checkAt" is not null
+              and coalesce(
+                max(
+                  coalesce("runs"."checkAt", ''),
+                  strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                ) <= :now,
+                false
+              )
+            )
+          )
+          and (
+            not (
+              "schedules"."overlap" = 'skip'
+              and coalesce("schedules"."lastRunAt" > "runs"."scheduledAt", false)
+            )
+          )
+        )
+    )
+    and "runs"."id" = :runId
+  );
+
+-- redeliverable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  (
+    "runs"."id" is not null
+    and (
+      "schedules"."id" is not null
+      and (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+    )
+  ) as "runExists",
+  "runEndpoints"."organizationId" is not null as "endpointExists",
+  (
+    "agents"."id" is not null
+    or (
+      "apiKeys"."projectIds" is null
+      or "projects"."id" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+  ) as "isAccessible",
+  not (
+    "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null
+  ) as "isUnclaimed",
+  (
+    "runs"."status" in ('pending', 'delivered')
+    or "runs"."failure" = 'delivery'
+  ) as "isRedeliverable",
+  not (
+    "runs"."status" = 'delivered'
+    and "runs"."checkAt" is not null
+    and coalesce(
+      max(
+        coalesce("runs"."checkAt", ''),
+        strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+      ) <= :now,
+      false
+    )
+  ) as "isInTime",
+  not (
+    "schedules"."overlap" = 'skip'
+    and coalesce("schedules"."lastRunAt" > "runs"."scheduledAt", false)
+  ) as "isLatestIfAlone"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+  left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+where
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- renew
 update "runs"
@@ -2710,6 +3077,7 @@ where
 select
   "runs"."id" as "id",
   "runs"."scheduleId" as "scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -2721,6 +3089,12 @@ select
   "runs"."failure" as "failure",
   "runs"."attempts" as "attempts",
   "runs"."lastError" as "lastError",
+  "runs"."lastAttempts" as "lastAttempts",
+  "runs"."nextAttemptAt" as "nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt" as "startedAt",
   "runs"."finishedAt" as "finishedAt",
   "runs"."message" as "message",
@@ -2898,6 +3272,7 @@ offset
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -2909,6 +3284,12 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",
@@ -2986,6 +3367,7 @@ where
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -2997,6 +3379,12 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",
@@ -3131,10 +3519,11 @@ where
     )
   );
 
--- selectRun
+-- selectRedelivered
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -3146,6 +3535,134 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
+  "runs"."startedAt",
+  "runs"."finishedAt",
+  "runs"."message",
+  "runs"."sessionId",
+  "runs"."createdAt",
+  "runs"."updatedAt"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+  left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and (
+      (
+        "runs"."id" is not null
+        and (
+          "schedules"."id" is not null
+          and (
+            "projects"."id" is not null
+            or "agents"."id" is not null
+          )
+        )
+      )
+    )
+    and ("runEndpoints"."organizationId" is not null)
+    and (
+      (
+        "agents"."id" is not null
+        or (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+    )
+    and (
+      not (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is not null
+      )
+    )
+    and (
+      (
+        "runs"."status" in ('pending', 'delivered')
+        or "runs"."failure" = 'delivery'
+      )
+    )
+    and (
+      not (
+        "runs"."status" = 'delivered'
+        and "runs"."checkAt" is not null
+        and coalesce(
+          max(
+            coalesce("runs"."checkAt", ''),
+            strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+          ) <= :now,
+          false
+        )
+      )
+    )
+    and (
+      not (
+        "schedules"."overlap" = 'skip'
+        and coalesce("schedules"."lastRunAt" > "runs"."scheduledAt", false)
+      )
+    )
+  );
+
+-- selectRun
+select
+  "runs"."id",
+  "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "runs"."scheduledAt",
+  "runs"."status",
+  "runs"."failure",
+  "runs"."attempts",
+  "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",

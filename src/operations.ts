@@ -96,6 +96,7 @@ export const operations: readonly Operation[] = [
   route('POST /v1/runs/claim', runs, (m) => m.claimRuns),
   route('GET /v1/runs/{runId}', runs, (m) => m.retrieveRun),
   route('POST /v1/runs/{runId}/acknowledge', runs, (m) => m.acknowledgeRun),
+  route('POST /v1/runs/{runId}/redeliver', runs, (m) => m.redeliverRun),
   route('POST /v1/runs/{runId}/renew', runs, (m) => m.renewRun),
   route('POST /v1/runs/{runId}/complete', runs, (m) => m.completeRun),
 

@@ -260,8 +260,16 @@ export const runs = sqliteTable(
     /** How many times it was sent or claimed. */
     attempts: integer().notNull(),
     lastError: text(),
+    /** Its last delivery attempts, as JSON, the latest first (webhooks/attempts.ts); null: none. */
+    lastAttempts: text(),
+    /** When it is sent again; null while it is in a queue, and if it is not pending or waits to be pulled. */
+    nextAttemptAt: text(),
+    /** When a request sent it again. Attempts from before that count no more. */
+    redeliveredAt: text(),
     /** The claim that it was taken with; null if it was delivered or acknowledged. */
     claimId: text(),
+    /** The API key of the claim, with its name at that time, as JSON. */
+    claimedBy: text(),
     /**
      * When the tick checks the run next (delivery/check-runs.ts); null: never. Of a pending run, when it is queued
      * (again). Of an active run, when its lease or its time ends.

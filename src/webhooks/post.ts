@@ -1,21 +1,11 @@
 /** The POST of a webhook, and what became of it. */
 import { readUpTo } from '../http/body.ts'
+import type { DeliveryAttempt } from './contract.ts'
 
 /** How long a receiver may take to respond. */
 const TIMEOUT_SECONDS = 15
 /** The largest response whose body is read. */
 const MAX_RESPONSE_BYTES = 16 * 1024
-
-/** An attempt to deliver a webhook. Attempts are stored as JSON. */
-export interface DeliveryAttempt {
-  readonly startedAt: string
-  /** Of the response; null if there was none. */
-  readonly status: number | null
-  /** Until the response, or until there was none. */
-  readonly milliseconds: number
-  /** A sentence for people; null after a 2xx. */
-  readonly error: string | null
-}
 
 export interface Posted {
   readonly attempt: DeliveryAttempt
@@ -57,7 +47,7 @@ export async function post(url: string, headers: Readonly<Record<string, string>
 }
 
 /** An attempt that ended before anything was sent. */
-export function unsent(error: string): DeliveryAttempt {
+export function notSent(error: string): DeliveryAttempt {
   return { startedAt: new Date().toISOString(), status: null, milliseconds: 0, error }
 }
 

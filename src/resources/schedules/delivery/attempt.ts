@@ -2,7 +2,7 @@
 import { describeProblems } from '../../../http/problems.ts'
 import { post } from '../../../webhooks/post.ts'
 import { signedHeaders } from '../../../webhooks/signature.ts'
-import type { Accepted, AttemptResult } from '../run-transitions.ts'
+import type { AttemptResult } from '../run-transitions.ts'
 import { reportedOutcome } from '../runs/contract.ts'
 import type { Work } from '../runs/work.ts'
 
@@ -10,19 +10,14 @@ import type { Work } from '../runs/work.ts'
  * Sends a run (docs/contract.md, Run endpoint). All attempts to send a run have the same id.
  * @param data the run, as it is sent.
  */
-export async function attempt(data: Work, url: string, secrets: readonly string[], now: Date): Promise<AttemptResult> {
+export async function sendRun(data: Work, url: string, secrets: readonly string[], now: Date): Promise<AttemptResult> {
   const message = JSON.stringify({ type: 'schedule.run', timestamp: data.scheduledAt, data })
-  const {
-    attempt: { status, error },
-    body,
-  } = await post(url, signedHeaders(data.id, now, message, secrets), message)
-  if (status === 410) return { isGone: true }
-  if (error !== null) return { error }
-  return { isAccepted: true, ...reportOf(body) }
+  const { attempt, body } = await post(url, signedHeaders(data.id, now, message, secrets), message)
+  return { attempt, ...reportOf(body) }
 }
 
 /** The outcome in the body of a response. A body that is no object with an `outcome` is ignored. */
-function reportOf(body: ArrayBuffer | undefined): Pick<Accepted, 'report' | 'ignored'> {
+function reportOf(body: ArrayBuffer | undefined): Omit<AttemptResult, 'attempt'> {
   const data = body && objectIn(body)
   if (!data || !('outcome' in data)) return {}
   const { success, data: report, error } = reportedOutcome.safeParse(data)

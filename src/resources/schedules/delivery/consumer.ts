@@ -10,15 +10,16 @@ import { jsonRows } from '../../../db/rows.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
 import { type Environment, isOn, type RunMessage } from '../../../environment.ts'
+import { notSent } from '../../../webhooks/post.ts'
 import { problemOfReceiver } from '../../../webhooks/receiver-url.ts'
 import { openSecrets } from '../../../webhooks/secrets.ts'
 import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
 import { hasParent, isAgentOf, isProjectOf, isRunEndpointOf, isScheduleOf } from '../joins.ts'
 import { secretContext } from '../run-endpoint/secret.ts'
 import { enqueueRuns } from '../run-queue.ts'
-import { type AttemptResult, afterAttempt, attempted, writeAttempts } from '../run-transitions.ts'
+import { type AttemptResult, afterAttempt, attempted, isGone, writeAttempts } from '../run-transitions.ts'
 import { toWork, workFields } from '../runs/work.ts'
-import { attempt } from './attempt.ts'
+import { sendRun } from './attempt.ts'
 
 /** A run endpoint that takes longer to respond is slow. A batch of the first queue is not held longer for it. */
 const SLOW_MS = 2000
@@ -35,6 +36,7 @@ export const selectDeliveries = unguarded([references.parameter, now], () =>
       organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
       ...workFields,
       lastError: runs.lastError,
+      redeliveredAt: runs.redeliveredAt,
       maxRunSeconds: schedules.maxRunSeconds,
       url: runEndpoints.url,
       endpointCreatedAt: sql<string | null>`${runEndpoints.createdAt}`.as('endpointCreatedAt'),
@@ -111,8 +113,7 @@ async function deliverMessage(
   const settled: Recorded[] = []
   const sending = Promise.all(
     deliveries.map(async (delivery) => {
-      const startedAt = new Date()
-      settled.push(recordedOf(delivery, startedAt, await sender(delivery)))
+      settled.push(recordedOf(delivery, await sender(delivery)))
     }),
   )
   const isInTime = await Promise.race([sending.then(() => true), scheduler.wait(SLOW_MS).then(() => false)])
@@ -162,19 +163,20 @@ function senderOf(environment: Environment): (delivery: Delivery) => Promise<Att
     const { url } = delivery
     if (url === null) return null
     const problem = problemOfReceiver(url, allowsLocal)
-    if (problem) return { error: `The URL of the run endpoint ${problem.wrong}; allowed: ${problem.allowed}.` }
+    if (problem) {
+      return { attempt: notSent(`The URL of the run endpoint ${problem.wrong}; allowed: ${problem.allowed}.`) }
+    }
     const secrets = await openSecrets(delivery, secretContext(delivery.organizationId), ring)
-    if (!secrets) return { error: 'The secret of the run endpoint cannot be decrypted. Rotate it.' }
-    return attempt(toWork(delivery), url, secrets, new Date())
+    if (!secrets) return { attempt: notSent('The secret of the run endpoint cannot be decrypted. Rotate it.') }
+    return sendRun(toWork(delivery), url, secrets, new Date())
   }
 }
 
 type Recorded = ReturnType<typeof recordedOf>
 
 /** What is stored in the runs table, and the run endpoint that was asked. */
-function recordedOf(delivery: Delivery, startedAt: Date, result: AttemptResult | null) {
-  const { organizationId, scheduleId, id, url, endpointCreatedAt } = delivery
-  const isGone = result !== null && 'isGone' in result
-  const after = afterAttempt(delivery, startedAt, result)
-  return { organizationId, scheduleId, id, url, endpointCreatedAt, isGone, ...after }
+function recordedOf(delivery: Delivery, result: AttemptResult | null) {
+  const { organizationId, scheduleId, id, url, endpointCreatedAt, redeliveredAt } = delivery
+  const after = afterAttempt(delivery, result)
+  return { organizationId, scheduleId, id, url, endpointCreatedAt, redeliveredAt, isGone: isGone(result), ...after }
 }

@@ -7,10 +7,10 @@ import { schedules } from '../../../../src/db/schema.ts'
 import { timeOfId } from '../../../../src/db/time-ids.ts'
 import type { Environment, RunMessage, RunReference } from '../../../../src/environment.ts'
 import { deliverRuns } from '../../../../src/resources/schedules/delivery/consumer.ts'
-import { mintSecret } from '../../../../src/webhooks/signature.ts'
 import { computeRunId } from '../../../../src/resources/schedules/run-id.ts'
 import { RUNS_PER_MESSAGE } from '../../../../src/resources/schedules/run-queue.ts'
 import { tick } from '../../../../src/scheduled.ts'
+import { mintSecret } from '../../../../src/webhooks/signature.ts'
 import { request } from '../../../support/api.ts'
 import { databaseWith, failingDatabase, interruptedDatabase } from '../../../support/bindings.ts'
 import { deliverBatch } from '../../../support/queue.ts'
@@ -318,11 +318,10 @@ describe('a response', () => {
     const { workspace, receiver, runId, reference } = await withRun('hang')
     await deliver([reference])
     await only(receiver)
-    expect(await runOf(workspace, runId)).toMatchObject({
-      status: 'pending',
-      attempts: 1,
-      lastError: 'No response within 15 seconds.',
-    })
+    const run = await runOf(workspace, runId)
+    const error = 'No response within 15 seconds.'
+    expect(run).toMatchObject({ status: 'pending', attempts: 1, lastError: error })
+    expect(JSON.parse(String(run.lastAttempts))).toMatchObject([{ status: null, error }])
   })
 
   it.each([

@@ -57,6 +57,7 @@ async function withReceiver(settings: object, ...answers: Answer[]) {
 const finished = (status: 'succeeded' | 'failed', failure: string | null = null) => ({
   status,
   failure,
+  claim: null,
   finishedAt: inSeconds(0),
   updatedAt: inSeconds(0),
 })
@@ -1037,6 +1038,7 @@ describe('a response with an outcome', () => {
       ...before,
       status,
       attempts: 1,
+      lastAttempts: [{ startedAt: inSeconds(0), status: 200, milliseconds: 0, error: null }],
       startedAt: inSeconds(0),
       finishedAt: inSeconds(0),
       updatedAt: inSeconds(0),
@@ -1115,6 +1117,7 @@ describe('a response with an outcome', () => {
       ...before,
       status: 'delivered',
       attempts: 1,
+      lastAttempts: [{ startedAt: inSeconds(0), status: expect.any(Number), milliseconds: 0, error: null }],
       startedAt: inSeconds(0),
       updatedAt: inSeconds(0),
     })
