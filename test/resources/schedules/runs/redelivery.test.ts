@@ -21,7 +21,8 @@ async function withReceiver(settings: object, ...answers: Answer[]) {
   await workspace.addRunEndpoint(receiver.url)
   const worker = await newWorker(settings, { workspace })
   const outbox = newOutbox()
-  const environment = { RUNS: outbox.environment.RUNS, SLOW_RUNS: outbox.environment.RUNS }
+  const { RUNS, SLOW_RUNS } = outbox.environment
+  const environment = { RUNS, SLOW_RUNS }
   const send = (path: string, more: object = {}) =>
     request('POST', path, { key: worker.key, environment: { ...environment, ...more } })
   /** Creates a run, which the queue has then. */
