@@ -49,28 +49,27 @@ export const run = z
     attempts: z
       .int()
       .check(z.minimum(0))
-      .register(docs, { description: 'How many times the run was sent or claimed, since it was redelivered last.' }),
+      .register(docs, { description: 'How many times the run was sent or claimed.' }),
     lastError: z.nullable(z.string()).register(docs, {
       description: 'The error of the last delivery attempt, or why the run timed out or was skipped.',
     }),
     lastAttempts: z
       .array(deliveryAttempt)
-      .register(docs, { description: 'The last attempts to send the run, up to six, the latest first.' }),
+      .register(docs, { description: 'Up to six delivery attempts, the latest first.' }),
     nextAttemptAt: z.nullable(instant()).register(docs, {
-      description:
-        'When a pending run is sent again after a failed attempt; null if it is in the queue now, or waits to be pulled.',
+      description: 'When a pending run is sent again; null in the queue.',
     }),
     claim: z
       .nullable(
         z
           .strictObject({
             apiKeyId: uuid(),
-            apiKeyName: z.string().register(docs, { description: 'The name of the API key when it claimed the run.' }),
-            leaseExpiresAt: instant().register(docs, { description: 'When the claim ends.' }),
+            apiKeyName: z.string(),
+            leaseExpiresAt: instant(),
           })
           .register(docs, { id: 'RunHolder' }),
       )
-      .register(docs, { description: 'The API key whose worker has claimed the run; null if the run is not claimed.' }),
+      .register(docs, { description: 'Who has claimed the run.' }),
     startedAt: z.nullable(instant()).register(docs, { description: 'When the run was taken.' }),
     finishedAt: z.nullable(instant()).register(docs, { description: 'When the run succeeded or failed.' }),
     message: outcomeMessage,
@@ -93,7 +92,7 @@ const exampleRun = {
   failure: null,
   attempts: 1,
   lastError: null,
-  lastAttempts: [{ startedAt: '2026-03-30T07:30:02.512Z', status: 202, milliseconds: 184, error: null }],
+  lastAttempts: [],
   nextAttemptAt: null,
   claim: null,
   startedAt: '2026-03-30T07:30:02.512Z',
@@ -108,7 +107,6 @@ const examplePendingRun = {
   ...exampleRun,
   status: 'pending',
   attempts: 0,
-  lastAttempts: [],
   startedAt: null,
   finishedAt: null,
   message: null,
@@ -353,7 +351,13 @@ export const retrieveRunContract = {
   description: 'Returns one run.',
   scope: 'runs:read',
   params,
-  success,
+  success: {
+    ...success,
+    example: {
+      ...exampleRun,
+      lastAttempts: [{ startedAt: exampleRun.startedAt, status: 202, milliseconds: 184, error: null }],
+    },
+  },
   errorCodes: ['project_forbidden', 'run_not_found'],
   errors: { ...errors, 403: OTHER_PROJECTS, 404: NO_RUN },
 } as const satisfies Contract
@@ -385,17 +389,17 @@ export const redeliverRunContract = {
   tag: 'Runs',
   summary: 'Send a run again',
   description:
-    'Sends a run to the run endpoint again, with the same ID: a run that is pending, that was delivered and has no outcome, ' +
-    'or that failed because all delivery attempts failed. Its attempts start from the beginning. The request has no body.',
+    'Puts a run into the queue again that is pending, was delivered and has no outcome, or failed by `delivery`. Its ID ' +
+    'stays, and its attempts start from the beginning. The request has no body.',
   scope: 'runs:write',
   params: runParams(EXAMPLE_IDS.pendingRunId),
-  success: { ...success, description: 'The run is pending and in the queue.', example: examplePendingRun },
+  success: { ...success, example: examplePendingRun },
   errorCodes: ['project_forbidden', 'run_not_found', 'run_endpoint_not_found', 'run_not_pending', 'run_finished'],
   errors: {
     ...errors,
     403: OTHER_PROJECTS,
-    404: `${NO_RUN.slice(0, -1)}, or it has no run endpoint.`,
-    409: 'The run is claimed, was skipped, has an outcome, its time limit is over, or a newer run exists (overlap `skip`).',
+    404: 'The organization has no such run, or no run endpoint.',
+    409: 'The run is claimed, skipped, finished or timed out, or a newer run exists (overlap `skip`).',
   },
 } as const satisfies Contract
 
