@@ -413,10 +413,7 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
+  ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
   'api-key.revoked' as "type",
   "revoked"."id" as "resourceId",
@@ -615,17 +612,20 @@ where
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   )
 returning
@@ -982,11 +982,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'api-key.created' as "type",
   :id as "resourceId",
   null as "parentId",
@@ -1016,17 +1013,20 @@ where
       )
     )
     and changes() > 0
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   )
 returning
@@ -1166,11 +1166,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'api-key.created' as "type",
   :id as "resourceId",
   null as "parentId",
@@ -1200,17 +1197,20 @@ where
       )
     )
     and changes() > 0
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   )
 returning
@@ -1415,11 +1415,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'api-key.rotated' as "type",
   "named"."id" as "resourceId",
   null as "parentId",
@@ -1522,17 +1519,20 @@ where
         )
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   )
 returning
@@ -1938,10 +1938,7 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
+  ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
   'api-key.revoked' as "type",
   "revoked"."id" as "resourceId",
@@ -2044,17 +2041,20 @@ where
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   )
 returning
@@ -2120,10 +2120,7 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
+  ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
   'api-key.revoked' as "type",
   "session"."id" as "resourceId",
@@ -2264,17 +2261,20 @@ where
       )
     )
     and :overlapEndsAt <= :now
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
+          )
+      )
     )
   )
 returning
@@ -2340,10 +2340,7 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
+  ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
   'api-key.revoked' as "type",
   "session"."id" as "resourceId",
@@ -2421,17 +2418,20 @@ where
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
+          )
+      )
     )
   )
 returning

@@ -192,11 +192,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'run.acknowledged' as "type",
   "runs"."id" as "resourceId",
   case "runs"."parentType"
@@ -279,17 +276,20 @@ where
     )
     and (
       "runs"."status" = 'pending'
-      and not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      and (
+        :caller.attempt = 1
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   )
@@ -723,11 +723,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'run.created' as "type",
   :id as "resourceId",
   case "schedules"."parentType"
@@ -765,17 +762,20 @@ where
       )
     )
     and changes() > 0
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   )
 returning
@@ -1403,10 +1403,7 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
+  ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
   'run.claimed' as "type",
   "runs"."id" as "resourceId",
@@ -1486,17 +1483,20 @@ where
         "projects"."id" is not null
         or "agents"."id" is not null
       )
-      and not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      and (
+        :caller.attempt = 1
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   )
@@ -1808,10 +1808,7 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
+  ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
   'run.claimed' as "type",
   "runs"."id" as "resourceId",
@@ -1895,17 +1892,20 @@ where
         "projects"."id" is not null
         or "agents"."id" is not null
       )
-      and not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      and (
+        :caller.attempt = 1
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   )
@@ -2251,11 +2251,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'run.' || :outcome as "type",
   "runs"."id" as "resourceId",
   case "runs"."parentType"
@@ -2399,17 +2396,20 @@ where
     )
     and (
       "runs"."status" in ('pending', 'delivered')
-      and not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      and (
+        :caller.attempt = 1
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   )
@@ -2844,11 +2844,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 32768 + 0) as "id",
   'schedule.paused' as "type",
   "schedules"."id" as "resourceId",
   case "schedules"."parentType"
@@ -2896,17 +2893,20 @@ where
       )
     )
     and changes() > 0
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
+          )
+      )
     )
   )
 returning
@@ -3502,11 +3502,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'run.created' as "type",
   :id as "resourceId",
   case "schedules"."parentType"
@@ -3544,17 +3541,20 @@ where
       )
     )
     and changes() > 0
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   )
 returning
@@ -3906,11 +3906,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'run.redelivered' as "type",
   "runs"."id" as "resourceId",
   case "runs"."parentType"
@@ -4018,17 +4015,20 @@ where
         )
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   )
 returning

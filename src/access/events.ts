@@ -21,6 +21,8 @@ const eventId = text('event.id')
 const firstSequence = number('event.firstSequence')
 const instant = text('event.instant')
 const requestId = textOrNull('event.requestId')
+/** How many times the batch of the request was tried, with this time (caller.ts). */
+const attempt = number('caller.attempt')
 
 /** The values of the statements that record events. @param instant of the request or of the tick. */
 export function eventValues(instant: string, requestId: string | null) {
@@ -54,11 +56,15 @@ export function createdOrUpdated(resource: ResourceOf<'updated'>, id: SQLWrapper
 
 const last = alias(auditEvents, 'last')
 
-/** The row of an event that is inserted. */
+/**
+ * The row of an event that is inserted.
+ * @param position of the event among those of its organization that the statement records, from 0.
+ */
 function eventRow(
   { type, id, parentId, name, projectId }: EventFields,
   organizationId: SQLWrapper,
   newId: SQL,
+  position: SQL,
   actor: Actor,
 ) {
   const lastSequence = query
@@ -67,8 +73,7 @@ function eventRow(
     .where(eq(last.organizationId, organizationId))
   return insertRow(auditEvents, {
     organizationId,
-    sequence: sql`max(${firstSequence}, coalesce(${lastSequence}, 0) + 1)
-      + row_number() over (partition by ${organizationId}) - 1`,
+    sequence: sql`max(${firstSequence}, coalesce(${lastSequence}, 0) + 1) + ${position}`,
     id: newId,
     type: typeof type === 'string' ? literal(type) : type,
     resourceId: id,
@@ -100,8 +105,8 @@ function idOf(part: Part, position: SQL): SQL {
 const recorded = alias(auditEvents, 'recorded')
 
 /** False if an earlier attempt of the request was committed, although its response was lost. */
-const isFirstAttempt = (part: Part) =>
-  notExists(
+const isNotRecorded = (part: Part) =>
+  sql`(${attempt} = 1 or ${notExists(
     query
       .select({ one: sql`1` })
       .from(recorded)
@@ -112,10 +117,14 @@ const isFirstAttempt = (part: Part) =>
           eq(recorded.id, idOf(part, sql`0`)),
         ),
       ),
-  )
+  )})`
 
-const callersRow = (fields: EventFields, part: Part, actor = caller) =>
-  eventRow(fields, apiKeys.organizationId, idOf(part, sql`row_number() over () - 1`), actor)
+/** Of a statement that records one event, and of one that may record several. D1 counts the rows of a window as read. */
+const ONLY = sql`0`
+const EACH = sql`row_number() over () - 1`
+
+const callersRow = (fields: EventFields, part: Part, position: SQL, actor = caller) =>
+  eventRow(fields, apiKeys.organizationId, idOf(part, position), position, actor)
 
 /** What a recorded event returns: which endpoints may want it (wake.ts). */
 export interface RecordedRow {
@@ -172,9 +181,16 @@ const mightAct = and(
   or(isNull(apiKeys.expiresAt), gte(apiKeys.expiresAt, now)),
 )
 
+interface EventJoin {
+  readonly table: SQLiteTable | SQL
+  readonly on: SQL | undefined
+}
+
 interface AfterOptions {
-  /** A table whose joined rows have an event each. */
-  readonly join?: { readonly table: SQLiteTable | SQL; readonly on: SQL | undefined }
+  /** A table that has one row for the event. */
+  readonly join?: EventJoin
+  /** A table whose rows have an event each. */
+  readonly each?: EventJoin
   /** True for what the service does because of the change. */
   readonly isByService?: true
 }
@@ -186,14 +202,14 @@ interface AfterOptions {
 export function recordedAfter<const Own extends readonly Parameter[]>(
   parameters: Own,
   fields: EventFields,
-  { join, isByService }: AfterOptions = {},
+  { each, join = each, isByService }: AfterOptions = {},
 ): Recording<Own[number]> {
   const part = isByService ? 'consequence' : 'change'
   const statement = guarded({ takes: parameters }, [], () => {
-    const row = callersRow(fields, part, isByService ? { requestId } : caller)
+    const row = callersRow(fields, part, each ? EACH : ONLY, isByService ? { requestId } : caller)
     const rows = query.select(row).from(apiKeys).$dynamic()
     if (join) rows.innerJoin(join.table, join.on)
-    return insertEvents(rows.where(and(mightAct, sql`changes() > 0`, isFirstAttempt(part))))
+    return insertEvents(rows.where(and(mightAct, sql`changes() > 0`, isNotRecorded(part))))
   })
   return recording(statement, false)
 }
@@ -206,10 +222,11 @@ function recordedFrom<P extends Parameter, const Own extends readonly Parameter[
   { takes }: Pick<Source<P>, 'takes'>,
   parameters: Own,
   part: Part,
+  position: SQL,
   rows: (fields: ReturnType<typeof callersRow>, condition: SQL) => ReturnType<Rows>,
   fields: EventFields,
 ): Recording<P | Own[number]> {
-  const build = () => insertEvents(rows(callersRow(fields, part), isFirstAttempt(part)))
+  const build = () => insertEvents(rows(callersRow(fields, part, position), isNotRecorded(part)))
   return recording(guarded({ takes }, parameters, build), true)
 }
 
@@ -229,7 +246,8 @@ export function recordedBefore<P extends Parameter, const Own extends readonly P
     preconditions,
     parameters,
     'change',
-    (row, isFirst) => preconditions.rows(row, and(condition, isFirst)),
+    ONLY,
+    (row, isNew) => preconditions.rows(row, and(condition, isNew)),
     fields,
   )
 }
@@ -245,7 +263,7 @@ export function recordedForEach<P extends Parameter, const Own extends readonly 
   rows: (fields: ReturnType<typeof callersRow>, condition: SQL) => ReturnType<Rows>,
   part: Part = 'change',
 ): Recording<P | Own[number]> {
-  return recordedFrom(preconditions, parameters, part, rows, fields)
+  return recordedFrom(preconditions, parameters, part, EACH, rows, fields)
 }
 
 /** A statement that is the change of its operation, with the statement that records it. */
@@ -275,6 +293,7 @@ export function recordedByService<const Own extends readonly Parameter[]>(
   rows: Rows,
 ): Recording<Own[number] | (typeof SERVICE_PARAMETERS)[number]> {
   const newId = sql`substr(${eventId}, 1, 24) || lower(hex(randomblob(6)))`
-  const build = () => insertEvents(rows(eventRow(fields, fields.organizationId, newId, {})))
+  const position = sql`row_number() over (partition by ${fields.organizationId}) - 1`
+  const build = () => insertEvents(rows(eventRow(fields, fields.organizationId, newId, position, {})))
   return recording(unguarded([...parameters, ...SERVICE_PARAMETERS], build), false)
 }
