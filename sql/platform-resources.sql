@@ -169,11 +169,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
     when "agents"."id" is null then 'agent.created'
     else 'agent.updated'
@@ -244,17 +241,20 @@ where
         or "agents"."revision" is null
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -579,11 +579,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'agent.deleted' as "type",
   "agents"."id" as "resourceId",
   null as "parentId",
@@ -643,17 +640,20 @@ where
         or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -809,11 +809,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
     when :archived then 'agent.archived'
     else 'agent.restored'
@@ -876,17 +873,20 @@ where
         or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -1079,11 +1079,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
     when "projects"."id" is null then 'project.created'
     else 'project.updated'
@@ -1164,17 +1161,20 @@ where
         or "projects"."revision" is null
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -1588,11 +1588,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'project.deleted' as "type",
   "projects"."id" as "resourceId",
   null as "parentId",
@@ -1662,17 +1659,20 @@ where
         or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -1846,11 +1846,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
     when :archived then 'project.archived'
     else 'project.restored'
@@ -1923,17 +1920,20 @@ where
         or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -2180,11 +2180,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
     when "pullRequests"."id" is null then 'pull-request.created'
     else 'pull-request.updated'
@@ -2294,17 +2291,20 @@ where
         or "pullRequests"."revision" is null
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -2846,11 +2846,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'pull-request.deleted' as "type",
   "pullRequests"."id" as "resourceId",
   null as "parentId",
@@ -2931,17 +2928,20 @@ where
         or instr(:ifMatch, '"' || "pullRequests"."revision" || '"') > 0
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -3188,11 +3188,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
     when "sessions"."id" is null then 'session.created'
     else 'session.updated'
@@ -3302,17 +3299,20 @@ where
         or "sessions"."revision" is null
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -3854,11 +3854,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'session.deleted' as "type",
   "sessions"."id" as "resourceId",
   null as "parentId",
@@ -3939,17 +3936,20 @@ where
         or instr(:ifMatch, '"' || "sessions"."revision" || '"') > 0
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -4122,11 +4122,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
     when "users"."id" is null then 'user.created'
     else 'user.updated'
@@ -4197,17 +4194,20 @@ where
         or "users"."revision" is null
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -4687,11 +4687,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'user.deleted' as "type",
   "users"."id" as "resourceId",
   null as "parentId",
@@ -4804,17 +4801,20 @@ where
         or instr(:ifMatch, '"' || "users"."revision" || '"') > 0
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -4849,10 +4849,7 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
+  ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
   'api-key.revoked' as "type",
   "userKey"."id" as "resourceId",
@@ -4950,17 +4947,20 @@ where
           )
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
+          )
+      )
     )
   );
 

@@ -84,11 +84,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'run-endpoint.deleted' as "type",
   "organizationId" as "resourceId",
   null as "parentId",
@@ -118,17 +115,20 @@ where
       )
     )
     and changes() > 0
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -218,11 +218,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'run-endpoint.set' as "type",
   "organizationId" as "resourceId",
   null as "parentId",
@@ -252,17 +249,20 @@ where
       )
     )
     and changes() > 0
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -375,11 +375,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'run-endpoint.rotated' as "type",
   "organizationId" as "resourceId",
   null as "parentId",
@@ -409,17 +406,20 @@ where
       )
     )
     and changes() > 0
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 

@@ -833,11 +833,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'schedule.created' as "type",
   :id as "resourceId",
   :parentId as "parentId",
@@ -867,17 +864,20 @@ where
       )
     )
     and changes() > 0
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -1172,11 +1172,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
     when "schedules"."id" is null then 'schedule.created'
     when not :enabled
@@ -1308,17 +1305,20 @@ where
           end
         )
       )
-      and not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      and (
+        :caller.attempt = 1
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );
@@ -1742,11 +1742,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
     when not :enabled
     and "schedules"."enabledAt" is not null then 'schedule.paused'
@@ -1825,17 +1822,20 @@ where
         )
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -1976,11 +1976,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'schedule.deleted' as "type",
   "schedules"."id" as "resourceId",
   :parentId as "parentId",
@@ -2030,17 +2027,20 @@ where
         or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -2213,11 +2213,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'schedule.created' as "type",
   :id as "resourceId",
   null as "parentId",
@@ -2247,17 +2244,20 @@ where
       )
     )
     and changes() > 0
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -2575,11 +2575,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
     when "schedules"."id" is null then 'schedule.created'
     when not :enabled
@@ -2722,17 +2719,20 @@ where
           end
         )
       )
-      and not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      and (
+        :caller.attempt = 1
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );
@@ -3214,11 +3214,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
     when not :enabled
     and "schedules"."enabledAt" is not null then 'schedule.paused'
@@ -3308,17 +3305,20 @@ where
         )
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -3481,11 +3481,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'schedule.deleted' as "type",
   "schedules"."id" as "resourceId",
   null as "parentId",
@@ -3546,17 +3543,20 @@ where
         or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 

@@ -64,7 +64,7 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
     const failed = found.filter(({ failure }) => failure !== null)
     ;({ toCheck } = await runBatch(
       DB,
-      { storeChecked, recordFailures, pauseFailing, recordPauses, toCheck: selectToCheck },
+      { storeChecked, recordFailures, recordPauses, pauseFailing, toCheck: selectToCheck },
       {
         ...values,
         ...eventValues(values.now, null),

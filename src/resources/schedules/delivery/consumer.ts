@@ -141,7 +141,7 @@ async function record(database: D1Database, sent: readonly Recorded[], slow: rea
   const failed = sent.filter(({ status }) => status === 'failed')
   await runBatch(
     database,
-    { recordResults, recordFailures, pauseFailing, recordPauses, recordGone, deleteGone, markSlow },
+    { recordResults, recordFailures, recordPauses, pauseFailing, recordGone, deleteGone, markSlow },
     {
       now: now.toISOString(),
       ...eventValues(now.toISOString(), null),
