@@ -1428,97 +1428,28 @@ select
   :event.requestId as "requestId"
 from
   "apiKeys"
-  left join "apiKeys" "named" on (
-    (
-      "named"."organizationId" = "apiKeys"."organizationId"
-      and "named"."id" = :apiKeyId
-    )
-    and "named"."revokedAt" is null
-  )
-  left join "apiKeys" "earlier" on (
-    "earlier"."organizationId" = "apiKeys"."organizationId"
-    and "earlier"."idempotencyKey" = :idempotencyKey
-    and "earlier"."id" <> :id
+  inner join "apiKeys" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" = :apiKeyId
   )
 where
   (
     (
-      (
-        "apiKeys"."hash" = :caller.keyHash
-        and case
-          when "apiKeys"."revokedAt" is not null then 'revoked'
-          when "apiKeys"."expiresAt" <= :now then 'expired'
-        end is null
-        and (
-          :caller.scope is null
-          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-        )
-      )
-      and ("named"."id" is not null)
+      "apiKeys"."hash" = :caller.keyHash
       and (
-        (
-          "apiKeys"."rotatedAt" is null
-          or "named"."id" = "apiKeys"."id"
-        )
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
       and (
-        (
-          (
-            "apiKeys"."userId" is null
-            or "apiKeys"."userId" is "named"."userId"
-          )
-          and (
-            "apiKeys"."projectIds" is null
-            or (
-              "named"."projectIds" is not null
-              and not exists (
-                select
-                  1
-                from
-                  json_each("named"."projectIds")
-                where
-                  value not in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
-              )
-            )
-          )
-        )
-      )
-      and ("named"."kind" <> 'session')
-      and (
-        not exists (
-          select
-            1
-          from
-            json_each("named"."scopes")
-          where
-            value not in (
-              select
-                value
-              from
-                json_each("apiKeys"."scopes")
-            )
-        )
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
       )
       and (
-        (
-          "apiKeys"."expiresAt" is null
-          or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
-        )
-      )
-      and "earlier"."id" is null
-      and ("named"."rotatedAt" is null)
-      and (
-        (
-          "named"."expiresAt" is null
-          or "named"."expiresAt" > :now
-        )
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
       )
     )
+    and changes() > 0
     and (
       :caller.attempt = 1
       or not exists (

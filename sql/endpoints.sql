@@ -1013,13 +1013,12 @@ select
       (
         (
           "eventEndpoints"."types" is null
-          or exists (
-            select
-              1
-            from
-              json_each("eventEndpoints"."types") as "wanted"
-            where
-              "ahead"."type" glob "wanted".value
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
           )
         )
         and (
@@ -1053,13 +1052,12 @@ select
       (
         (
           "eventEndpoints"."types" is null
-          or exists (
-            select
-              1
-            from
-              json_each("eventEndpoints"."types") as "wanted"
-            where
-              "ahead"."type" glob "wanted".value
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
           )
         )
         and (
@@ -1135,13 +1133,12 @@ select
       (
         (
           "eventEndpoints"."types" is null
-          or exists (
-            select
-              1
-            from
-              json_each("eventEndpoints"."types") as "wanted"
-            where
-              "ahead"."type" glob "wanted".value
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
           )
         )
         and (
@@ -1175,13 +1172,12 @@ select
       (
         (
           "eventEndpoints"."types" is null
-          or exists (
-            select
-              1
-            from
-              json_each("eventEndpoints"."types") as "wanted"
-            where
-              "ahead"."type" glob "wanted".value
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
           )
         )
         and (
@@ -1258,13 +1254,12 @@ select
       (
         (
           "eventEndpoints"."types" is null
-          or exists (
-            select
-              1
-            from
-              json_each("eventEndpoints"."types") as "wanted"
-            where
-              "ahead"."type" glob "wanted".value
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
           )
         )
         and (
@@ -1298,13 +1293,12 @@ select
       (
         (
           "eventEndpoints"."types" is null
-          or exists (
-            select
-              1
-            from
-              json_each("eventEndpoints"."types") as "wanted"
-            where
-              "ahead"."type" glob "wanted".value
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
           )
         )
         and (

@@ -1420,90 +1420,113 @@ select
   :event.requestId as "requestId"
 from
   "apiKeys"
-  left join "projects" "named" on (
-    "named"."organizationId" = "apiKeys"."organizationId"
-    and "named"."id" = :projectId
-  )
-  inner join "runs" indexed by "runsPending" on (
-    "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."status" = 'pending'
-    and "runs"."checkAt" is null
+  inner join "runs" on ("runs"."organizationId", "runs"."id") in (
+    select
+      "runs"."organizationId" as "organizationId",
+      "runs"."id" as "id"
+    from
+      "apiKeys"
+      left join "projects" "named" on (
+        "named"."organizationId" = "apiKeys"."organizationId"
+        and "named"."id" = :projectId
+      )
+      inner join "runs" indexed by "runsPending" on (
+        "runs"."organizationId" = "apiKeys"."organizationId"
+        and "runs"."status" = 'pending'
+        and "runs"."checkAt" is null
+      )
+      inner join "schedules" on (
+        "schedules"."organizationId" = "runs"."organizationId"
+        and "schedules"."id" = "runs"."scheduleId"
+      )
+      left join "projects" on (
+        "runs"."parentType" = 'project'
+        and "projects"."organizationId" = "runs"."organizationId"
+        and "projects"."id" = "runs"."parentId"
+      )
+      left join "agents" on (
+        "runs"."parentType" = 'agent'
+        and "agents"."organizationId" = "runs"."organizationId"
+        and "agents"."id" = "runs"."parentId"
+      )
+    where
+      (
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+        and (
+          "projects"."id" is not null
+          or "agents"."id" is not null
+        )
+      )
+    order by
+      "runs"."id" asc
+    limit
+      + :rowLimit
   )
   inner join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
-  left join "projects" on (
-    "runs"."parentType" = 'project'
-    and "projects"."organizationId" = "runs"."organizationId"
-    and "projects"."id" = "runs"."parentId"
-  )
-  left join "agents" on (
-    "runs"."parentType" = 'agent'
-    and "agents"."organizationId" = "runs"."organizationId"
-    and "agents"."id" = "runs"."parentId"
-  )
 where
   (
     (
-      (
-        "apiKeys"."hash" = :caller.keyHash
-        and case
-          when "apiKeys"."revokedAt" is not null then 'revoked'
-          when "apiKeys"."expiresAt" <= :now then 'expired'
-        end is null
-        and (
-          :caller.scope is null
-          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-        )
-      )
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
-        :projectId is null
-        or "named"."id" is not null
-      )
-      and (
-        :projectId is not null
-        or "apiKeys"."projectIds" is null
-      )
-      and (
-        :projectId is null
-        or (
-          "apiKeys"."projectIds" is null
-          or "named"."id" in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
-          )
-        )
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and (
-      (
-        "projects"."id" is not null
-        or "agents"."id" is not null
-      )
-      and (
-        :caller.attempt = 1
-        or not exists (
-          select
-            1
-          from
-            "auditEvents" "recorded"
-          where
-            (
-              "recorded"."organizationId" = "apiKeys"."organizationId"
-              and "recorded"."sequence" >= :event.firstSequence
-              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-            )
-        )
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
       )
     )
   )
-order by
-  "runs"."id" asc
-limit
-  + :rowLimit
 returning
   "organizationId",
   "type",
@@ -1825,94 +1848,117 @@ select
   :event.requestId as "requestId"
 from
   "apiKeys"
-  left join "projects" "named" on (
-    "named"."organizationId" = "apiKeys"."organizationId"
-    and "named"."id" = :projectId
-  )
-  inner join "runs" indexed by "runsToPull" on (
-    "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."status" = 'pending'
-    and "runs"."checkAt" is null
-    and (
-      "runs"."parentType" = 'project'
-      and "runs"."parentId" = :projectId
-    )
+  inner join "runs" on ("runs"."organizationId", "runs"."id") in (
+    select
+      "runs"."organizationId" as "organizationId",
+      "runs"."id" as "id"
+    from
+      "apiKeys"
+      left join "projects" "named" on (
+        "named"."organizationId" = "apiKeys"."organizationId"
+        and "named"."id" = :projectId
+      )
+      inner join "runs" indexed by "runsToPull" on (
+        "runs"."organizationId" = "apiKeys"."organizationId"
+        and "runs"."status" = 'pending'
+        and "runs"."checkAt" is null
+        and (
+          "runs"."parentType" = 'project'
+          and "runs"."parentId" = :projectId
+        )
+      )
+      inner join "schedules" on (
+        "schedules"."organizationId" = "runs"."organizationId"
+        and "schedules"."id" = "runs"."scheduleId"
+      )
+      left join "projects" on (
+        "runs"."parentType" = 'project'
+        and "projects"."organizationId" = "runs"."organizationId"
+        and "projects"."id" = "runs"."parentId"
+      )
+      left join "agents" on (
+        "runs"."parentType" = 'agent'
+        and "agents"."organizationId" = "runs"."organizationId"
+        and "agents"."id" = "runs"."parentId"
+      )
+    where
+      (
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+        and (
+          "projects"."id" is not null
+          or "agents"."id" is not null
+        )
+      )
+    order by
+      "runs"."id" asc
+    limit
+      + :rowLimit
   )
   inner join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
-  left join "projects" on (
-    "runs"."parentType" = 'project'
-    and "projects"."organizationId" = "runs"."organizationId"
-    and "projects"."id" = "runs"."parentId"
-  )
-  left join "agents" on (
-    "runs"."parentType" = 'agent'
-    and "agents"."organizationId" = "runs"."organizationId"
-    and "agents"."id" = "runs"."parentId"
-  )
 where
   (
     (
-      (
-        "apiKeys"."hash" = :caller.keyHash
-        and case
-          when "apiKeys"."revokedAt" is not null then 'revoked'
-          when "apiKeys"."expiresAt" <= :now then 'expired'
-        end is null
-        and (
-          :caller.scope is null
-          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-        )
-      )
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
-        :projectId is null
-        or "named"."id" is not null
-      )
-      and (
-        :projectId is not null
-        or "apiKeys"."projectIds" is null
-      )
-      and (
-        :projectId is null
-        or (
-          "apiKeys"."projectIds" is null
-          or "named"."id" in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
-          )
-        )
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
     and (
-      (
-        "projects"."id" is not null
-        or "agents"."id" is not null
-      )
-      and (
-        :caller.attempt = 1
-        or not exists (
-          select
-            1
-          from
-            "auditEvents" "recorded"
-          where
-            (
-              "recorded"."organizationId" = "apiKeys"."organizationId"
-              and "recorded"."sequence" >= :event.firstSequence
-              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-            )
-        )
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
       )
     )
   )
-order by
-  "runs"."id" asc
-limit
-  + :rowLimit
 returning
   "organizationId",
   "type",

@@ -581,11 +581,35 @@ export const organization: Mistakes = {
       error: 'apiKeyId has the wrong format; got "ci"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
     },
     {
+      mistake: 'the events of a type that does not exist',
+      request: 'GET /v1/events?types=skill.create',
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'types has the unknown type "skill.create"; got "skill.create"; allowed: up to 50 types such as "skill.updated", or "skill.*" for all of a resource. Did you mean skill.created?',
+    },
+    {
+      mistake: 'the events of a resource without its type',
+      request: 'GET /v1/events?resource=website',
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'resource names no resource; got "website"; allowed: a type and an ID, such as "skill/0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
+    },
+    {
+      mistake: 'events after the ID of an event',
+      request: 'GET /v1/events?after=0198c2a4',
+      status: 400,
+      code: 'invalid_input',
+      error: 'after is not a cursor; got "0198c2a4"; allowed: the nextCursor of another page, or "now".',
+    },
+    {
       mistake: 'an unknown filter',
       request: `GET /v1/audit-events?agentId=${AGENT}`,
       status: 400,
       code: 'invalid_input',
-      error: 'agentId is not a known query parameter; known: since, until, operation, apiKeyId, userId, limit, cursor.',
+      error:
+        'agentId is not a known query parameter; known: since, until, types, resource, projectId, apiKeyId, userId, limit, cursor.',
     },
   ],
 

@@ -4,6 +4,7 @@ import { and, eq, getTableColumns, getTableName, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
 import * as provisioning from '../../operate/provisioning.ts'
+import { SEQUENCES_PER_MS } from '../../src/access/events.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { nextRun } from '../../src/cron/next-run.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
@@ -348,6 +349,24 @@ export class Workspace {
       ...values,
     })
     return id
+  }
+
+  /** Adds an event of a project for each time, in this order. @returns their IDs. */
+  async addEvents(times: readonly string[], valuesOf: (index: number) => Values = () => ({})): Promise<string[]> {
+    const ids = times.map(() => newUuid())
+    let last = 0
+    const rows = times.map((time, index) => {
+      last = Math.max(Date.parse(time) * SEQUENCES_PER_MS, last + 1)
+      const values = { id: ids[index], type: 'project.updated', resourceId: 'website', projectId: 'website' }
+      return { ...nulls(tables.auditEvents), sequence: last, ...values, ...valuesOf(index) }
+    })
+    const columns = Object.keys(nulls(tables.auditEvents)).filter((name) => name !== 'organizationId')
+    const inserted = columns.map((name) => `value ->> '${name}'`).join()
+    const sql = `INSERT INTO "auditEvents" ("organizationId", ${columns.map((name) => `"${name}"`).join()})
+      SELECT ?1, ${inserted} FROM json_each(?2)`
+    for (let start = 0; start < rows.length; start += 1000)
+      await write(env.DB.prepare(sql).bind(this.organizationId, JSON.stringify(rows.slice(start, start + 1000))))
+    return ids
   }
 
   async changeRun(id: string, values: Values): Promise<void> {

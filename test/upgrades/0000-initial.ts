@@ -1,7 +1,6 @@
 /** The first schema version. Its service wrote these sealed values, hashes and fingerprints. */
 import { hashToken, mintToken } from '../../src/access/api-key.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
-import { startOfIds } from '../../src/db/time-ids.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import {
   ACME,
@@ -301,17 +300,28 @@ export const initial: SchemaVersion = {
     lastTick: [{ id: 1, scheduledAt: CHANGED }],
     auditEvents: [
       auditEvent(WRITTEN, 1, {
-        operation: 'deleteEnvironmentVariable',
-        target: `/v1/projects/${encodeURIComponent(MOBILE)}/environment-variables/TOKEN`,
+        type: 'environment-variable.deleted',
+        resourceId: 'TOKEN',
+        resourceName: 'TOKEN',
+        projectId: MOBILE,
         apiKeyId: uuid(21),
         apiKeyName: 'laptop',
         userId: 'ada',
       }),
       auditEvent(CHANGED, 2, {
-        operation: 'createProjectSchedule',
-        target: `/v1/projects/${WEBSITE}/schedules/${uuid(404)}`,
+        type: 'schedule.created',
+        resourceId: uuid(404),
+        projectId: WEBSITE,
         apiKeyId: uuid(26),
         apiKeyName: 'ci',
+      }),
+      auditEvent(CHANGED, 3, { type: 'run-endpoint.deleted', resourceId: ACME, requestId: null }),
+      auditEvent(CHANGED, 4, {
+        type: 'schedule.paused',
+        resourceId: uuid(411),
+        resourceName: 'Nightly',
+        parentId: REVIEWER,
+        requestId: null,
       }),
     ],
     runEndpoints: [
@@ -499,10 +509,9 @@ function run(scheduleId: string, scheduledAt: string, status: string, values: ob
   }
 }
 
-/** @param createdAt is in the ID. */
 function auditEvent(createdAt: string, number: number, values: object) {
-  const id = `${startOfIds(createdAt)}${uuid(3000 + number).slice(13)}`
-  return { organizationId: ACME, id, requestId: uuid(3100 + number), ...values }
+  const sequence = Date.parse(createdAt) * 1024 + number
+  return { organizationId: ACME, sequence, id: uuid(3000 + number), requestId: uuid(3100 + number), ...values }
 }
 
 function file(

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Values } from '../../../../src/db/parameters.ts'
 import { schedules } from '../../../../src/db/schema.ts'
 import { timeOfId } from '../../../../src/db/time-ids.ts'
+import { deliver as deliverMessages } from '../../../../src/deliveries.ts'
 import type { Environment, RunMessage, RunReference } from '../../../../src/environment.ts'
-import { deliverRuns } from '../../../../src/resources/schedules/delivery/consumer.ts'
 import { computeRunId } from '../../../../src/resources/schedules/run-id.ts'
 import { RUNS_PER_MESSAGE } from '../../../../src/resources/schedules/run-queue.ts'
 import { tick } from '../../../../src/scheduled.ts'
@@ -585,7 +585,7 @@ describe('a slow run endpoint', () => {
     const context = createExecutionContext()
     const body = { id: '1', timestamp: new Date(), attempts: 1, body: message }
     const batch = createMessageBatch('workspace-api-runs', [body])
-    const handled = deliverRuns(batch, { ...env, ...environment }, context)
+    const handled = deliverMessages(batch, { ...env, ...environment }, context)
     return { handled, rest: () => waitOnExecutionContext(context) }
   }
 
