@@ -24,7 +24,6 @@ const VARIABLES = {
   WORKSPACE_URL: '',
   WORKSPACE_API_KEY: '',
   DEBUG: '',
-  NODE_COMPILE_CACHE: join(folder, 'cache'),
 }
 
 /** Runs commands side by side. */

@@ -694,7 +694,7 @@ describe('many due schedules', () => {
     expect((await workspace.dump('schedules')).every(({ nextRunAt }) => nextRunAt === next)).toBe(true)
   })
 
-  it('fire longest due first, and the next tick continues in that order', async () => {
+  it('fire longest due first, and the next tick continues in that order', { tags: 'slow' }, async () => {
     const [late, crowd] = [await Workspace.create(), await Workspace.create()]
     // Neither their ids nor their rows are in the order in which they are due.
     await addManyDue(late, await late.addProject(), 200, { minutes: -5, stepMs: -1000 })
