@@ -576,6 +576,11 @@ describe('many deletions', () => {
     })
     await request('DELETE', `/v1/projects/${projectId}`, { key })
     for (const id of projects) await request('DELETE', `/v1/projects/${id}`, { key })
+    const use = watchedDatabase()
+    await tick({ ...env, DB: use.DB }, new Date())
+    // Whether any are left is one row, however many are.
+    const asked = use.statements.filter(({ sql }) => /^select\b.* from "deletions"/.test(sql))
+    expect(Math.max(...asked.map(({ rowsRead }) => rowsRead))).toBe(1)
     await tickUntilDone(workspace)
     expect(await stateOf(workspace)).toEqual(before)
     expect(await workspace.dump('deletions')).toHaveLength(371)
