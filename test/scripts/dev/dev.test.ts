@@ -279,7 +279,7 @@ describe('npm run dev', () => {
         expect(body.items).toMatchObject([{ status: 'delivered', scheduledAt: dueAt }])
         return body.items[0]
       },
-      { timeout: 60_000, interval: 200 },
+      { timeout: 120_000, interval: 200 },
     )
     expect(stopped.printed + service.printed).toContain(
       `Run ${run?.id}: "${cron}" of agent ${before.agentId} came due at `,
@@ -307,7 +307,7 @@ describe('npm run dev', () => {
     const index = `${feed.url}/.well-known/agent-skills/index.json`
     expect((await fetch(index)).status).toBe(200)
     await vi.waitFor(() => expect(service.printed).toContain('GET /feeds/wsf_…/.well-known/'), {
-      timeout: 10_000,
+      timeout: 120_000,
     })
     expect(service.printed).not.toMatch(/wsf_[\w-]/)
     await api.send('DELETE', `/v1/skill-feeds/${feed.id}`)
@@ -426,7 +426,7 @@ describe('the tick of npm run dev', () => {
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     void tickEachMinute(`http://127.0.0.1:${port}`, MINUTE_MS)
-    await vi.waitFor(() => expect(ticks.length).toBeGreaterThan(3), { timeout: 10_000 })
+    await vi.waitFor(() => expect(ticks.length).toBeGreaterThan(3), { timeout: 120_000 })
     server.close()
     server.closeAllConnections()
     expect(new Set(ticks.map(({ path }) => path))).toEqual(new Set(['/cdn-cgi/handler/scheduled']))

@@ -110,7 +110,7 @@ function handOver(message: RunMessage, environment: Partial<Environment> = {}) {
 const slowUntil = async (workspace: Workspace) => (await workspace.dump('runEndpoints'))[0]?.slowUntil
 
 async function poll(isDone: () => Promise<boolean>): Promise<void> {
-  await vi.waitFor(async () => expect(await isDone()).toBe(true), { timeout: 20_000, interval: 50 })
+  await vi.waitFor(async () => expect(await isDone()).toBe(true), { timeout: 120_000, interval: 50 })
 }
 
 /** Replaces the network, for answers that the receiver of the tests cannot give. @returns the requests. */
