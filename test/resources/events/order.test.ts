@@ -94,7 +94,9 @@ async function run(world: World, { operation, size, delayMs, startMs, clockMs, f
     set: () => request('POST', `${path}/environment-variables`, { key, json: { variables }, headers, environment }),
     sessions: () => request('DELETE', `/v1/api-keys/${maker?.id}`, { key, environment }),
   }
-  const { headers: answered } = await sent[operation]()
+  const { status, headers: answered } = await sent[operation]()
+  if (failures.every((failure) => failure === 'none'))
+    expect([operation, status]).toEqual([operation, expect.toSatisfy((is) => is < 300)])
   const recorded = operation === 'put' || operation === 'archive' ? 1 : size
   return { requestId: answered.get('X-Request-Id') ?? '', recorded: commits > 0 ? recorded : 0, commits }
 }
