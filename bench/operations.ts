@@ -378,6 +378,7 @@ const asks: Readonly<Record<string, Asks>> = {
       ...json({ overlapSeconds: 60 }),
     }),
   },
+  listEvents: { typical: usual(() => '/v1/events'), worst: largestPage(() => '/v1/events') },
   listAuditEvents: { typical: usual(() => '/v1/audit-events'), worst: largestPage(() => '/v1/audit-events') },
 
   ...life('Project', 'Projects', 'projects'),
