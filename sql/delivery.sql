@@ -176,13 +176,9 @@ where
             (
               (
                 "eventEndpoints"."types" is null
-                or exists (
-                  select
-                    1
-                  from
-                    json_each("eventEndpoints"."types") as "wanted"
-                  where
-                    "near"."type" glob "wanted".value
+                or (
+                  instr("eventEndpoints"."types", '"' || "near"."type" || '"') > 0
+                  or instr("eventEndpoints"."types", '"' || substr("near"."type", 1, instr("near"."type", '.')) || '*' || '"') > 0
                 )
               )
               and (
@@ -294,13 +290,12 @@ where
     and (
       (
         "eventEndpoints"."types" is null
-        or exists (
-          select
-            1
-          from
-            json_each("eventEndpoints"."types") as "wanted"
-          where
-            "auditEvents"."type" glob "wanted".value
+        or (
+          instr("eventEndpoints"."types", '"' || "auditEvents"."type" || '"') > 0
+          or instr(
+            "eventEndpoints"."types",
+            '"' || substr("auditEvents"."type", 1, instr("auditEvents"."type", '.')) || '*' || '"'
+          ) > 0
         )
       )
       and (
@@ -386,13 +381,9 @@ returning
         (
           (
             "eventEndpoints"."types" is null
-            or exists (
-              select
-                1
-              from
-                json_each("eventEndpoints"."types") as "wanted"
-              where
-                "near"."type" glob "wanted".value
+            or (
+              instr("eventEndpoints"."types", '"' || "near"."type" || '"') > 0
+              or instr("eventEndpoints"."types", '"' || substr("near"."type", 1, instr("near"."type", '.')) || '*' || '"') > 0
             )
           )
           and (
@@ -460,13 +451,12 @@ set
             (
               (
                 "eventEndpoints"."types" is null
-                or exists (
-                  select
-                    1
-                  from
-                    json_each("eventEndpoints"."types") as "wanted"
-                  where
-                    "examined"."type" glob "wanted".value
+                or (
+                  instr("eventEndpoints"."types", '"' || "examined"."type" || '"') > 0
+                  or instr(
+                    "eventEndpoints"."types",
+                    '"' || substr("examined"."type", 1, instr("examined"."type", '.')) || '*' || '"'
+                  ) > 0
                 )
               )
               and (

@@ -123,11 +123,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'event-endpoint.deleted' as "type",
   "eventEndpoints"."id" as "resourceId",
   null as "parentId",
@@ -160,17 +157,20 @@ where
       and ("eventEndpoints"."id" is not null)
       and ("apiKeys"."projectIds" is null)
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   )
 returning
@@ -334,11 +334,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'event-endpoint.created' as "type",
   :id as "resourceId",
   null as "parentId",
@@ -368,17 +365,20 @@ where
       )
     )
     and changes() > 0
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   )
 returning
@@ -466,11 +466,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'event-endpoint.tested' as "type",
   "eventEndpoints"."id" as "resourceId",
   null as "parentId",
@@ -503,17 +500,20 @@ where
       and ("eventEndpoints"."id" is not null)
       and ("apiKeys"."projectIds" is null)
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   )
 returning
@@ -641,11 +641,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'event-endpoint.rewound' as "type",
   "eventEndpoints"."id" as "resourceId",
   null as "parentId",
@@ -692,17 +689,20 @@ where
         )
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   )
 returning
@@ -889,11 +889,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'event-endpoint.rotated' as "type",
   "eventEndpoints"."id" as "resourceId",
   null as "parentId",
@@ -933,17 +930,20 @@ where
         )
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   )
 returning
@@ -1013,13 +1013,12 @@ select
       (
         (
           "eventEndpoints"."types" is null
-          or exists (
-            select
-              1
-            from
-              json_each("eventEndpoints"."types") as "wanted"
-            where
-              "ahead"."type" glob "wanted".value
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
           )
         )
         and (
@@ -1053,13 +1052,12 @@ select
       (
         (
           "eventEndpoints"."types" is null
-          or exists (
-            select
-              1
-            from
-              json_each("eventEndpoints"."types") as "wanted"
-            where
-              "ahead"."type" glob "wanted".value
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
           )
         )
         and (
@@ -1135,13 +1133,12 @@ select
       (
         (
           "eventEndpoints"."types" is null
-          or exists (
-            select
-              1
-            from
-              json_each("eventEndpoints"."types") as "wanted"
-            where
-              "ahead"."type" glob "wanted".value
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
           )
         )
         and (
@@ -1175,13 +1172,12 @@ select
       (
         (
           "eventEndpoints"."types" is null
-          or exists (
-            select
-              1
-            from
-              json_each("eventEndpoints"."types") as "wanted"
-            where
-              "ahead"."type" glob "wanted".value
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
           )
         )
         and (
@@ -1258,13 +1254,12 @@ select
       (
         (
           "eventEndpoints"."types" is null
-          or exists (
-            select
-              1
-            from
-              json_each("eventEndpoints"."types") as "wanted"
-            where
-              "ahead"."type" glob "wanted".value
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
           )
         )
         and (
@@ -1298,13 +1293,12 @@ select
       (
         (
           "eventEndpoints"."types" is null
-          or exists (
-            select
-              1
-            from
-              json_each("eventEndpoints"."types") as "wanted"
-            where
-              "ahead"."type" glob "wanted".value
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
           )
         )
         and (
@@ -1499,11 +1493,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over (
-    partition by
-      "apiKeys"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
     when not coalesce(:enabled, 1)
     and "eventEndpoints"."disabledAt" is null then 'event-endpoint.disabled'
@@ -1543,17 +1534,20 @@ where
       and ("eventEndpoints"."id" is not null)
       and ("apiKeys"."projectIds" is null)
     )
-    and not exists (
-      select
-        1
-      from
-        "auditEvents" "recorded"
-      where
-        (
-          "recorded"."organizationId" = "apiKeys"."organizationId"
-          and "recorded"."sequence" >= :event.firstSequence
-          and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-        )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   )
 returning

@@ -99,13 +99,9 @@ where
     (
       (
         :types is null
-        or exists (
-          select
-            1
-          from
-            json_each(:types) as "wanted"
-          where
-            "examined"."type" glob "wanted".value
+        or (
+          instr(:types, '"' || "examined"."type" || '"') > 0
+          or instr(:types, '"' || substr("examined"."type", 1, instr("examined"."type", '.')) || '*' || '"') > 0
         )
       )
       and (
@@ -356,13 +352,9 @@ where
     (
       (
         :types is null
-        or exists (
-          select
-            1
-          from
-            json_each(:types) as "wanted"
-          where
-            "examined"."type" glob "wanted".value
+        or (
+          instr(:types, '"' || "examined"."type" || '"') > 0
+          or instr(:types, '"' || substr("examined"."type", 1, instr("examined"."type", '.')) || '*' || '"') > 0
         )
       )
       and (

@@ -448,11 +448,55 @@ from
   inner join "schedules" on (
     "schedules"."organizationId" = ("failed".value ->> 'organizationId')
     and "schedules"."id" = ("failed".value ->> 'scheduleId')
-  )
-where
-  (
-    "schedules"."pausedReason" is not null
-    and "schedules"."updatedAt" = :now
+    and (
+      "schedules"."enabledAt" is not null
+      and (
+        select
+          count(*)
+        from
+          (
+            select
+              "status",
+              row_number() over (
+                order by
+                  "scheduledAt" desc
+              ) as position
+            from
+              (
+                select
+                  *
+                from
+                  (
+                    select
+                      "runs"."status" as "status",
+                      "runs"."checkAt" as "checkAt",
+                      "runs"."scheduledAt" as "scheduledAt"
+                    from
+                      "runs"
+                    where
+                      "runs"."organizationId" = "schedules"."organizationId"
+                      and "runs"."scheduleId" = "schedules"."id"
+                      and "runs"."scheduledAt" >= "schedules"."enabledAt"
+                    order by
+                      "runs"."scheduledAt" desc
+                    limit
+                      1000
+                  )
+                where
+                  "status" in ('succeeded', 'failed')
+                  or (
+                    "status" = 'delivered'
+                    and "checkAt" is null
+                  )
+                limit
+                  100
+              )
+          )
+        where
+          position <= coalesce("schedules"."pauseAfterFailures", 20)
+          and "status" = 'failed'
+      ) >= coalesce("schedules"."pauseAfterFailures", 20)
+    )
   )
 returning
   "organizationId",

@@ -311,6 +311,7 @@ const OWNERS: Record<string, (row: RowValues, before: Record<string, RowValues[]
   organizations: () => 'organization',
   users: () => 'organization',
   agents: () => 'organization',
+  eventEndpoints: () => 'organization',
   runEndpoints: () => 'organization',
   skills: () => 'scopes alone',
   skillVersions: () => 'scopes alone',

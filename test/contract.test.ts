@@ -216,7 +216,9 @@ describe('the document', () => {
     expect(names('header')).toEqual(Object.keys(contract.headers?.shape ?? {}))
     const required = parameters.filter((each) => each.required).map(({ name }) => name)
     expect(required).toEqual([...inTemplate, ...(REQUIRED[contract.operationId] ?? [])])
-    const isOptional = ['createApiKeySession', 'rotateApiKey', 'rotateRunEndpoint'].includes(contract.operationId)
+    const isOptional = ['createApiKeySession', 'rotateApiKey', 'rotateEventEndpoint', 'rotateRunEndpoint'].includes(
+      contract.operationId,
+    )
     expect(requestBody?.required).toBe((contract.body ?? contract.upload) && !isOptional)
   })
 

@@ -3,15 +3,13 @@ import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { namedStatements } from '../scripts/named-statements.ts'
 import { hashToken, mintToken } from '../src/access/api-key.ts'
-import { recordChange } from '../src/access/audit.ts'
 import { recordUse } from '../src/access/guard.ts'
 import { authorized } from '../src/access/preconditions.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import type { Value } from '../src/db/parameters.ts'
 import type { Statement } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/contract.ts'
-import { ownDeletion } from '../src/resources/api-keys/statements.ts'
-import { selectLastExamined } from '../src/resources/audit-events/statements.ts'
+import { feed, trail } from '../src/resources/events/statements.ts'
 import { allRuns, pendingRuns, runsOfSchedule } from '../src/resources/schedules/runs/statements.ts'
 import { selectLastExamined as selectLastExaminedSchedule } from '../src/resources/schedules/statements.ts'
 import { addUnrecordedToOrphans } from '../src/resources/session-files/statements.ts'
@@ -83,11 +81,7 @@ function recordingDatabase(most = Number.POSITIVE_INFINITY): { DB: D1Database; b
   return { DB: DB as unknown as D1Database, batches }
 }
 
-/**
- * The statements that act. The record of a change acts only after one that did
- * (test/resources/audit-events/audit-events.test.ts).
- */
-const actingOf = ([, ...others]: Ran[]) => others.filter(({ sql }) => sql !== recordChange.sql)
+const actingOf = ([, ...others]: Ran[]) => others
 
 /** Sends the request. The first statement of the operation's batch explains, the others act. */
 async function sendRecorded(operationId: string, example: Example, key: string | undefined) {
@@ -245,13 +239,12 @@ describe.each(exampleList)('the statements of $operationId', (operation) => {
     // Where any live key will do there may be nothing to guard.
     if (contract.scope !== null) expect(acted.size).toBeGreaterThan(0)
     // These act only where an upload outlasts its lease (test/resources/session-files/session-files.test.ts), and where
-    // a page of audit events or runs examines as many as it may (test/resources/audit-events/audit-events.test.ts,
-    // test/resources/schedules/runs/runs.test.ts), and where a key that ends itself has sessions
-    // (test/resources/api-keys/key-sessions.test.ts).
+    // a page of events or runs examines as many as it may (test/resources/events/audit-trail.test.ts,
+    // test/resources/events/feed.test.ts, test/resources/schedules/runs/runs.test.ts).
     const rare = [
       addUnrecordedToOrphans,
-      ownDeletion.record,
-      selectLastExamined,
+      feed.selectLastExamined,
+      trail.selectLastExamined,
       selectLastExaminedSchedule,
       allRuns.selectLastExamined,
       pendingRuns.selectLastExamined,

@@ -21,6 +21,8 @@ const eventId = text('event.id')
 const firstSequence = number('event.firstSequence')
 const instant = text('event.instant')
 const requestId = textOrNull('event.requestId')
+/** The attempt of the round trip, from 1 (caller.ts). */
+const attempt = number('caller.attempt')
 
 /** The values of the statements that record events. @param instant of the request or of the tick. */
 export function eventValues(instant: string, requestId: string | null) {
@@ -54,12 +56,20 @@ export function createdOrUpdated(resource: ResourceOf<'updated'>, id: SQLWrapper
 
 const last = alias(auditEvents, 'last')
 
-/** The row of an event that is inserted. */
+/** The position of an event among those that a statement records: of the only one, and of each of several. */
+const ONLY = sql`0`
+const EACH = sql`row_number() over () - 1`
+
+/**
+ * The row of an event that is inserted.
+ * @param position among the events of its organization that the statement records.
+ */
 function eventRow(
   { type, id, parentId, name, projectId }: EventFields,
   organizationId: SQLWrapper,
   newId: SQL,
   actor: Actor,
+  position: SQL,
 ) {
   const lastSequence = query
     .select({ sequence: sql`max(${last.sequence})` })
@@ -67,8 +77,7 @@ function eventRow(
     .where(eq(last.organizationId, organizationId))
   return insertRow(auditEvents, {
     organizationId,
-    sequence: sql`max(${firstSequence}, coalesce(${lastSequence}, 0) + 1)
-      + row_number() over (partition by ${organizationId}) - 1`,
+    sequence: sql`max(${firstSequence}, coalesce(${lastSequence}, 0) + 1) + ${position}`,
     id: newId,
     type: typeof type === 'string' ? literal(type) : type,
     resourceId: id,
@@ -99,9 +108,12 @@ function idOf(part: Part, position: SQL): SQL {
 
 const recorded = alias(auditEvents, 'recorded')
 
-/** False if an earlier attempt of the request was committed, although its response was lost. */
+/**
+ * False if an earlier attempt of the request was committed, although its response was lost. The first attempt, which has
+ * none before it, reads nothing.
+ */
 const isFirstAttempt = (part: Part) =>
-  notExists(
+  sql`(${attempt} = 1 or ${notExists(
     query
       .select({ one: sql`1` })
       .from(recorded)
@@ -112,10 +124,10 @@ const isFirstAttempt = (part: Part) =>
           eq(recorded.id, idOf(part, sql`0`)),
         ),
       ),
-  )
+  )})`
 
-const callersRow = (fields: EventFields, part: Part, actor = caller) =>
-  eventRow(fields, apiKeys.organizationId, idOf(part, sql`row_number() over () - 1`), actor)
+const callersRow = (fields: EventFields, part: Part, position: SQL, actor = caller) =>
+  eventRow(fields, apiKeys.organizationId, idOf(part, position), actor, position)
 
 /** What a recorded event returns: which endpoints may want it (wake.ts). */
 export interface RecordedRow {
@@ -190,7 +202,7 @@ export function recordedAfter<const Own extends readonly Parameter[]>(
 ): Recording<Own[number]> {
   const part = isByService ? 'consequence' : 'change'
   const statement = guarded({ takes: parameters }, [], () => {
-    const row = callersRow(fields, part, isByService ? { requestId } : caller)
+    const row = callersRow(fields, part, join ? EACH : ONLY, isByService ? { requestId } : caller)
     const rows = query.select(row).from(apiKeys).$dynamic()
     if (join) rows.innerJoin(join.table, join.on)
     return insertEvents(rows.where(and(mightAct, sql`changes() > 0`, isFirstAttempt(part))))
@@ -206,10 +218,11 @@ function recordedFrom<P extends Parameter, const Own extends readonly Parameter[
   { takes }: Pick<Source<P>, 'takes'>,
   parameters: Own,
   part: Part,
+  position: SQL,
   rows: (fields: ReturnType<typeof callersRow>, condition: SQL) => ReturnType<Rows>,
   fields: EventFields,
 ): Recording<P | Own[number]> {
-  const build = () => insertEvents(rows(callersRow(fields, part), isFirstAttempt(part)))
+  const build = () => insertEvents(rows(callersRow(fields, part, position), isFirstAttempt(part)))
   return recording(guarded({ takes }, parameters, build), true)
 }
 
@@ -229,6 +242,7 @@ export function recordedBefore<P extends Parameter, const Own extends readonly P
     preconditions,
     parameters,
     'change',
+    ONLY,
     (row, isFirst) => preconditions.rows(row, and(condition, isFirst)),
     fields,
   )
@@ -245,7 +259,7 @@ export function recordedForEach<P extends Parameter, const Own extends readonly 
   rows: (fields: ReturnType<typeof callersRow>, condition: SQL) => ReturnType<Rows>,
   part: Part = 'change',
 ): Recording<P | Own[number]> {
-  return recordedFrom(preconditions, parameters, part, rows, fields)
+  return recordedFrom(preconditions, parameters, part, EACH, rows, fields)
 }
 
 /** A statement that is the change of its operation, with the statement that records it. */
@@ -274,7 +288,9 @@ export function recordedByService<const Own extends readonly Parameter[]>(
   fields: EventFields & { readonly organizationId: SQLWrapper },
   rows: Rows,
 ): Recording<Own[number] | (typeof SERVICE_PARAMETERS)[number]> {
+  const { organizationId } = fields
   const newId = sql`substr(${eventId}, 1, 24) || lower(hex(randomblob(6)))`
-  const build = () => insertEvents(rows(eventRow(fields, fields.organizationId, newId, {})))
+  const position = sql`row_number() over (partition by ${organizationId}) - 1`
+  const build = () => insertEvents(rows(eventRow(fields, organizationId, newId, {}, position)))
   return recording(unguarded([...parameters, ...SERVICE_PARAMETERS], build), false)
 }

@@ -1,7 +1,10 @@
 import { v7 as newUuid } from 'uuid'
+import { expect } from 'vitest'
 import {
+  type EventsOf,
   ifMatchVariations,
   ifNoneMatchVariations,
+  pathOf,
   projectOf,
   type Row,
   type Rows,
@@ -51,6 +54,29 @@ async function addWithId(workspace: Workspace, type: Kind['type'], id: string, p
   if (type === 'pull_request') await workspace.addPullRequest(projectId, id)
 }
 
+const NAMES = {
+  project: 'Website',
+  agent: 'Reviewer',
+  session: 'Fix the login',
+  pull_request: 'Fix the login',
+  user: 'Ada',
+}
+
+type Verb = 'created' | 'updated' | 'deleted' | 'archived' | 'restored'
+
+/** @param name that of what the tests add, if it isn't in the request. */
+function recorded(type: Kind['type'], verb: Verb, name = NAMES[type]): EventsOf {
+  const resource = type === 'pull_request' ? 'pull-request' : type
+  return (example) => [
+    {
+      type: `${resource}.${verb}` as ReturnType<EventsOf>[number]['type'],
+      path: pathOf(example),
+      name,
+      ...(example.projectIds && { projectId: projectOf(example) }),
+    },
+  ]
+}
+
 /** Of projects, agents and users. */
 function organizationResourceRows({ type, path, name, add }: Kind): Rows {
   const isProject = type === 'project'
@@ -75,6 +101,7 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
       ...change,
       namesNothing: true,
       newNames: [`${type}Id`],
+      events: recorded(type, 'created', 'New'),
       variations: {
         [`the organization has the most ${type}s allowed`]: {
           status: 409,
@@ -86,6 +113,7 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
         'it is there': {
           exists: true,
           lifts: 409,
+          events: recorded(type, 'updated', 'New'),
           async apply(workspace, example) {
             await addWithId(workspace, type, lastSegment(example.path), '')
             return example
@@ -120,12 +148,17 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
     [`delete${name}`]: {
       prepare,
       ...change,
+      events: recorded(type, 'deleted'),
       variations: {
         ...ifMatchVariations,
         ...wasDeleted(type, lastSegment),
         ...(type === 'user' && {
           'it has a key': {
             refusesUsers: true,
+            events: (...all) => [
+              ...recorded(type, 'deleted')(...all),
+              { type: 'api-key.revoked', path: expect.stringMatching(/^\/v1\/api-keys\//), name: 'test' },
+            ],
             async apply(workspace: Workspace, example) {
               await workspace.addKey({ userId: lastSegment(example.path) })
               return { ...example, keyOptions: { userId: null } }
@@ -141,8 +174,12 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
           json: { archived: true },
         }),
         ...change,
+        events: recorded(type, 'archived'),
         variations: {
-          'it is unarchived': { apply: async (_, example) => ({ ...example, json: { archived: false } }) },
+          'it is unarchived': {
+            events: recorded(type, 'restored'),
+            apply: async (_, example) => ({ ...example, json: { archived: false } }),
+          },
           ...ifMatchVariations,
           ...wasDeleted(type, lastSegment),
         },
@@ -179,9 +216,11 @@ function projectResourceRows({ type, path, name, add }: Kind): Rows {
         }
       },
       outOfReach: 403,
+      events: recorded(type, 'created', 'New'),
       variations: {
         'it is there': {
           exists: true,
+          events: recorded(type, 'updated', 'New'),
           async apply(workspace, example) {
             await addWithId(workspace, type, lastSegment(example.path), projectOf(example))
             return example
@@ -227,6 +266,7 @@ function projectResourceRows({ type, path, name, add }: Kind): Rows {
     [`delete${name}`]: {
       prepare,
       outOfReach: 403,
+      events: recorded(type, 'deleted'),
       variations: { ...ifMatchVariations, ...wasDeleted(type, lastSegment), ...isArchived },
     },
   }

@@ -1,5 +1,5 @@
 import { v7 as newUuid } from 'uuid'
-import { ifNoneMatchVariations, projectOf, type Row, type Rows } from '../support/example.ts'
+import { ifNoneMatchVariations, projectEventOf, projectOf, type Row, type Rows } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
 const isDeleted: Row['variations'] = {
@@ -81,9 +81,11 @@ export const sessionFileRows: Rows = {
     },
     outOfReach: 403,
     calls: 2,
+    events: projectEventOf('session-file.created', { isNew: true, name: 'notes.md' }),
     variations: {
       'there is a file at the path': {
         exists: true,
+        events: projectEventOf('session-file.updated', { isNew: true, name: 'notes.md' }),
         async apply(workspace, example) {
           await workspace.addSessionFile(example.ids[0] ?? '', 'notes.md')
           return example
@@ -123,6 +125,7 @@ export const sessionFileRows: Rows = {
   deleteSessionFile: {
     prepare: prepareFile,
     outOfReach: 403,
+    events: projectEventOf('session-file.deleted', { name: 'notes.md' }),
     variations: { ...isDeleted, ...isArchived },
   },
 }

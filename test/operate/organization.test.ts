@@ -42,8 +42,9 @@ beforeAll(async () => {
   // More than a page of an export or of a deletion.
   await rowsOf(
     state,
-    `INSERT INTO "auditEvents" WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
-     SELECT '${organizationId}', printf('f%07d-0000-7000-8000-000000000000', i), 'putUser', '/', '', '', NULL, i FROM n RETURNING 1`,
+    `INSERT INTO "auditEvents" ("organizationId", "sequence", "id", "type", "resourceId")
+     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+     SELECT '${organizationId}', i, printf('f%07d-0000-7000-8000-000000000000', i), 'user.updated', 'ada' FROM n RETURNING 1`,
   )
   await rowsOf(
     state,

@@ -17,7 +17,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { guardedChange, recordedAfter, recordedBefore, recordedForEach } from '../../access/events.ts'
+import { guardedChange, recordedAfter, recordedForEach } from '../../access/events.ts'
 import { mayAct } from '../../access/guard.ts'
 import { actsAs, includesProjects, isKeyAccessible, isSubset, isUnrotated } from '../../access/manage-keys.ts'
 import {
@@ -371,7 +371,12 @@ export const rotatable = requiring(
   },
 )
 
-const recordedRotation = recordedBefore(rotatable, [], { type: 'api-key.rotated', id: named.id, name: named.name })
+/** After the change, because the preconditions read many rows. */
+const recordedRotation = recordedAfter(
+  [apiKeyId],
+  { type: 'api-key.rotated', id: named.id, name: named.name },
+  { join: { table: named, on: isNamed } },
+)
 
 export const insertSuccessor = guardedChange(rotatable, [hash], recordedRotation, () =>
   query

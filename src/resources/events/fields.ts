@@ -24,7 +24,7 @@ function problemOfType(type: string) {
 
 /** A type, or `skill.*`. */
 export const typePattern = () =>
-  boundedString(LONGEST_PATTERN, { wrong: 'is no type', allowed: ALLOWED_TYPES }).check(check(problemOfType))
+  boundedString(LONGEST_PATTERN, { wrong: 'is too long', allowed: ALLOWED_TYPES }).check(check(problemOfType))
 
 /** Types in a query, separated by commas. */
 const typesParameter = () =>
@@ -123,7 +123,7 @@ export const eventFilters = {
 /** @param others what is accepted beside a cursor. */
 export function cursorField(...others: readonly string[]) {
   const allowed = ['the nextCursor of another page', ...others.map((other) => JSON.stringify(other))].join(', or ')
-  return boundedString(CURSOR_DIGITS, { wrong: 'is not a cursor', allowed }).check(
+  return boundedString(CURSOR_DIGITS, { wrong: 'is too long', allowed }).check(
     rule((value) => others.includes(value) || isCursor(value), 'is not a cursor', allowed),
   )
 }

@@ -65,7 +65,7 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
     const failed = found.filter(({ failure }) => failure !== null)
     const stored = await runBatch(
       DB,
-      { storeChecked, failures: recordFailures, pauseFailing, pauses: recordPauses, toCheck: selectToCheck },
+      { storeChecked, failures: recordFailures, pauses: recordPauses, pauseFailing, toCheck: selectToCheck },
       {
         ...values,
         ...eventValues(values.now, null),

@@ -142,8 +142,8 @@ async function record(
     {
       recordResults,
       failures: recordFailures,
-      pauseFailing,
       pauses: recordPauses,
+      pauseFailing,
       gone: recordGone,
       deleteGone,
       markSlow,

@@ -45,24 +45,16 @@ export function paused(failure: SQL, error: SQL) {
 
 const failed = jsonRows('failed', 'organizationId', 'scheduleId', 'failure', 'error')
 
-/** For runs that failed in the statement before. */
-export const pauseFailing = unguarded([failed.parameter, now], () =>
-  query
-    .update(schedules)
-    .set(paused(failed.column('failure'), failed.column('error')))
-    .from(failed.table)
-    .where(
-      and(
-        failed.matches(schedules, 'organizationId'),
-        eq(schedules.id, failed.column('scheduleId')),
-        hasFailedTooOften,
-      ),
-    ),
+/** The schedules that `pauseFailing` pauses: an event that is recorded before it is one for each. */
+const isPaused = and(
+  failed.matches(schedules, 'organizationId'),
+  eq(schedules.id, failed.column('scheduleId')),
+  hasFailedTooOften,
 )
 
-/** For the statement before. */
+/** For the statement after it. */
 export const recordPauses = recordedByService(
-  [failed.parameter, now],
+  [failed.parameter],
   {
     type: 'schedule.paused',
     organizationId: schedules.organizationId,
@@ -70,15 +62,16 @@ export const recordPauses = recordedByService(
     name: schedules.name,
     ...parentOf(schedules),
   },
-  (row) =>
-    query
-      .select(row)
-      .from(failed.table)
-      .innerJoin(
-        schedules,
-        and(failed.matches(schedules, 'organizationId'), eq(schedules.id, failed.column('scheduleId'))),
-      )
-      .where(and(isNotNull(schedules.pausedReason), eq(schedules.updatedAt, now))),
+  (row) => query.select(row).from(failed.table).innerJoin(schedules, isPaused),
+)
+
+/** For runs that failed in a statement before. */
+export const pauseFailing = unguarded([failed.parameter, now], () =>
+  query
+    .update(schedules)
+    .set(paused(failed.column('failure'), failed.column('error')))
+    .from(failed.table)
+    .where(isPaused),
 )
 
 type FailedRun = Readonly<Record<'organizationId' | 'scheduleId' | 'failure' | 'error', string | null>>

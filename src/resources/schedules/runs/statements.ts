@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, gt, gte, isNotNull, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { eventType, guardedChange, recordedAfter, recordedBefore, recordedForEach } from '../../../access/events.ts'
-import { isAccessible, isCallersKey, isUnrestricted } from '../../../access/guard.ts'
+import { isAccessible, isCallersKey, isUnrestricted, mayAct } from '../../../access/guard.ts'
 import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { accessibleIf, projectFound } from '../../../access/project.ts'
@@ -251,9 +251,9 @@ const callersKey = () =>
  * @param index serves the order, so that no other runs are read than those that are claimed.
  */
 function claimOf(index: string, condition?: SQL) {
-  const claimable = <Fields extends Parameters<typeof listable.rows>[0]>(selected: Fields, further?: SQL) =>
+  const claimable = <Fields extends Parameters<typeof listable.rows>[0]>(selected: Fields) =>
     listable
-      .rows(selected, and(hasParent, further))
+      .rows(selected, hasParent)
       .innerJoin(
         indexedBy(runs, index),
         and(eq(runs.organizationId, apiKeys.organizationId), isPending, isNull(runs.checkAt), condition),
@@ -263,14 +263,23 @@ function claimOf(index: string, condition?: SQL) {
       .leftJoin(agents, isAgentOf(runs))
       .orderBy(asc(runs.id))
       .limit(rowLimit)
-  const recordedClaims = recordedForEach(listable, [rowLimit], { type: 'run.claimed', ...ofRun }, claimable)
+  const keysOfClaimable = () => claimable(asSql({ organizationId: runs.organizationId, id: runs.id }))
+  // Numbering the claimable runs themselves would read all that are pending, because it comes before the limit.
+  const recordedClaims = recordedForEach(listable, [rowLimit], { type: 'run.claimed', ...ofRun }, (row, condition) =>
+    query
+      .select(row)
+      .from(apiKeys)
+      .innerJoin(runs, sql`(${runs.organizationId}, ${runs.id}) in ${keysOfClaimable()}`)
+      .innerJoin(schedules, isScheduleOf(runs))
+      .where(and(mayAct, condition)),
+  )
   return {
     /** Runs before the claim, in the same transaction, and finds the same runs. */
     selectClaimable: guarded(listable, [leaseExpiresAt, rowLimit], () =>
       claimable({ ...asSql(workFields), leaseExpiresAt: claimEnd(now).as('leaseExpiresAt') }),
     ),
     claim: guardedChange(listable, [claimId, leaseExpiresAt, rowLimit], recordedClaims, () =>
-      writeClaim(claimable(asSql({ organizationId: runs.organizationId, id: runs.id })), callersKey()),
+      writeClaim(keysOfClaimable(), callersKey()),
     ),
   }
 }

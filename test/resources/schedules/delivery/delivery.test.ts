@@ -1,4 +1,4 @@
-import { createExecutionContext, createMessageBatch, waitOnExecutionContext } from 'cloudflare:test'
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -583,9 +583,7 @@ describe('a slow run endpoint', () => {
   /** Delivers a message, and does not wait for the work that continues after it. */
   function handOver(message: RunMessage, environment: Partial<Environment> = {}) {
     const context = createExecutionContext()
-    const body = { id: '1', timestamp: new Date(), attempts: 1, body: message }
-    const batch = createMessageBatch('workspace-api-runs', [body])
-    const handled = deliverRuns(batch, { ...env, ...environment }, context)
+    const handled = deliverRuns(message, { ...env, ...environment }, context)
     return { handled, rest: () => waitOnExecutionContext(context) }
   }
 
