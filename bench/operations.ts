@@ -379,6 +379,7 @@ const asks: Readonly<Record<string, Asks>> = {
       ...json({ overlapSeconds: 60 }),
     }),
   },
+  listEvents: { typical: usual(() => '/v1/events'), worst: largestPage(() => '/v1/events') },
   createEventEndpoint: {
     typical: async (places, index) => {
       const { place } = await places.other(index)

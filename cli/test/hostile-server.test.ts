@@ -35,7 +35,8 @@ const ID = '0199c2f4-6d3a-7b51-8c7e-2f1d5a9b3c60'
 /** Each command that sends requests. */
 const COMMANDS: readonly (readonly [string, ...string[]])[] = [
   ['whoami'],
-  ['audit'],
+  ['events'],
+  ['events', '--after', 'now'],
   ['env', 'push', 'example.env', '--project', 'website'],
   ['env', 'list', '--project', 'website'],
   ['env', 'run', '--project', 'website', '--', 'true'],

@@ -13,9 +13,9 @@ interface Listing<Item> {
   readonly get: { readonly responses: { 200: { content: { 'application/json': Page<Item> } } } }
 }
 
-/** The paths whose `GET` returns a list. */
+/** The paths whose `GET` returns a list that has an end. That of events has none: `events` follows it. */
 export type ListPath = {
-  [Path in keyof paths]: paths[Path] extends Listing<unknown> ? Path : never
+  [Path in keyof paths]: paths[Path] extends Listing<unknown> ? (Path extends '/v1/events' ? never : Path) : never
 }[keyof paths]
 
 /** An item of the list at a path. */

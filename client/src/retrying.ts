@@ -54,7 +54,7 @@ function isSafe({ method, headers, url }: Request): boolean {
 }
 
 /** `Retry-After` is a number of seconds or a date (RFC 9110, section 10.2.3). @returns 0 if it is neither. */
-function retryAfterMs({ headers }: Response): number {
+export function retryAfterMs({ headers }: Response): number {
   const value = headers.get('Retry-After') ?? ''
   if (/^\d+$/.test(value)) return Number(value) * 1000
   // The clocks of both sides may differ.
@@ -62,7 +62,7 @@ function retryAfterMs({ headers }: Response): number {
   return Date.parse(value) - now || 0
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const abort = () => {

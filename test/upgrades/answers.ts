@@ -162,7 +162,7 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
     ['/v1/skills', page(summaries)],
     ...ofSkill,
     ...(endpoint ? [['/v1/run-endpoint', endpoint]] : []),
-    ['/v1/event-endpoints', page(eventEndpoints)],
+    ['/v1/event-endpoints', { items: eventEndpoints, nextCursor: null }],
     ['/v1/audit-events', { items: events.toReversed(), nextCursor: null }],
   ])
 }

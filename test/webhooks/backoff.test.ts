@@ -4,7 +4,7 @@ import { pauseAfter, retryAfterMs } from '../../src/webhooks/backoff.ts'
 const HOUR_MS = 3_600_000
 
 describe('the pause after failed attempts', () => {
-  const seconds = (attempts: number, random: number) => Number(pauseAfter(attempts, random)) / 1000
+  const seconds = (attempts: number, random: number) => Math.round(Number(pauseAfter(attempts, random)) / 1000)
 
   it('is longer after each attempt, with up to a fifth more at random', () => {
     expect([1, 2, 3, 4, 5].map((attempts) => seconds(attempts, 0))).toEqual([60, 300, 900, 3600, 10_800])
