@@ -1,7 +1,7 @@
 /** What a chat shows of the messages of the format `text`, by the documented rules of its incoming webhooks. */
 import { describe, expect, it } from 'vitest'
 import { EVENT_TYPES, type EventType } from '../../../../src/access/event-types.ts'
-import { users } from '../../../../src/db/schema.ts'
+import { projects, users } from '../../../../src/db/schema.ts'
 import { withEndpoint } from '../../../support/event-endpoints.ts'
 import { deliverBatch } from '../../../support/queue.ts'
 import { stopClocks } from '../../../support/runs.ts'
@@ -39,18 +39,19 @@ const NAMES = {
   'only spaces': ' \t ',
 }
 
-/** The events of all types, each with this name everywhere. */
-async function shown(name: string): Promise<string[]> {
+/** The events of all types, each with this name everywhere, or with others. */
+async function shown(name: string, { user = name, key = name, project = name } = {}): Promise<string[]> {
   const { workspace, addEvents, message, queues, receiver } = await withEndpoint({ format: 'text' })
-  await workspace.change(users, workspace.userId, { name })
+  await workspace.change(users, workspace.userId, { name: user })
   const projectId = await workspace.addProject()
+  await workspace.change(projects, projectId, { name: project })
   await addEvents(TYPES.length, (index) => ({
     type: TYPES[index] ?? '',
     resourceName: name,
     resourceId: 'a-resource',
     projectId: /^(?:environment|session|pull-request|run\.)/.test(TYPES[index] ?? '') ? projectId : null,
     apiKeyId: workspace.userId,
-    apiKeyName: name,
+    apiKeyName: key,
     userId: index % 2 ? workspace.userId : null,
   }))
   await deliverBatch([message], queues)
@@ -66,68 +67,68 @@ describe('the sentences of all types', () => {
   })
 
   it('are these', async () => {
-    expect(await shown('Nightly')).toMatchInlineSnapshot(`
+    expect(await shown('Nightly', { user: 'Ada', key: 'laptop', project: 'Website' })).toMatchInlineSnapshot(`
       [
-        "Nightly created the agent Nightly",
-        "Nightly renamed the agent Nightly",
-        "Nightly archived the agent Nightly",
-        "Nightly restored the agent Nightly",
-        "Nightly deleted the agent Nightly",
-        "Nightly created the API key Nightly",
-        "Nightly rotated the API key Nightly",
-        "Nightly revoked the API key Nightly",
-        "Nightly set the environment variable Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly deleted the environment variable Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly leased the environment variables Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly created the event endpoint Nightly",
-        "Nightly changed the event endpoint Nightly",
-        "Nightly rotated the secret of the event endpoint Nightly",
-        "Nightly rewound the event endpoint Nightly",
-        "Nightly tested the event endpoint Nightly",
-        "Nightly disabled the event endpoint Nightly",
-        "Nightly deleted the event endpoint Nightly",
-        "Nightly pinned Nightly",
-        "Nightly moved the pin of Nightly",
-        "Nightly unpinned Nightly",
-        "Nightly set the profile picture of the user Nightly",
-        "Nightly deleted the profile picture of the user Nightly",
-        "Nightly created the project Nightly",
-        "Nightly renamed the project Nightly",
-        "Nightly archived the project Nightly",
-        "Nightly restored the project Nightly",
-        "Nightly deleted the project Nightly",
-        "Nightly created the pull request Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly renamed the pull request Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly deleted the pull request Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly started a run of Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly claimed a run of Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly acknowledged a run of Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly sent a run of Nightly again in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly completed a run of Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly reported that a run of Nightly failed in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly set the run endpoint",
-        "Nightly rotated the secret of the run endpoint",
-        "Nightly deleted the run endpoint",
-        "Nightly created the schedule Nightly",
-        "Nightly changed the schedule Nightly",
-        "Nightly paused the schedule Nightly",
-        "Nightly resumed the schedule Nightly",
-        "Nightly deleted the schedule Nightly",
-        "Nightly created the session Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly renamed the session Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly deleted the session Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly added the session file Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly changed the session file Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly deleted the session file Nightly in 019e830e-1a00-75e3-8535-714e84047427",
-        "Nightly created the skill Nightly",
-        "Nightly changed the skill Nightly",
-        "Nightly published another version of the skill Nightly",
-        "Nightly deleted the skill Nightly",
-        "Nightly created the skill feed Nightly",
-        "Nightly deleted the skill feed Nightly",
-        "Nightly created the user Nightly",
-        "Nightly renamed the user Nightly",
-        "Nightly deleted the user Nightly",
+        "laptop created the agent Nightly",
+        "Ada renamed the agent Nightly",
+        "laptop archived the agent Nightly",
+        "Ada restored the agent Nightly",
+        "laptop deleted the agent Nightly",
+        "Ada created the API key Nightly",
+        "laptop rotated the API key Nightly",
+        "Ada revoked the API key Nightly",
+        "laptop set the environment variable Nightly in Website",
+        "Ada deleted the environment variable Nightly in Website",
+        "laptop leased the environment variables Nightly in Website",
+        "Ada created the event endpoint Nightly",
+        "laptop changed the event endpoint Nightly",
+        "Ada rotated the secret of the event endpoint Nightly",
+        "laptop rewound the event endpoint Nightly",
+        "Ada tested the event endpoint Nightly",
+        "laptop disabled the event endpoint Nightly",
+        "Ada deleted the event endpoint Nightly",
+        "laptop pinned Nightly",
+        "Ada moved the pin of Nightly",
+        "laptop unpinned Nightly",
+        "Ada set the profile picture of the user Nightly",
+        "laptop deleted the profile picture of the user Nightly",
+        "Ada created the project Nightly",
+        "laptop renamed the project Nightly",
+        "Ada archived the project Nightly",
+        "laptop restored the project Nightly",
+        "Ada deleted the project Nightly",
+        "laptop created the pull request Nightly in Website",
+        "Ada renamed the pull request Nightly in Website",
+        "laptop deleted the pull request Nightly in Website",
+        "Ada started a run of Nightly in Website",
+        "laptop claimed a run of Nightly in Website",
+        "Ada acknowledged a run of Nightly in Website",
+        "laptop sent a run of Nightly again in Website",
+        "Ada completed a run of Nightly in Website",
+        "laptop reported that a run of Nightly failed in Website",
+        "Ada set the run endpoint",
+        "laptop rotated the secret of the run endpoint",
+        "Ada deleted the run endpoint",
+        "laptop created the schedule Nightly",
+        "Ada changed the schedule Nightly",
+        "laptop paused the schedule Nightly",
+        "Ada resumed the schedule Nightly",
+        "laptop deleted the schedule Nightly",
+        "Ada created the session Nightly in Website",
+        "laptop renamed the session Nightly in Website",
+        "Ada deleted the session Nightly in Website",
+        "laptop added the session file Nightly in Website",
+        "Ada changed the session file Nightly in Website",
+        "laptop deleted the session file Nightly in Website",
+        "Ada created the skill Nightly",
+        "laptop changed the skill Nightly",
+        "Ada published another version of the skill Nightly",
+        "laptop deleted the skill Nightly",
+        "Ada created the skill feed Nightly",
+        "laptop deleted the skill feed Nightly",
+        "Ada created the user Nightly",
+        "laptop renamed the user Nightly",
+        "Ada deleted the user Nightly",
       ]
     `)
   })
