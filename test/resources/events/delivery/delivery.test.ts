@@ -224,12 +224,19 @@ describe('a failed message', () => {
     ['elsewhere', 307, 'HTTP 307: redirects are not followed'],
     [404, 404, 'HTTP 404'],
     [500, 500, 'HTTP 500'],
-    ['break', null, 'The connection failed.'],
   ] as const)('says why: %s', async (answer, status, error) => {
     const { addEvents, message, queues, read } = await withEndpoint({}, answer)
     await addEvents(1)
     await deliverBatch([message], queues)
     expect((await read()).lastAttempts).toMatchObject([{ startedAt: inSeconds(0), status, error }])
+  })
+
+  it('says that the connection failed, and not what the URL is', async () => {
+    const { addEvents, message, queues, read, receiver } = await withEndpoint()
+    await addEvents(1)
+    vi.spyOn(globalThis, 'fetch').mockRejectedValueOnce(new TypeError(`Nobody listens at ${receiver.url}`))
+    await deliverBatch([message], queues)
+    expect((await read()).lastAttempts).toMatchObject([{ status: null, error: 'The connection failed.' }])
   })
 
   it('is given up if the endpoint wants other events, and the next one has a new ID', async () => {
