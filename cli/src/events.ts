@@ -3,6 +3,7 @@ import { Option } from '@commander-js/extra-typings'
 import { dataOf, events as followed, items, type WorkspaceClient, type WorkspaceEvent } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
 import { describe, given, withLimit } from './command.ts'
+import { eventEndpoints } from './event-endpoints.ts'
 import { type Columns, type OutputOptions, printEach, printList } from './output.ts'
 import { connect, pageSize } from './service.ts'
 
@@ -78,3 +79,5 @@ async function printFollowed(client: WorkspaceClient, output: OutputOptions, fil
   })
   if (feed.cursor !== 'now') console.error(`To continue: --after ${printable(feed.cursor ?? '')}`)
 }
+
+events.enablePositionalOptions().addCommand(eventEndpoints)
