@@ -586,7 +586,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'types has the unknown type "skill.create"; got "skill.create"; allowed: up to 50 types such as "skill.updated", or "skill.*" for all of a resource. Did you mean skill.created?',
+        'types has an unknown type; got "skill.create"; allowed: up to 50 types such as "skill.updated", or "skill.*" for all of a resource. Did you mean skill.created?',
     },
     {
       mistake: 'the events of a resource without its type',
@@ -601,7 +601,7 @@ export const organization: Mistakes = {
       request: 'GET /v1/events?after=0198c2a4',
       status: 400,
       code: 'invalid_input',
-      error: 'after is not a cursor; got "0198c2a4"; allowed: the nextCursor of another page, or "now".',
+      error: 'after has the wrong format; got "0198c2a4"; allowed: the nextCursor of another page, or "now".',
     },
     {
       mistake: 'an unknown filter',

@@ -19,7 +19,7 @@ function problemOfTypes(types: readonly string[]) {
   const unknown = types.find((type) => !PATTERNS.includes(type))
   if (unknown === undefined) return undefined
   const meant = closest(unknown, PATTERNS)
-  const problem = { wrong: `has the unknown type ${JSON.stringify(unknown)}`, allowed: ALLOWED_TYPES }
+  const problem = { wrong: 'has an unknown type', allowed: ALLOWED_TYPES }
   return meant === undefined ? problem : { ...problem, advice: `Did you mean ${meant}?` }
 }
 
@@ -112,7 +112,8 @@ export const eventFilters = {
 /** @param others what is accepted beside a cursor. */
 export function cursorField(...others: readonly string[]) {
   const allowed = ['the nextCursor of another page', ...others.map((other) => JSON.stringify(other))].join(', or ')
-  return boundedString(CURSOR_DIGITS, { wrong: 'is not a cursor', allowed }).check(
-    rule((value) => others.includes(value) || isCursor(value), 'is not a cursor', allowed),
+  const wrong = 'has the wrong format'
+  return boundedString(CURSOR_DIGITS, { wrong, allowed }).check(
+    rule((value) => others.includes(value) || isCursor(value), wrong, allowed),
   )
 }
