@@ -423,6 +423,12 @@ const asks: Readonly<Record<string, Asks>> = {
       ...json({ leaseSeconds: 60 }),
     }),
   },
+  redeliverRun: {
+    typical: async (places, index) => ({
+      place: places.usual.place,
+      path: `/v1/runs/${await newRun(places, index)}/redeliver`,
+    }),
+  },
   renewRun: {
     async typical(places, index) {
       const place = await withWaitingRun(places, index)

@@ -73,6 +73,39 @@ CREATE TABLE `environmentVariables` (
 );
 --> statement-breakpoint
 CREATE INDEX `environmentVariablesByKeyId` ON `environmentVariables` (substr(substr("sealedValue", 4), 1, instr(substr("sealedValue", 4), '.') - 1));--> statement-breakpoint
+CREATE TABLE `eventEndpoints` (
+	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
+	`format` text NOT NULL,
+	`sealedUrl` text NOT NULL,
+	`url` text NOT NULL,
+	`sealedSecret` text,
+	`previousSealedSecret` text,
+	`previousExpiresAt` text,
+	`types` text,
+	`projectId` text,
+	`note` text,
+	`batch` integer NOT NULL,
+	`deliveredSequence` integer NOT NULL,
+	`messageId` text,
+	`messageEnd` integer,
+	`leaseId` text,
+	`leaseExpiresAt` text,
+	`failures` integer NOT NULL,
+	`failingSince` text,
+	`nextAttemptAt` text,
+	`slowUntil` text,
+	`disabledAt` text,
+	`disabledReason` text,
+	`createdAt` text NOT NULL,
+	`updatedAt` text NOT NULL,
+	`lastAttempts` text,
+	PRIMARY KEY(`organizationId`, `id`)
+);
+--> statement-breakpoint
+CREATE INDEX `eventEndpointsByUrlKeyId` ON `eventEndpoints` (substr(substr("sealedUrl", 4), 1, instr(substr("sealedUrl", 4), '.') - 1));--> statement-breakpoint
+CREATE INDEX `eventEndpointsByKeyId` ON `eventEndpoints` (substr(substr("sealedSecret", 4), 1, instr(substr("sealedSecret", 4), '.') - 1));--> statement-breakpoint
+CREATE INDEX `eventEndpointsByPreviousKeyId` ON `eventEndpoints` (substr(substr("previousSealedSecret", 4), 1, instr(substr("previousSealedSecret", 4), '.') - 1));--> statement-breakpoint
 CREATE TABLE `lastTick` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`scheduledAt` text NOT NULL
@@ -200,7 +233,11 @@ CREATE TABLE `runs` (
 	`failure` text,
 	`attempts` integer NOT NULL,
 	`lastError` text,
+	`lastAttempts` text,
+	`nextAttemptAt` text,
+	`redeliveredAt` text,
 	`claimId` text,
+	`claimedBy` text,
 	`checkAt` text,
 	`startedAt` text,
 	`finishedAt` text,

@@ -1322,8 +1322,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over () - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'api-key.rotated' as "type",
   "named"."id" as "resourceId",
   null as "parentId",

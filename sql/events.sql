@@ -99,8 +99,10 @@ where
     (
       (
         :types is null
-        or instr(:types, '"' || "examined"."type" || '"') > 0
-        or instr(:types, '"' || substr("examined"."type", 1, instr("examined"."type", '.')) || '*' || '"') > 0
+        or (
+          instr(:types, '"' || "examined"."type" || '"') > 0
+          or instr(:types, '"' || substr("examined"."type", 1, instr("examined"."type", '.')) || '*' || '"') > 0
+        )
       )
       and (
         :resourceId is null
@@ -350,8 +352,10 @@ where
     (
       (
         :types is null
-        or instr(:types, '"' || "examined"."type" || '"') > 0
-        or instr(:types, '"' || substr("examined"."type", 1, instr("examined"."type", '.')) || '*' || '"') > 0
+        or (
+          instr(:types, '"' || "examined"."type" || '"') > 0
+          or instr(:types, '"' || substr("examined"."type", 1, instr("examined"."type", '.')) || '*' || '"') > 0
+        )
       )
       and (
         :resourceId is null

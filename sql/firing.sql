@@ -57,7 +57,11 @@ insert into
     "failure",
     "attempts",
     "lastError",
+    "lastAttempts",
+    "nextAttemptAt",
+    "redeliveredAt",
     "claimId",
+    "claimedBy",
     "checkAt",
     "startedAt",
     "finishedAt",
@@ -137,7 +141,11 @@ select
         )
     ) || ' was not finished.'
   end as "lastError",
+  null as "lastAttempts",
+  null as "nextAttemptAt",
+  null as "redeliveredAt",
   null as "claimId",
+  null as "claimedBy",
   case
     when not (
       case
@@ -519,7 +527,11 @@ insert into
     "failure",
     "attempts",
     "lastError",
+    "lastAttempts",
+    "nextAttemptAt",
+    "redeliveredAt",
     "claimId",
+    "claimedBy",
     "checkAt",
     "startedAt",
     "finishedAt",
@@ -540,7 +552,11 @@ select
   null as "failure",
   0 as "attempts",
   'The run was missed. The run of ' || "missedSpans"."missedUntil" || ' replaces it.' as "lastError",
+  null as "lastAttempts",
+  null as "nextAttemptAt",
+  null as "redeliveredAt",
   null as "claimId",
+  null as "claimedBy",
   null as "checkAt",
   null as "startedAt",
   null as "finishedAt",

@@ -70,6 +70,7 @@ set
     "runs"."status" = 'pending'
     and "runs"."checkAt" is not null
   ),
+  "nextAttemptAt" = null,
   "claimId" = null,
   "checkAt" = (
     select
@@ -362,6 +363,40 @@ where
 select
   "id",
   "scheduleId",
+  (
+    select
+      "schedules"."name"
+    from
+      "apiKeys"
+      left join "agents" on (
+        "agents"."organizationId" = "apiKeys"."organizationId"
+        and "agents"."id" = :parentId
+      )
+      left join "schedules" on (
+        (
+          "schedules"."organizationId" = "apiKeys"."organizationId"
+          and "schedules"."parentType" = 'agent'
+          and "schedules"."parentId" = :parentId
+        )
+        and "schedules"."id" = :scheduleId
+      )
+    where
+      (
+        (
+          "apiKeys"."hash" = :caller.keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
+        and ("agents"."id" is not null)
+        and ("schedules"."id" is not null)
+      )
+  ) as "scheduleName",
   case "parentType"
     when 'project' then "parentId"
   end as "projectId",
@@ -373,6 +408,12 @@ select
   "failure",
   "attempts",
   "lastError",
+  "lastAttempts",
+  "nextAttemptAt",
+  case
+    when "status" = 'delivered'
+    and "claimId" is not null then json_insert("claimedBy", '$.leaseExpiresAt', "checkAt")
+  end as "claim",
   "startedAt",
   "finishedAt",
   "message",
@@ -438,7 +479,11 @@ insert into
     "failure",
     "attempts",
     "lastError",
+    "lastAttempts",
+    "nextAttemptAt",
+    "redeliveredAt",
     "claimId",
+    "claimedBy",
     "checkAt",
     "startedAt",
     "finishedAt",
@@ -518,7 +563,11 @@ select
         )
     ) || ' was not finished.'
   end as "lastError",
+  null as "lastAttempts",
+  null as "nextAttemptAt",
+  null as "redeliveredAt",
   null as "claimId",
+  null as "claimedBy",
   case
     when not (
       case
@@ -643,8 +692,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over () - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'run.created' as "type",
   :id as "resourceId",
   case "schedules"."parentType"
@@ -755,6 +804,7 @@ where
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -766,6 +816,12 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",
@@ -832,6 +888,7 @@ where
 select
   "runs"."id" as "id",
   "runs"."scheduleId" as "scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -843,6 +900,12 @@ select
   "runs"."failure" as "failure",
   "runs"."attempts" as "attempts",
   "runs"."lastError" as "lastError",
+  "runs"."lastAttempts" as "lastAttempts",
+  "runs"."nextAttemptAt" as "nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt" as "startedAt",
   "runs"."finishedAt" as "finishedAt",
   "runs"."message" as "message",
@@ -1147,6 +1210,14 @@ set
   "status" = 'delivered',
   "attempts" = "runs"."attempts" + 1,
   "claimId" = :claimId,
+  "claimedBy" = (
+    select
+      json_object('apiKeyId', "id", 'apiKeyName', "name") as "key"
+    from
+      "apiKeys"
+    where
+      "apiKeys"."hash" = :caller.keyHash
+  ),
   "checkAt" = (
     select
       min(
@@ -1532,6 +1603,14 @@ set
   "status" = 'delivered',
   "attempts" = "runs"."attempts" + 1,
   "claimId" = :claimId,
+  "claimedBy" = (
+    select
+      json_object('apiKeyId', "id", 'apiKeyName', "name") as "key"
+    from
+      "apiKeys"
+    where
+      "apiKeys"."hash" = :caller.keyHash
+  ),
   "checkAt" = (
     select
       min(
@@ -1918,6 +1997,7 @@ set
     "runs"."status" = 'pending'
     and "runs"."checkAt" is not null
   ),
+  "nextAttemptAt" = null,
   "claimId" = :claimId,
   "checkAt" = null,
   "startedAt" = coalesce("runs"."startedAt", :now),
@@ -2655,8 +2735,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over () - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 32768 + 0) as "id",
   'schedule.paused' as "type",
   "schedules"."id" as "resourceId",
   case "schedules"."parentType"
@@ -2725,6 +2805,7 @@ where
 select
   "runs"."id" as "id",
   "runs"."scheduleId" as "scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -2736,6 +2817,12 @@ select
   "runs"."failure" as "failure",
   "runs"."attempts" as "attempts",
   "runs"."lastError" as "lastError",
+  "runs"."lastAttempts" as "lastAttempts",
+  "runs"."nextAttemptAt" as "nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt" as "startedAt",
   "runs"."finishedAt" as "finishedAt",
   "runs"."message" as "message",
@@ -2913,6 +3000,51 @@ offset
 select
   "id",
   "scheduleId",
+  (
+    select
+      "schedules"."name"
+    from
+      "apiKeys"
+      left join "projects" on (
+        "projects"."organizationId" = "apiKeys"."organizationId"
+        and "projects"."id" = :parentId
+      )
+      left join "schedules" on (
+        (
+          "schedules"."organizationId" = "apiKeys"."organizationId"
+          and "schedules"."parentType" = 'project'
+          and "schedules"."parentId" = :parentId
+        )
+        and "schedules"."id" = :scheduleId
+      )
+    where
+      (
+        (
+          "apiKeys"."hash" = :caller.keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
+        and ("projects"."id" is not null)
+        and (
+          (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+        )
+        and ("schedules"."id" is not null)
+      )
+  ) as "scheduleName",
   case "parentType"
     when 'project' then "parentId"
   end as "projectId",
@@ -2924,6 +3056,12 @@ select
   "failure",
   "attempts",
   "lastError",
+  "lastAttempts",
+  "nextAttemptAt",
+  case
+    when "status" = 'delivered'
+    and "claimId" is not null then json_insert("claimedBy", '$.leaseExpiresAt', "checkAt")
+  end as "claim",
   "startedAt",
   "finishedAt",
   "message",
@@ -3000,7 +3138,11 @@ insert into
     "failure",
     "attempts",
     "lastError",
+    "lastAttempts",
+    "nextAttemptAt",
+    "redeliveredAt",
     "claimId",
+    "claimedBy",
     "checkAt",
     "startedAt",
     "finishedAt",
@@ -3080,7 +3222,11 @@ select
         )
     ) || ' was not finished.'
   end as "lastError",
+  null as "lastAttempts",
+  null as "nextAttemptAt",
+  null as "redeliveredAt",
   null as "claimId",
+  null as "claimedBy",
   case
     when not (
       case
@@ -3216,8 +3362,8 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over () - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   'run.created' as "type",
   :id as "resourceId",
   case "schedules"."parentType"
@@ -3339,6 +3485,7 @@ where
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -3350,6 +3497,12 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",
@@ -3422,6 +3575,377 @@ where
     )
     and ("schedules"."id" is not null)
   );
+
+-- redeliver
+update "runs"
+set
+  "status" = 'pending',
+  "failure" = null,
+  "attempts" = 0,
+  "nextAttemptAt" = null,
+  "redeliveredAt" = max(
+    :now,
+    coalesce(
+      (
+        select
+          "createdAt"
+        from
+          "runEndpoints"
+        where
+          "runEndpoints"."organizationId" = "runs"."organizationId"
+      ),
+      ''
+    )
+  ),
+  "claimId" = null,
+  "checkAt" = :checkAt,
+  "startedAt" = null,
+  "finishedAt" = null,
+  "updatedAt" = :now
+where
+  (
+    "runs"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "runs" on (
+          "runs"."organizationId" = "apiKeys"."organizationId"
+          and "runs"."id" = :runId
+        )
+        left join "schedules" on (
+          "schedules"."organizationId" = "runs"."organizationId"
+          and "schedules"."id" = "runs"."scheduleId"
+        )
+        left join "projects" on (
+          "runs"."parentType" = 'project'
+          and "projects"."organizationId" = "runs"."organizationId"
+          and "projects"."id" = "runs"."parentId"
+        )
+        left join "agents" on (
+          "runs"."parentType" = 'agent'
+          and "agents"."organizationId" = "runs"."organizationId"
+          and "agents"."id" = "runs"."parentId"
+        )
+        left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            (
+              "runs"."id" is not null
+              and (
+                "schedules"."id" is not null
+                and (
+                  "projects"."id" is not null
+                  or "agents"."id" is not null
+                )
+              )
+            )
+          )
+          and ("runEndpoints"."organizationId" is not null)
+          and (
+            (
+              "agents"."id" is not null
+              or (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+            )
+          )
+          and (
+            not (
+              "runs"."status" = 'delivered'
+              and "runs"."claimId" is not null
+            )
+          )
+          and (
+            (
+              "runs"."status" in ('pending', 'delivered')
+              or "runs"."failure" = 'delivery'
+            )
+          )
+          and (
+            not (
+              "runs"."status" = 'delivered'
+              and "runs"."checkAt" is not null
+              and coalesce(
+                max(
+                  coalesce("runs"."checkAt", ''),
+                  strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                ) <= :now,
+                false
+              )
+            )
+          )
+          and (
+            not (
+              "schedules"."overlap" = 'skip'
+              and coalesce("schedules"."lastRunAt" > "runs"."scheduledAt", false)
+            )
+          )
+        )
+    )
+    and "runs"."id" = :runId
+  );
+
+-- redeliver.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'run.redelivered' as "type",
+  "runs"."id" as "resourceId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+  left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "runs"."id" is not null
+          and (
+            "schedules"."id" is not null
+            and (
+              "projects"."id" is not null
+              or "agents"."id" is not null
+            )
+          )
+        )
+      )
+      and ("runEndpoints"."organizationId" is not null)
+      and (
+        (
+          "agents"."id" is not null
+          or (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+        )
+      )
+      and (
+        not (
+          "runs"."status" = 'delivered'
+          and "runs"."claimId" is not null
+        )
+      )
+      and (
+        (
+          "runs"."status" in ('pending', 'delivered')
+          or "runs"."failure" = 'delivery'
+        )
+      )
+      and (
+        not (
+          "runs"."status" = 'delivered'
+          and "runs"."checkAt" is not null
+          and coalesce(
+            max(
+              coalesce("runs"."checkAt", ''),
+              strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+            ) <= :now,
+            false
+          )
+        )
+      )
+      and (
+        not (
+          "schedules"."overlap" = 'skip'
+          and coalesce("schedules"."lastRunAt" > "runs"."scheduledAt", false)
+        )
+      )
+    )
+    and (
+      :caller.attempt = 1
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
+-- redeliverable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  (
+    "runs"."id" is not null
+    and (
+      "schedules"."id" is not null
+      and (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+    )
+  ) as "runExists",
+  "runEndpoints"."organizationId" is not null as "endpointExists",
+  (
+    "agents"."id" is not null
+    or (
+      "apiKeys"."projectIds" is null
+      or "projects"."id" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+  ) as "isAccessible",
+  not (
+    "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null
+  ) as "isUnclaimed",
+  (
+    "runs"."status" in ('pending', 'delivered')
+    or "runs"."failure" = 'delivery'
+  ) as "isRedeliverable",
+  not (
+    "runs"."status" = 'delivered'
+    and "runs"."checkAt" is not null
+    and coalesce(
+      max(
+        coalesce("runs"."checkAt", ''),
+        strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+      ) <= :now,
+      false
+    )
+  ) as "isInTime",
+  not (
+    "schedules"."overlap" = 'skip'
+    and coalesce("schedules"."lastRunAt" > "runs"."scheduledAt", false)
+  ) as "isLatestIfAlone"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+  left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+where
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- renew
 update "runs"
@@ -3624,6 +4148,7 @@ where
 select
   "runs"."id" as "id",
   "runs"."scheduleId" as "scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -3635,6 +4160,12 @@ select
   "runs"."failure" as "failure",
   "runs"."attempts" as "attempts",
   "runs"."lastError" as "lastError",
+  "runs"."lastAttempts" as "lastAttempts",
+  "runs"."nextAttemptAt" as "nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt" as "startedAt",
   "runs"."finishedAt" as "finishedAt",
   "runs"."message" as "message",
@@ -3812,6 +4343,7 @@ offset
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -3823,6 +4355,12 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",
@@ -3900,6 +4438,7 @@ where
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -3911,6 +4450,12 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",
@@ -4045,10 +4590,11 @@ where
     )
   );
 
--- selectRun
+-- selectRedelivered
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -4060,6 +4606,134 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
+  "runs"."startedAt",
+  "runs"."finishedAt",
+  "runs"."message",
+  "runs"."sessionId",
+  "runs"."createdAt",
+  "runs"."updatedAt"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+  left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and (
+      (
+        "runs"."id" is not null
+        and (
+          "schedules"."id" is not null
+          and (
+            "projects"."id" is not null
+            or "agents"."id" is not null
+          )
+        )
+      )
+    )
+    and ("runEndpoints"."organizationId" is not null)
+    and (
+      (
+        "agents"."id" is not null
+        or (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+    )
+    and (
+      not (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is not null
+      )
+    )
+    and (
+      (
+        "runs"."status" in ('pending', 'delivered')
+        or "runs"."failure" = 'delivery'
+      )
+    )
+    and (
+      not (
+        "runs"."status" = 'delivered'
+        and "runs"."checkAt" is not null
+        and coalesce(
+          max(
+            coalesce("runs"."checkAt", ''),
+            strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+          ) <= :now,
+          false
+        )
+      )
+    )
+    and (
+      not (
+        "schedules"."overlap" = 'skip'
+        and coalesce("schedules"."lastRunAt" > "runs"."scheduledAt", false)
+      )
+    )
+  );
+
+-- selectRun
+select
+  "runs"."id",
+  "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "runs"."scheduledAt",
+  "runs"."status",
+  "runs"."failure",
+  "runs"."attempts",
+  "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",

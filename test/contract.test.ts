@@ -151,10 +151,10 @@ describe('the document', () => {
     expect(operationOf(operationId).security).toEqual([{ apiKey: scope === null ? [] : [scope] }])
   })
 
-  it('has up to 265 KB, and up to 28 KB in gzip', async () => {
-    expect(Buffer.byteLength(documentText)).toBeLessThanOrEqual(265_000)
+  it('has up to 295 KB, and up to 31.5 KB in gzip', async () => {
+    expect(Buffer.byteLength(documentText)).toBeLessThanOrEqual(295_000)
     const gzip = new Blob([documentText]).stream().pipeThrough(new CompressionStream('gzip'))
-    expect((await new Response(gzip).arrayBuffer()).byteLength).toBeLessThanOrEqual(28_000)
+    expect((await new Response(gzip).arrayBuffer()).byteLength).toBeLessThanOrEqual(31_500)
   })
 
   it('has what many operations share once, in its components', () => {

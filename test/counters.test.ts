@@ -179,6 +179,8 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   acknowledgeRun: { [AS_IT_IS]: 1 },
   // Each run with the index of those to check.
   claimRuns: { [AS_IT_IS]: 2, 'it takes several': 4, 'it names a project': 2 },
+  // The run with the indexes of the pending ones and of those to check.
+  redeliverRun: { [AS_IT_IS]: 3, 'all attempts have failed': 3, 'the run was delivered': 3 },
   renewRun: { [AS_IT_IS]: 2 },
   completeRun: {
     [AS_IT_IS]: 1,

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { dataOf, WorkspaceApiError, type WorkspaceClient } from '../../client/src/index.ts'
-import { type Ended, start } from './child.ts'
+import { type Ended, passOnErrors, requireCommand, start } from './child.ts'
 import { given } from './command.ts'
 import { currentLogin } from './configuration.ts'
 import { type OutputOptions, outcomeLine } from './output.ts'
@@ -36,6 +36,9 @@ type ClaimedRun = Awaited<ReturnType<typeof claim>>[number]
 /** Ends after a signal, or with `once` after the claimed runs. */
 export async function workOnRuns(command: readonly string[], options: WorkOptions): Promise<void> {
   const login = currentLogin()
+  requireCommand(command[0] ?? '')
+  // Whoever read it may be gone. The work goes on.
+  process.stderr.on('error', () => undefined)
   const client = connect(login)
   const persistentClient = connect(login, { isPersistent: true })
   if (!options.once) console.error('Waiting for runs. Ctrl-C ends the worker after its current runs.')
@@ -138,8 +141,8 @@ class Job {
     const done = new AbortController()
     try {
       // In a process group of its own, so that Ctrl-C does not reach it, and its own children can be stopped.
-      const stdio = ['pipe', process.stderr, process.stderr] as const
-      const { child, ended } = start(file, args, { stdio: [...stdio], detached: true })
+      const { child, ended } = start(file, args, { stdio: ['pipe', process.stderr, 'pipe'], detached: true })
+      const errors = child.stderr && passOnErrors(child.stderr)
       // The command may not read it.
       child.stdin?.on('error', () => undefined).end(`${JSON.stringify(work)}\n`)
       const stopped = await Promise.race([
@@ -148,7 +151,9 @@ class Job {
         isAborted(giveBack, done.signal).then(() => 'released' as const),
       ]).finally(() => done.abort())
       if (stopped) await stop(child, ended)
-      const outcome = stopped ?? (await this.#complete(await ended, giveBack))
+      const how = await ended
+      const lastLines = await errors?.lastLines()
+      const outcome = stopped ?? (await this.#complete(how, lastLines || describe(how), giveBack))
       if (outcome === 'released') await this.#giveBack()
       const { id, name } = this.#run
       console.log(outcomeLine(this.#options, outcome, id, name ? `, ${name}` : '', { id, name }))
@@ -198,12 +203,10 @@ class Job {
    * Tries until the service responds, for a while also after the end of the claim: the outcome counts if nobody else
    * has the run.
    */
-  async #complete(how: Ended, giveBack: AbortSignal) {
+  async #complete(how: Ended, message: string, giveBack: AbortSignal) {
     const { id: runId, claimId } = this.#run
     const body =
-      how.code === 0
-        ? { outcome: 'succeeded' as const, claimId }
-        : { outcome: 'failed' as const, claimId, message: describe(how) }
+      how.code === 0 ? { outcome: 'succeeded' as const, claimId } : { outcome: 'failed' as const, claimId, message }
     const params = { path: { runId } }
     const msLeft = Math.max(this.#endsAt - Date.now(), 0) + LATE_OUTCOME_MS
     const signal = AbortSignal.any([giveBack, AbortSignal.timeout(msLeft)])

@@ -71,6 +71,8 @@ describe('--help', () => {
       'runs',
       'runs complete',
       'runs list',
+      'runs redeliver',
+      'runs show',
       'runs work',
       'schedules',
       'schedules apply',

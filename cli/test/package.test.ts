@@ -416,7 +416,6 @@ describe('the packed cli', () => {
       (await call('POST', `/v1/agents/${other.agentId}/schedules/${scheduleId}/runs`)).body.id as string
     const runOf = async (id: string) => (await call('GET', `/v1/runs/${id}`)).body
     const worker = (...args: string[]) => start(['runs', 'work', '--lease', '60', '--poll', '1', ...args], other.apiKey)
-    const WAITING = 'Waiting for runs. Ctrl-C ends the worker after its current runs.\n'
     /** What a child prints on standard error, once the pattern is in it. */
     async function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
       let text = ''
@@ -457,21 +456,28 @@ describe('the packed cli', () => {
       expect(await runOf(id)).toMatchObject({ status: 'succeeded', message: null })
 
       const failing = await newRun()
-      const bad = await endOf(worker('--once', '--', 'sh', '-c', 'exit 3'))
-      expect([bad.code, bad.stdout]).toEqual([0, `failed    ${failing}, Review\n`])
-      expect(await runOf(failing)).toMatchObject({
-        status: 'failed',
-        failure: 'task',
-        message: 'The command ended with exit code 3.',
-      })
+      const bad = await endOf(worker('--once', '--', 'sh', '-c', 'echo Tests failed. >&2; exit 3'))
+      expect([bad.code, bad.stdout, bad.stderr]).toEqual([0, `failed    ${failing}, Review\n`, 'Tests failed.\n'])
+      expect(await runOf(failing)).toMatchObject({ status: 'failed', failure: 'task', message: 'Tests failed.' })
+      const shown = await lines(['runs', 'show', failing], other.apiKey)
+      expect(shown.map((line) => line.replace(/ {2,}/, ': '))).toEqual(
+        expect.arrayContaining([
+          `run: ${failing}`,
+          `schedule: Review (${scheduleId})`,
+          'status: failed (task)',
+          'sent or claimed: 1 time',
+          'message: Tests failed.',
+        ]),
+      )
+      const again = await workspace(['runs', 'redeliver', failing], other.apiKey)
+      expect([again.code, again.stdout]).toEqual([1, ''])
     })
 
-    it('are given back if the command cannot be started', async () => {
+    it('stay pending if the command cannot be started', async () => {
       const id = await newRun()
       const { code, stderr } = await endOf(worker('--', 'no-such-command'))
-      expect([code, stderr]).toEqual([1, `${WAITING}no-such-command cannot be started: it does not exist.\n`])
-      expect((await runOf(id)).status).toBe('delivered')
-      await endLease(id)
+      expect([code, stderr]).toEqual([1, 'no-such-command cannot be started: it does not exist.\n'])
+      expect(await runOf(id)).toMatchObject({ status: 'pending', attempts: 0 })
       expect((await endOf(worker('--once', '--', 'true'))).stdout).toBe(`succeeded ${id}, Review\n`)
     })
 
@@ -641,7 +647,7 @@ describe('the packed cli', () => {
     const completed = async (...words: string[]) =>
       (await lines(['complete', '--', ...words])).map((line) => line.replace(/\t.*/, ''))
     expect(await completed('sk')).toEqual(['skills', ':4'])
-    expect(await completed('runs', '')).toEqual(['list', 'complete', 'work', ':4'])
+    expect(await completed('runs', '')).toEqual(['list', 'show', 'complete', 'redeliver', 'work', ':4'])
     expect(await completed('runs', 'work', '--con')).toEqual(['--concurrency', ':4'])
     // Files, where there is nothing else.
     expect(await completed('env', 'push', '')).toEqual([':0'])

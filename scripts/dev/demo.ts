@@ -215,6 +215,7 @@ function exampleRows(organizationId: string) {
     agentRun('2026-03-28T06:00:00.000Z', {
       status: 'delivered',
       claimId: EXAMPLE_IDS.claimId,
+      claimedBy: JSON.stringify({ apiKeyId: EXAMPLE_IDS.apiKeyId, apiKeyName: 'laptop' }),
       attempts: 1,
       startedAt: times.createdAt,
       // It is still there when the example renews it.
@@ -230,6 +231,9 @@ function exampleRows(organizationId: string) {
       parentId: projectId,
       status: 'succeeded',
       attempts: 1,
+      lastAttempts: JSON.stringify([
+        { startedAt: '2026-03-30T07:30:02.512Z', status: 202, milliseconds: 184, error: null },
+      ]),
       startedAt: '2026-03-30T07:30:02.512Z',
       finishedAt: '2026-03-30T07:31:26.734Z',
       message: 'Built 14 pages.',

@@ -210,6 +210,9 @@ function describe(operations: readonly Endpoint[]) {
       // `format` says the same in fewer bytes.
       override({ jsonSchema, io }) {
         if (jsonSchema.format === 'uuid') delete jsonSchema.pattern
+        // Every integer of a response has these limits of JavaScript.
+        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
         if (jsonSchema.format !== 'date-time') return
         if (io === 'input') delete jsonSchema.pattern
         else jsonSchema.pattern = '\\.\\d{3}Z$'

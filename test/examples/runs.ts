@@ -9,6 +9,7 @@ const CLAIM_ID = newUuid()
 const claimed = {
   status: 'delivered',
   claimId: CLAIM_ID,
+  claimedBy: JSON.stringify({ apiKeyId: newUuid(), apiKeyName: 'worker' }),
   startedAt: '2026-01-01T00:00:00.000Z',
   checkAt: '2999-01-01T00:00:00.000Z',
 }
@@ -123,6 +124,52 @@ export const runRows: Rows = {
   },
 
   retrieveRun: { prepare: prepareRun, outOfReach: 403, variations: {} },
+
+  redeliverRun: {
+    async prepare(workspace) {
+      const { path, ...rest } = await prepareRun(workspace)
+      await workspace.addRunEndpoint()
+      return { path: `${path}/redeliver`, ...rest }
+    },
+    outOfReach: 403,
+    variations: {
+      'all attempts have failed': {
+        async apply(workspace, example) {
+          const failed = { status: 'failed', failure: 'delivery', attempts: 6, finishedAt: minutesAgo(0) }
+          await workspace.changeRun(example.ids[0] ?? '', failed)
+          return example
+        },
+      },
+      'the run was delivered': {
+        async apply(workspace, example) {
+          const delivered = { status: 'delivered', failure: null, finishedAt: null, startedAt: minutesAgo(0) }
+          await workspace.changeRun(example.ids[0] ?? '', delivered)
+          return example
+        },
+      },
+      'the run is claimed': {
+        status: 409,
+        async apply(workspace, example) {
+          await workspace.changeRun(example.ids[0] ?? '', claimed)
+          return example
+        },
+      },
+      'the run was skipped': {
+        status: 409,
+        async apply(workspace, example) {
+          await workspace.changeRun(example.ids[0] ?? '', { status: 'skipped', failure: null })
+          return example
+        },
+      },
+      'there is no run endpoint': {
+        status: 404,
+        async apply(workspace, example) {
+          await workspace.removeRunEndpoint()
+          return example
+        },
+      },
+    },
+  },
 
   renewRun: {
     async prepare(workspace) {

@@ -586,7 +586,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'types has an unknown type; got "skill.create"; allowed: up to 50 types such as "skill.updated", or "skill.*" for all of a resource. Did you mean skill.created?',
+        'types has the unknown type "skill.create"; got "skill.create"; allowed: up to 50 types such as "skill.updated", or "skill.*" for all of a resource. Did you mean skill.created?',
     },
     {
       mistake: 'the events of a resource without its type',

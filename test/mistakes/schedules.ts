@@ -766,6 +766,14 @@ export const schedules: Mistakes = {
       error: 'The run has the status "failed". Only pending runs can be acknowledged.',
     },
     {
+      mistake: 'to send a run again that has an outcome',
+      request: 'POST /v1/runs/{run}/redeliver',
+      status: 409,
+      code: 'run_finished',
+      error:
+        'The run was skipped, has an outcome or timed out; allowed: a run that is pending, that was delivered and has no outcome, or whose failure is "delivery".',
+    },
+    {
       mistake: 'a restricted key',
       as: 'a key for shop',
       request: 'GET /v1/runs',

@@ -1,5 +1,5 @@
 /** The events of an organization, as the API lists them. */
-import type { toEvent } from '../../src/resources/events/handlers.ts'
+import type { toEvent } from '../../src/resources/events/event.ts'
 import { request } from './api.ts'
 import type { Workspace } from './workspace.ts'
 

@@ -14,10 +14,11 @@ import type { Values } from '../../src/db/parameters.ts'
 import * as tables from '../../src/db/schema.ts'
 import { bind, query, type Statement, unguarded } from '../../src/db/statement.ts'
 import { COUNT_USAGE, type StoredQuota } from '../../src/db/usage.ts'
-import { mintSecret, SECRET_CONTEXT } from '../../src/resources/schedules/run-endpoint/signature.ts'
+import { secretContext } from '../../src/resources/schedules/run-endpoint/secret.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { createArchive } from '../../src/resources/skills/archive.ts'
 import { readFiles, storedFiles, toContents } from '../../src/resources/skills/version.ts'
+import { mintSecret } from '../../src/webhooks/signature.ts'
 import { write, writeWaiting } from './set-up.ts'
 
 const SKILL_DESCRIPTION = 'Writes release notes.'
@@ -49,6 +50,8 @@ export class Workspace {
   /** An ID for something of the workspace. */
   readonly newId: () => string
   readonly #pinPositions = new Map<string, number>()
+  /** The parents of the schedules that were added here. */
+  readonly #parents = new Map<string, { parentType: string; parentId: string }>()
 
   private constructor(newId: () => string) {
     this.newId = newId
@@ -313,6 +316,7 @@ export class Workspace {
       ...values
     }: Partial<Record<string, string | number | null>> & Partial<Record<'cron' | 'timezone' | 'id', string>> = {},
   ): Promise<string> {
+    this.#parents.set(id, { parentType, parentId })
     await this.#insert(tables.schedules, {
       parentType,
       parentId,
@@ -333,15 +337,15 @@ export class Workspace {
 
   /** Adds a run of a schedule, pending if nothing else is said. @returns its id. */
   async addRun(scheduleId: string, values: Values = {}): Promise<string> {
-    const [schedule] = (await this.dump('schedules')).filter(({ id }) => id === scheduleId)
+    const parent = this.#parents.get(scheduleId) ?? (await this.dump('schedules')).find(({ id }) => id === scheduleId)
     const scheduledAt = String(values.scheduledAt ?? now())
     const id = computeRunId(scheduleId, scheduledAt)
     await this.#insert(tables.runs, {
       scheduleId,
       scheduledAt,
       id,
-      parentType: String(schedule?.parentType),
-      parentId: String(schedule?.parentId),
+      parentType: String(parent?.parentType),
+      parentId: String(parent?.parentId),
       status: 'pending',
       attempts: 0,
       createdAt: scheduledAt,
@@ -376,8 +380,8 @@ export class Workspace {
   async addRunEndpoint(url = 'https://hooks.example.com/runs'): Promise<string> {
     const { organizationId } = this
     const secret = mintSecret()
-    const context = { ...SECRET_CONTEXT, organizationId }
-    const sealedSecret = await seal(secret, context, parseKeyRing(env.ENCRYPTION_KEYS ?? ''))
+    const ring = parseKeyRing(env.ENCRYPTION_KEYS ?? '')
+    const sealedSecret = await seal(secret, secretContext(organizationId), ring)
     await this.removeRunEndpoint()
     await this.#insert(tables.runEndpoints, { url, sealedSecret, createdAt: LONG_AGO })
     return secret

@@ -252,6 +252,7 @@ export const initial: SchemaVersion = {
         lastError: 'The status was 503.',
         startedAt: '2026-03-28T01:02:00.000Z',
         claimId: uuid(451),
+        claimedBy: JSON.stringify({ apiKeyId: uuid(452), apiKeyName: 'Worker' }),
         checkAt: '2026-03-29T12:00:00.000Z',
       }),
       run(HOURLY, '2026-03-28T01:30:00.000Z', 'succeeded', {
@@ -269,6 +270,12 @@ export const initial: SchemaVersion = {
       run(HOURLY, '2026-03-28T03:00:00.000Z', 'skipped', { lastError: 'The run was missed.' }),
       run(HOURLY, '2026-03-28T04:00:00.000Z', 'pending', {
         attempts: 1,
+        lastAttempts: JSON.stringify([
+          { startedAt: '2026-03-28T04:10:00.000Z', status: null, milliseconds: 15_003, error: 'No response.' },
+          { startedAt: '2026-03-28T04:00:01.000Z', status: 503, milliseconds: 87, error: 'The status was 503.' },
+        ]),
+        nextAttemptAt: '2026-03-28T04:15:00.000Z',
+        redeliveredAt: '2026-03-28T04:09:00.000Z',
         checkAt: '2026-03-28T04:15:00.000Z',
       }),
       run(HOURLY, '2026-03-28T04:30:12.345Z', 'pending', { idempotencyKey: 'now-1' }),

@@ -36,11 +36,15 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
       ...schedules.map((schedule) => [`${path}/schedules/${schedule.id}/runs`, runsOf(schedule)]),
     ]
   })
+  function named(row: Row) {
+    const { name = null } = all('schedules').find(({ id }) => id === row.scheduleId) ?? {}
+    return { ...run(row), scheduleName: name }
+  }
   function runsOf({ id }: Row) {
     const { items } = page(
       all('runs')
         .filter(({ scheduleId }) => scheduleId === id)
-        .map(run),
+        .map(named),
     )
     return { items: items.toReversed(), nextCursor: null }
   }
@@ -48,7 +52,7 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
     const { items, nextCursor } = page(
       all('runs')
         .filter((each) => each.status === status)
-        .map(run),
+        .map(named),
     )
     return [`/v1/runs?status=${status}`, { items: status === 'pending' ? items : items.toReversed(), nextCursor }]
   })
@@ -196,6 +200,7 @@ function run(row: Row): Row {
       'failure',
       'attempts',
       'lastError',
+      'nextAttemptAt',
       'startedAt',
       'finishedAt',
       'message',
@@ -205,6 +210,11 @@ function run(row: Row): Row {
     ),
     projectId: parentType === 'project' ? parentId : null,
     agentId: parentType === 'agent' ? parentId : null,
+    lastAttempts: JSON.parse(String(row.lastAttempts ?? '[]')),
+    claim:
+      row.status === 'delivered' && row.claimedBy
+        ? { ...JSON.parse(String(row.claimedBy)), leaseExpiresAt: row.checkAt }
+        : null,
   }
 }
 

@@ -7,7 +7,7 @@ import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { build as buildWithVite } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '../../../src/crypto/digest.ts'
-import { mintSecret, signedHeaders } from '../../../src/resources/schedules/run-endpoint/signature.ts'
+import { mintSecret, signedHeaders } from '../../../src/webhooks/signature.ts'
 import { ROOT } from '../../../test/support/commands.ts'
 import {
   type DevServer,

@@ -4,29 +4,40 @@ import { EVENT_TYPES, type EventType, resourceOf } from '../../access/event-type
 import { closest } from '../../http/closest.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { boundedString, check, docs, externalId, instant, rule, text, uuid } from '../../http/fields.ts'
+import { describeSent } from '../../http/problems.ts'
 import { CURSOR_DIGITS, isCursor } from './sequence.ts'
 
 const TYPES = Object.keys(EVENT_TYPES) as EventType[]
 /** What a filter of types can name: a type, or all of a resource. */
 const PATTERNS = [...TYPES, ...new Set(TYPES.map((type) => `${resourceOf(type)}.*`))]
-const MAX_PATTERNS = 50
+export const MAX_TYPES = 50
 const LONGEST_PATTERN = Math.max(...PATTERNS.map(({ length }) => length))
-const ALLOWED_TYPES = `up to ${MAX_PATTERNS} types such as "skill.updated", or "skill.*" for all of a resource`
+const ALLOWED_TYPES = `up to ${MAX_TYPES} types such as "skill.updated", or "skill.*" for all of a resource`
 
-/** The first unknown name of a list of types. */
-function problemOfTypes(types: readonly string[]) {
-  if (types.length > MAX_PATTERNS) return { wrong: 'has too many types', allowed: ALLOWED_TYPES }
-  const unknown = types.find((type) => !PATTERNS.includes(type))
-  if (unknown === undefined) return undefined
-  const meant = closest(unknown, PATTERNS)
-  const problem = { wrong: 'has an unknown type', allowed: ALLOWED_TYPES }
+/** The problem of a type, or of `skill.*`. */
+function problemOfType(type: string) {
+  if (PATTERNS.includes(type)) return undefined
+  const meant = closest(type, PATTERNS)
+  const problem = { wrong: `has the unknown type ${describeSent(type)}`, allowed: ALLOWED_TYPES }
   return meant === undefined ? problem : { ...problem, advice: `Did you mean ${meant}?` }
 }
 
+/** A type, or `skill.*`. */
+export const typePattern = () =>
+  boundedString(LONGEST_PATTERN, { wrong: 'is too long', allowed: ALLOWED_TYPES }).check(check(problemOfType))
+
 /** Types in a query, separated by commas. */
 const typesParameter = () =>
-  boundedString(MAX_PATTERNS * (LONGEST_PATTERN + 1), { wrong: 'is too long', allowed: ALLOWED_TYPES })
-    .check(check((types) => problemOfTypes(types.split(','))))
+  boundedString(MAX_TYPES * (LONGEST_PATTERN + 1), { wrong: 'is too long', allowed: ALLOWED_TYPES })
+    .check(
+      rule((types) => types.split(',').length <= MAX_TYPES, 'has too many types', ALLOWED_TYPES),
+      check((types) =>
+        types
+          .split(',')
+          .map(problemOfType)
+          .find((problem) => problem !== undefined),
+      ),
+    )
     .register(docs, {
       description: 'Only events of these types, separated by commas; `skill.*` is all of a resource.',
       example: 'skill.*,environment-variable.set',

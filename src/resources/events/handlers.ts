@@ -1,31 +1,10 @@
-import { type EventType, pathOfResource, resourceOf } from '../../access/event-types.ts'
 import { one } from '../../access/request-context.ts'
-import type { RowOf } from '../../db/statement.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { toPage, toPaging } from '../../http/paging.ts'
 import { listAuditEventsContract, listEventsContract } from './contract.ts'
-import { fromCursor, oldestKept as oldestKeptAt, sequenceOf, timeOf, toCursor } from './sequence.ts'
+import { toEvent } from './event.ts'
+import { fromCursor, oldestKept as oldestKeptAt, sequenceOf, toCursor } from './sequence.ts'
 import { auditable, feed, readable, selectEnd, trail } from './statements.ts'
-
-/** An event as the API returns it. */
-export function toEvent(row: RowOf<typeof feed.select>) {
-  const { id, resourceId, parentId, resourceName, projectId, apiKeyId, apiKeyName, userId, requestId } = row
-  const type = row.type as EventType
-  return {
-    id,
-    type,
-    resource: {
-      type: resourceOf(type),
-      id: resourceId,
-      path: pathOfResource(type, { id: resourceId, parentId, projectId }),
-      name: resourceName,
-    },
-    projectId,
-    actor: apiKeyId === null ? null : { apiKeyId, apiKeyName: apiKeyName ?? '', userId },
-    requestId,
-    createdAt: timeOf(row.sequence),
-  }
-}
 
 interface SentFilters {
   readonly types?: string | undefined

@@ -24,6 +24,7 @@ import { apiKeys, auditEvents } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import { MAX_EXAMINED } from '../../http/paging.ts'
+import { hasType } from './wanted.ts'
 
 /** The number that a page begins after; of an audit trail, the one that it ends before. */
 const after = number('after')
@@ -32,7 +33,7 @@ const before = number('before')
 const first = number('first')
 /** The first number of the time from which events are kept. */
 const oldestKept = number('oldestKept')
-/** JSON array of types and of patterns such as `skill.*`. */
+/** JSON array of types, which may end in `.*`. */
 const types = textOrNull('types')
 /** The resource: the pattern of its types, and its ID. */
 const resourceTypes = textOrNull('resourceTypes')
@@ -62,13 +63,10 @@ const columns = {
 
 type EventColumns = Readonly<Record<keyof typeof columns, SQLWrapper>>
 
-/** True if the list names the type or pattern. D1 would count the rows of a `json_each` for each event. */
-const isNamed = (name: SQLWrapper) => sql`instr(${types}, '"' || ${name} || '"') > 0`
-
 /** True for an event that the filters leave in. */
 const isWanted = (event: Pick<EventColumns, 'type' | 'resourceId' | 'projectId' | 'apiKeyId' | 'userId'>) =>
   and(
-    or(isNull(types), isNamed(event.type), isNamed(sql`substr(${event.type}, 1, instr(${event.type}, '.')) || '*'`)),
+    or(isNull(types), hasType(event.type, types)),
     sql`(${resourceId} is null or (${event.resourceId} = ${resourceId} and ${event.type} glob ${resourceTypes}))`,
     equalsIfGiven(event.projectId, projectId),
     equalsIfGiven(event.apiKeyId, apiKeyId),

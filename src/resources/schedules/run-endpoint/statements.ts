@@ -16,12 +16,12 @@ const expiresAt = textOrNull('expiresAt')
 /** The secret is sealed for one organization: the caller's, or nothing is stored. */
 const sealedFor = text('sealedFor')
 
-const ownRunEndpoint = {
+export const ownRunEndpoint = {
   table: runEndpoints,
   on: eq(runEndpoints.organizationId, apiKeys.organizationId),
   takes: [],
 }
-const endpointExists = precondition(
+export const endpointExists = precondition(
   isNotNull(runEndpoints.organizationId),
   () => new ApiError('run_endpoint_not_found', 'The organization has no run endpoint. Set one first.'),
 )

@@ -5,6 +5,7 @@ import { EXAMPLE_IDS } from '../../../http/example-ids.ts'
 import { docs, idempotencyKey, instant, integer, text, time, uuid } from '../../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../../http/statuses.ts'
+import { deliveryAttempt } from '../../../webhooks/contract.ts'
 import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from '../parents.ts'
 
 export const STATUSES = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] as const
@@ -29,10 +30,11 @@ const outcomeSession = z
   .nullable(uuid())
   .register(docs, { description: 'The session in which the work was done, if the outcome named it.' })
 
-const run = z
+export const run = z
   .strictObject({
     id: uuid('The ID is the same for every delivery of the run. IDs sort by `scheduledAt`.'),
     scheduleId: uuid(),
+    scheduleName: z.nullable(z.string()).register(docs, { description: 'The name of the schedule.' }),
     ...parent,
     scheduledAt: instant().register(docs, {
       description: 'When the run was due; for a run that was created by a request, the time of the request.',
@@ -51,6 +53,23 @@ const run = z
     lastError: z.nullable(z.string()).register(docs, {
       description: 'The error of the last delivery attempt, or why the run timed out or was skipped.',
     }),
+    lastAttempts: z
+      .array(deliveryAttempt)
+      .register(docs, { description: 'Up to six delivery attempts, the latest first.' }),
+    nextAttemptAt: z.nullable(instant()).register(docs, {
+      description: 'When a pending run is sent again; null in the queue.',
+    }),
+    claim: z
+      .nullable(
+        z
+          .strictObject({
+            apiKeyId: uuid(),
+            apiKeyName: z.string(),
+            leaseExpiresAt: instant(),
+          })
+          .register(docs, { id: 'RunHolder' }),
+      )
+      .register(docs, { description: 'Who has claimed the run.' }),
     startedAt: z.nullable(instant()).register(docs, { description: 'When the run was taken.' }),
     finishedAt: z.nullable(instant()).register(docs, { description: 'When the run succeeded or failed.' }),
     message: outcomeMessage,
@@ -65,6 +84,7 @@ const runPage = pageSchema('RunPage', run, uuid())
 const exampleRun = {
   id: EXAMPLE_IDS.runId,
   scheduleId: EXAMPLE_IDS.projectScheduleId,
+  scheduleName: 'Nightly build',
   projectId: EXAMPLE_IDS.projectId,
   agentId: null,
   scheduledAt: '2026-03-30T07:30:00.000Z',
@@ -72,6 +92,9 @@ const exampleRun = {
   failure: null,
   attempts: 1,
   lastError: null,
+  lastAttempts: [],
+  nextAttemptAt: null,
+  claim: null,
   startedAt: '2026-03-30T07:30:02.512Z',
   finishedAt: '2026-03-30T07:31:26.734Z',
   message: 'Built 14 pages.',
@@ -328,7 +351,13 @@ export const retrieveRunContract = {
   description: 'Returns one run.',
   scope: 'runs:read',
   params,
-  success,
+  success: {
+    ...success,
+    example: {
+      ...exampleRun,
+      lastAttempts: [{ startedAt: exampleRun.startedAt, status: 202, milliseconds: 184, error: null }],
+    },
+  },
   errorCodes: ['project_forbidden', 'run_not_found'],
   errors: { ...errors, 403: OTHER_PROJECTS, 404: NO_RUN },
 } as const satisfies Contract
@@ -350,6 +379,27 @@ export const acknowledgeRunContract = {
     403: OTHER_PROJECTS,
     404: NO_RUN,
     409: 'The run is claimed, finished or was skipped.',
+  },
+} as const satisfies Contract
+
+export const redeliverRunContract = {
+  operationId: 'redeliverRun',
+  method: 'POST',
+  path: '/v1/runs/{runId}/redeliver',
+  tag: 'Runs',
+  summary: 'Send a run again',
+  description:
+    'Puts a run into the queue again that is pending, was delivered and has no outcome, or failed by `delivery`. Its ID ' +
+    'stays, and its attempts start from the beginning. The request has no body.',
+  scope: 'runs:write',
+  params: runParams(EXAMPLE_IDS.pendingRunId),
+  success: { ...success, example: examplePendingRun },
+  errorCodes: ['project_forbidden', 'run_not_found', 'run_endpoint_not_found', 'run_not_pending', 'run_finished'],
+  errors: {
+    ...errors,
+    403: OTHER_PROJECTS,
+    404: 'The organization has no such run, or no run endpoint.',
+    409: 'The run is claimed, skipped, finished or timed out, or a newer run exists (overlap `skip`).',
   },
 } as const satisfies Contract
 

@@ -1,8 +1,8 @@
 /** The runs of schedules, in SQL. */
 import { and, asc, desc, eq, gt, gte, isNotNull, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { eventType, guardedChange, recordedAfter, recordedBefore, recordedForEach } from '../../../access/events.ts'
-import { isAccessible, isUnrestricted, mayAct } from '../../../access/guard.ts'
+import { guardedChange, oneOf, recordedAfter, recordedBefore, recordedForEach } from '../../../access/events.ts'
+import { isAccessible, isCallersKey, isUnrestricted, mayAct } from '../../../access/guard.ts'
 import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { accessibleIf, projectFound } from '../../../access/project.ts'
@@ -13,8 +13,9 @@ import { guarded, query } from '../../../db/statement.ts'
 import { ApiError } from '../../../errors.ts'
 import { MAX_EXAMINED } from '../../../http/paging.ts'
 import { hasFailedTooOften, paused } from '../firing/pause-failing.ts'
-import { hasParent, isAgentOf, isProjectOf, isScheduleOf, parentIdOf, parentOf } from '../joins.ts'
+import { hasParent, isAgentOf, isProjectOf, isScheduleOf, parentOf } from '../joins.ts'
 import { agentPreconditions, idempotencyKey, projectPreconditions, scheduleId } from '../preconditions.ts'
+import { endpointExists, ownRunEndpoint } from '../run-endpoint/statements.ts'
 import {
   checkAt,
   claimEnd,
@@ -35,8 +36,10 @@ import {
   writeClaim,
   writeNewRuns,
   writeOutcome,
+  writeRedelivery,
   writeRenewal,
 } from '../run-transitions.ts'
+import { runFields } from './run.ts'
 import { workFields } from './work.ts'
 
 const id = text('id')
@@ -47,34 +50,17 @@ const scheduledAt = text('scheduledAt')
 /** Of a page of a schedule's runs: the time that they are before. */
 const before = text('before')
 
-/** A run as the API returns it. */
-const fields = {
-  id: runs.id,
-  scheduleId: runs.scheduleId,
-  projectId: parentIdOf(runs, 'project').as('projectId'),
-  agentId: parentIdOf(runs, 'agent').as('agentId'),
-  scheduledAt: runs.scheduledAt,
-  status: runs.status,
-  failure: runs.failure,
-  attempts: runs.attempts,
-  lastError: runs.lastError,
-  startedAt: runs.startedAt,
-  finishedAt: runs.finishedAt,
-  message: runs.message,
-  sessionId: runs.sessionId,
-  createdAt: runs.createdAt,
-  updatedAt: runs.updatedAt,
-}
-
 /** The run that an earlier request with the same `Idempotency-Key` created. */
 const earlier = alias(runs, 'earlier')
 
 const isNamedSchedule = and(eq(schedules.organizationId, apiKeys.organizationId), eq(schedules.id, scheduleId))
 
 function statementsOf({ readable, changeable }: Pick<typeof projectPreconditions, 'readable' | 'changeable'>) {
+  /** One row for the page, where a join would read one for each run. */
+  const scheduleName = () => sql<string | null>`${readable.rows({ name: schedules.name })}`.as('scheduleName')
   const list = guarded(readable, [before, rowLimit], () =>
     query
-      .select(fields)
+      .select({ ...runFields, scheduleName: scheduleName() })
       .from(runs)
       .where(
         and(
@@ -123,7 +109,7 @@ function statementsOf({ readable, changeable }: Pick<typeof projectPreconditions
    */
   const selectCreated = guarded(readable, [scheduledAt, idempotencyKey], () =>
     readable
-      .rows(fields)
+      .rows(runFields)
       .innerJoin(
         runs,
         and(
@@ -196,7 +182,7 @@ function listed<const Range extends readonly Parameter[]>(
   return {
     select: guarded(listable, [...range, maxExamined, status, scheduleFilter, rowLimit], () =>
       query
-        .select(asSql(fields))
+        .select(asSql(runFields))
         .from(examined)
         .leftJoin(schedules, isScheduleOf(runs))
         .leftJoin(projects, isProjectOf(runs))
@@ -253,6 +239,13 @@ export const runsOfSchedule = listed(
   desc(runs.scheduledAt),
 )
 
+/** The caller's key, as JSON. */
+const callersKey = () =>
+  sql`${query
+    .select({ key: sql`json_object('apiKeyId', ${apiKeys.id}, 'apiKeyName', ${apiKeys.name})`.as('key') })
+    .from(apiKeys)
+    .where(isCallersKey)}`
+
 /**
  * Claims the oldest runs that wait to be pulled. Those that have `checkAt` are on their way to a run endpoint.
  * @param index serves the order, so that no other runs are read than those that are claimed.
@@ -286,7 +279,7 @@ function claimOf(index: string, condition?: SQL) {
       claimable({ ...asSql(workFields), leaseExpiresAt: claimEnd(now).as('leaseExpiresAt') }),
     ),
     claim: guardedChange(listable, [claimId, leaseExpiresAt, rowLimit], recordedClaims, () =>
-      writeClaim(keysOfClaimable()),
+      writeClaim(keysOfClaimable(), callersKey()),
     ),
   }
 }
@@ -316,15 +309,18 @@ const runIsAccessible = accessibleIf(or(isNotNull(agents.id), isAccessible(proje
 
 export const accessible = requiring(namedRun, { runExists, isAccessible: runIsAccessible })
 
-export const selectRun = guarded(accessible, [], () => accessible.rows(fields))
+export const selectRun = guarded(accessible, [], () => accessible.rows(runFields))
+
+const unclaimedFor = (advice: string) =>
+  precondition(
+    sql`not (${runs.status} = 'delivered' and ${runs.claimId} is not null)`,
+    () => new ApiError('run_not_pending', `A worker has claimed the run. ${advice}`),
+  )
 
 export const acknowledgeable = requiring(namedRun, {
   runExists,
   isAccessible: runIsAccessible,
-  isUnclaimed: precondition(
-    sql`not (${runs.status} = 'delivered' and ${runs.claimId} is not null)`,
-    () => new ApiError('run_not_pending', 'A worker has claimed the run. Only pending runs can be acknowledged.'),
-  ),
+  isUnclaimed: unclaimedFor('Only pending runs can be acknowledged.'),
 })
 
 const recordedAcknowledgement = recordedBefore(
@@ -337,6 +333,46 @@ const recordedAcknowledgement = recordedBefore(
 export const acknowledge = guardedChange(acknowledgeable, [], recordedAcknowledgement, () =>
   writeAcknowledgement(acknowledgeable.organizationId),
 )
+
+/** All of this holds after the change too. */
+export const redeliverable = requiring([...namedRun, ownRunEndpoint], {
+  runExists,
+  endpointExists,
+  isAccessible: runIsAccessible,
+  isUnclaimed: unclaimedFor('Wait for its outcome, or until its claim has ended.'),
+  isRedeliverable: precondition(
+    or(isUnfinished, eq(runs.failure, 'delivery')),
+    () =>
+      new ApiError(
+        'run_finished',
+        'The run was skipped, has an outcome or timed out; allowed: a run that is pending, that was delivered and has no outcome, or whose failure is "delivery".',
+      ),
+  ),
+  isInTime: precondition(
+    not(isTimedOut),
+    () =>
+      new ApiError(
+        'run_finished',
+        'The time limit of the run is over; allowed: a run within the maxRunSeconds of its schedule.',
+      ),
+  ),
+  isLatestIfAlone: precondition(
+    sql`not (${schedules.overlap} = 'skip' and coalesce(${schedules.lastRunAt} > ${runs.scheduledAt}, false))`,
+    () =>
+      new ApiError(
+        'run_finished',
+        'A newer run of the schedule exists, and its overlap is "skip"; allowed: the latest run of such a schedule.',
+      ),
+  ),
+})
+
+const recordedRedelivery = recordedBefore(redeliverable, [], { type: 'run.redelivered', ...ofRun })
+
+export const redeliver = guardedChange(redeliverable, [checkAt], recordedRedelivery, () =>
+  writeRedelivery(redeliverable.organizationId),
+)
+
+export const selectRedelivered = guarded(redeliverable, [], () => redeliverable.rows(runFields))
 
 const claimMismatch = () =>
   new ApiError(
@@ -425,7 +461,7 @@ export const completable = requiring(
 const recordedOutcome = recordedBefore(
   completable,
   [outcome],
-  { type: eventType(sql`'run.' || ${outcome}`), ...ofRun },
+  { type: oneOf(['run.succeeded', 'run.failed'], sql`'run.' || ${outcome}`), ...ofRun },
   isUnfinished,
 )
 
@@ -464,6 +500,6 @@ export const pauseIfFailing = guardedChange(completable, [message], recordedPaus
     ),
 )
 
-export const selectAcknowledged = guarded(acknowledgeable, [], () => acknowledgeable.rows(fields))
+export const selectAcknowledged = guarded(acknowledgeable, [], () => acknowledgeable.rows(runFields))
 
-export const selectCompleted = guarded(completable, [], () => completable.rows(fields))
+export const selectCompleted = guarded(completable, [], () => completable.rows(runFields))

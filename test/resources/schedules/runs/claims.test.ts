@@ -75,6 +75,7 @@ describe('a claim', () => {
       ...before,
       status: 'delivered',
       attempts: 1,
+      claim: { apiKeyId: expect.stringMatching(UUID), apiKeyName: 'test', leaseExpiresAt: inSeconds(300) },
       startedAt: inSeconds(0),
       updatedAt: inSeconds(0),
     })

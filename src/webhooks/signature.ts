@@ -1,11 +1,8 @@
-/** Signatures of deliveries: Standard Webhooks 1.0.0, symmetric (`v1`). Its published libraries verify them. */
+/** Signatures of webhooks: Standard Webhooks 1.0.0, symmetric (`v1`). Its published libraries verify them. */
 import { createHmac } from 'node:crypto'
 
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES = 32
-
-/** The context that a secret is sealed for, together with its organization (crypto/sealed-value.ts). */
-export const SECRET_CONTEXT = { purpose: 'run-endpoint', projectId: null, name: 'secret' } as const
 
 /** A new secret: `whsec_` and 32 random bytes in base64. */
 export function mintSecret(): string {

@@ -1,5 +1,6 @@
-/** The URLs that runs may be sent to: public host names, over TLS. */
-import type { Problem } from '../../../errors.ts'
+/** The URLs that webhooks may be sent to: public host names, over TLS. */
+import type { Problem } from '../errors.ts'
+import { describeSent } from '../http/problems.ts'
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/
 
@@ -33,4 +34,10 @@ function wrongWith(text: string, allowsLocal: boolean): string | undefined {
   const labels = host.split('.')
   if (labels.length < 2 || labels.includes('') || NOT_PUBLIC.test(host)) return 'has a host that is not public'
   return undefined
+}
+
+/** The origin of the URL. The rest may contain a secret. */
+export function describeOrigin(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  return parsed?.host ? describeSent(`${parsed.protocol}//${parsed.host}`) : describeSent(url, true)
 }

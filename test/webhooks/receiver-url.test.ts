@@ -1,9 +1,6 @@
 import * as fc from 'fast-check'
-import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { mintSecret, signedHeaders } from '../../../../src/resources/schedules/run-endpoint/signature.ts'
-import { problemOfReceiver } from '../../../../src/resources/schedules/run-endpoint/url.ts'
-import { nextAttempt } from '../../../../src/resources/schedules/run-transitions.ts'
+import { problemOfReceiver } from '../../src/webhooks/receiver-url.ts'
 
 const NO_URL = 'is not a URL'
 const NOT_HTTPS = 'does not begin with https://'
@@ -158,72 +155,5 @@ describe('this machine', () => {
     'workspace.example',
   ])('is not %j', (host) => {
     expect(isAllowed(host)).toBe(false)
-  })
-})
-
-describe('nextAttempt', () => {
-  const now = new Date('2026-03-27T14:30:00.000Z')
-  const seconds = (attempts: number, random: number) =>
-    (Number(nextAttempt(attempts, now, random)?.getTime()) - now.getTime()) / 1000
-
-  it('pauses longer after each attempt, with up to a fifth more at random', () => {
-    expect([1, 2, 3, 4, 5].map((attempts) => seconds(attempts, 0))).toEqual([60, 300, 900, 3600, 10_800])
-    expect([1, 2, 3, 4, 5].map((attempts) => seconds(attempts, 0.5))).toEqual([66, 330, 990, 3960, 11_880])
-    expect([1, 2, 3, 4, 5].map((attempts) => seconds(attempts, 1))).toEqual([72, 360, 1080, 4320, 12_960])
-  })
-
-  it.each([6, 7, 100])('is none after attempt %i', (attempts) => {
-    expect(nextAttempt(attempts, now, 0.5)).toBeUndefined()
-  })
-})
-
-describe('signedHeaders', () => {
-  const signed = (body: string, secrets: string[], now = new Date()) => signedHeaders('run-1', now, body, secrets)
-
-  it('are equal to those of the public library for any body', () => {
-    fc.assert(
-      fc.property(
-        fc.uuid(),
-        fc.string({ unit: 'grapheme' }),
-        fc.integer({ min: 0, max: Date.UTC(2999, 0) }),
-        (id, body, at) => {
-          const secret = mintSecret()
-          const now = new Date(at)
-          expect(signedHeaders(id, now, body, [secret])).toEqual({
-            'webhook-id': id,
-            'webhook-timestamp': String(Math.floor(at / 1000)),
-            'webhook-signature': new Webhook(secret).sign(id, now, body),
-          })
-        },
-      ),
-    )
-  })
-
-  it('are verified with each of the secrets, and with no other', () => {
-    const secrets = [mintSecret(), mintSecret()]
-    const headers = signed('{"a":"é"}', secrets)
-    expect(headers['webhook-signature'].split(' ')).toHaveLength(2)
-    for (const secret of secrets) expect(new Webhook(secret).verify('{"a":"é"}', headers)).toEqual({ a: 'é' })
-    expect(() => new Webhook(mintSecret()).verify('{"a":"é"}', headers)).toThrow('No matching signature found')
-  })
-
-  it('are valid for five minutes before and after their timestamp', () => {
-    const secret = mintSecret()
-    const library = new Webhook(secret)
-    const at = (seconds: number) => signed('{}', [secret], new Date(Date.now() + seconds * 1000))
-    for (const seconds of [-290, 0, 290]) expect(library.verify('{}', at(seconds))).toEqual({})
-    expect(() => library.verify('{}', at(-302))).toThrow('Message timestamp too old')
-    expect(() => library.verify('{}', at(302))).toThrow('Message timestamp too new')
-  })
-})
-
-describe('mintSecret', () => {
-  it('creates a new secret each time: whsec_ and 32 bytes in base64', () => {
-    const secrets = Array.from({ length: 100 }, mintSecret)
-    for (const secret of secrets) {
-      expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-      expect(Buffer.from(secret.slice(6), 'base64')).toHaveLength(32)
-    }
-    expect(new Set(secrets).size).toBe(100)
   })
 })
