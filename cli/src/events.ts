@@ -40,6 +40,7 @@ export const events = withLimit(
 })
 
 const SERVICE = 'the service'
+const continuation = (cursor: unknown) => `To continue: --after ${printable(String(cursor))}`
 const nameOf = ({ resource: { name, id } }: WorkspaceEvent) => name ?? id
 
 const COLUMNS: Columns<WorkspaceEvent> = {
@@ -60,7 +61,7 @@ async function* eventsAfter(client: WorkspaceClient, filters: object, first: str
     yield* items
     after = nextCursor
     if (hasMore) continue
-    console.error(`To continue: --after ${printable(after)}`)
+    console.error(continuation(after))
     return
   }
 }
@@ -77,7 +78,7 @@ async function printFollowed(client: WorkspaceClient, output: OutputOptions, fil
     const user = actor?.userId ? ` (${actor.userId})` : ''
     return `${createdAt}  ${type.padEnd(28)} ${nameOf(event)}${project}, by ${actor?.apiKeyName ?? SERVICE}${user}`
   })
-  if (feed.cursor !== 'now') console.error(`To continue: --after ${printable(feed.cursor ?? '')}`)
+  if (feed.cursor !== 'now') console.error(continuation(feed.cursor))
 }
 
 events.enablePositionalOptions().addCommand(eventEndpoints)

@@ -2,12 +2,12 @@
  * Events: one for each change, written in the batch of the change. The database runs one batch at a time, so the number
  * that an event gets within it is the order of the commits (docs/design.md, "Events").
  */
-import { and, eq, gte, isNull, lte, notExists, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, gte, isNull, notExists, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteInsertSelectQueryBuilder, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
 import { now, number, type Parameter, text, textOrNull } from '../db/parameters.ts'
 import { insertRow } from '../db/rows.ts'
-import { apiKeys, auditEvents, eventEndpoints } from '../db/schema.ts'
+import { apiKeys, auditEvents } from '../db/schema.ts'
 import { type Compilable, guarded, query, type ResultRow, type Statement, unguarded } from '../db/statement.ts'
 import type { EventType, ResourceOf } from './event-types.ts'
 import { isCallersKey, isInScope } from './guard.ts'
@@ -19,9 +19,8 @@ export const SEQUENCES_PER_MS = 1024
 /** Bound for every request (request-context.ts). No field of a contract can have these names (http/endpoint.ts). */
 const eventId = text('event.id')
 const firstSequence = number('event.firstSequence')
-const instant = text('event.instant')
 const requestId = textOrNull('event.requestId')
-/** The attempt of the round trip, from 1 (caller.ts). */
+/** How many times the batch of the request was tried, with this time (caller.ts). */
 const attempt = number('caller.attempt')
 
 /** The values of the statements that record events. @param instant of the request or of the tick. */
@@ -29,14 +28,13 @@ export function eventValues(instant: string, requestId: string | null) {
   return {
     'event.id': newUuid(),
     'event.firstSequence': Date.parse(instant) * SEQUENCES_PER_MS,
-    'event.instant': instant,
     'event.requestId': requestId,
   }
 }
 
 /** What an event is about, in SQL. No value and no content of a request. */
 interface EventFields {
-  readonly type: EventType | SQL<EventType>
+  readonly type: EventType | ChosenType
   readonly id: SQLWrapper
   /** See event-types.ts. */
   readonly parentId?: SQLWrapper | undefined
@@ -44,32 +42,35 @@ interface EventFields {
   readonly projectId?: SQLWrapper | undefined
 }
 
-/** The type of an event that depends on what the change finds. */
-export const eventType = (type: SQL) => type as SQL<EventType>
+/** A type that depends on what the change finds. */
+interface ChosenType {
+  readonly among: readonly EventType[]
+  readonly sql: SQL
+}
+
+/** @param sql one of the types. */
+export const oneOf = (among: readonly EventType[], sql: SQL): ChosenType => ({ among, sql })
 
 const literal = (text: string) => sql.raw(`'${text}'`)
 
 /** The type of an event of a PUT: `created` if there is no row yet. @param id of the row. */
-export function createdOrUpdated(resource: ResourceOf<'updated'>, id: SQLWrapper): SQL<EventType> {
-  return sql`case when ${isNull(id)} then ${literal(`${resource}.created`)} else ${literal(`${resource}.updated`)} end`
+export function createdOrUpdated(resource: ResourceOf<'updated'>, id: SQLWrapper): ChosenType {
+  const [created, updated] = [`${resource}.created`, `${resource}.updated`] as const
+  return oneOf([created, updated], sql`case when ${isNull(id)} then ${literal(created)} else ${literal(updated)} end`)
 }
 
 const last = alias(auditEvents, 'last')
 
-/** The position of an event among those that a statement records: of the only one, and of each of several. */
-const ONLY = sql`0`
-const EACH = sql`row_number() over () - 1`
-
 /**
  * The row of an event that is inserted.
- * @param position among the events of its organization that the statement records.
+ * @param position of the event among those of its organization that the statement records, from 0.
  */
 function eventRow(
   { type, id, parentId, name, projectId }: EventFields,
   organizationId: SQLWrapper,
   newId: SQL,
-  actor: Actor,
   position: SQL,
+  actor: Actor,
 ) {
   const lastSequence = query
     .select({ sequence: sql`max(${last.sequence})` })
@@ -79,7 +80,7 @@ function eventRow(
     organizationId,
     sequence: sql`max(${firstSequence}, coalesce(${lastSequence}, 0) + 1) + ${position}`,
     id: newId,
-    type: typeof type === 'string' ? literal(type) : type,
+    type: typeof type === 'string' ? literal(type) : type.sql,
     resourceId: id,
     ...(parentId && { parentId }),
     ...(name && { resourceName: name }),
@@ -108,11 +109,8 @@ function idOf(part: Part, position: SQL): SQL {
 
 const recorded = alias(auditEvents, 'recorded')
 
-/**
- * False if an earlier attempt of the request was committed, although its response was lost. The first attempt, which has
- * none before it, reads nothing.
- */
-const isFirstAttempt = (part: Part) =>
+/** False if an earlier attempt of the request was committed, although its response was lost. */
+const isNotRecorded = (part: Part) =>
   sql`(${attempt} = 1 or ${notExists(
     query
       .select({ one: sql`1` })
@@ -126,67 +124,47 @@ const isFirstAttempt = (part: Part) =>
       ),
   )})`
 
+/** Of a statement that records one event, and of one that may record several. D1 counts the rows of a window as read. */
+const ONLY = sql`0`
+const EACH = sql`row_number() over () - 1`
+
 const callersRow = (fields: EventFields, part: Part, position: SQL, actor = caller) =>
-  eventRow(fields, apiKeys.organizationId, idOf(part, position), actor, position)
-
-/** What a recorded event returns: which endpoints may want it (wake.ts). */
-export interface RecordedRow {
-  readonly organizationId: string
-  readonly type: string
-  readonly projectId: string | null
-  /** JSON array of the endpoints that are neither disabled nor failing nor sending. */
-  readonly endpoints: string
-}
-
-const wakeable = query
-  .select({
-    endpoints: sql`json_group_array(json_object('id', ${eventEndpoints.id}, 'types', json(${eventEndpoints.types}),
-      'projectId', ${eventEndpoints.projectId}, 'isSlow', coalesce(${eventEndpoints.slowUntil} > ${instant}, 0)))`,
-  })
-  .from(eventEndpoints)
-  .where(
-    and(
-      eq(eventEndpoints.organizationId, auditEvents.organizationId),
-      isNull(eventEndpoints.disabledAt),
-      isNull(eventEndpoints.nextAttemptAt),
-      // Who sends looks for more when it gives the lease back. Batches do not overlap, so it finds this event.
-      or(isNull(eventEndpoints.leaseId), lte(eventEndpoints.leaseExpiresAt, instant)),
-    ),
-  )
-
-const recordedRow = {
-  organizationId: auditEvents.organizationId,
-  type: auditEvents.type,
-  projectId: auditEvents.projectId,
-  endpoints: sql<string>`${wakeable}`.as('endpoints'),
-}
-
-/** Inserts the rows of events. */
-const insertEvents = (rows: SQLiteInsertSelectQueryBuilder<typeof auditEvents>) =>
-  query.insert(auditEvents).select(rows).returning(recordedRow)
+  eventRow(fields, apiKeys.organizationId, idOf(part, position), position, actor)
 
 /** A statement that records events. */
-export interface Recording<P extends Parameter = Parameter> extends Statement<RecordedRow, P> {
-  readonly isRecording: true
+export interface Recording<P extends Parameter = Parameter> extends Statement<unknown, P> {
+  /** The types that its events can have. */
+  readonly types: readonly EventType[]
   /** True if it runs before the change. */
   readonly isBefore: boolean
 }
 
-function recording<P extends Parameter>(statement: Statement<RecordedRow, P>, isBefore: boolean): Recording<P> {
-  return Object.assign(statement, { isRecording: true as const, isBefore })
+function recording<P extends Parameter>(
+  { type }: EventFields,
+  statement: Statement<unknown, P>,
+  isBefore: boolean,
+): Recording<P> {
+  return Object.assign(statement, { types: typeof type === 'string' ? [type] : type.among, isBefore })
 }
 
 /** The guard before the change, which may have revoked or ended the caller's own key. */
-const mightAct = and(
+export const mightAct = and(
   isCallersKey,
   isInScope,
   or(isNull(apiKeys.revokedAt), eq(apiKeys.revokedAt, now)),
   or(isNull(apiKeys.expiresAt), gte(apiKeys.expiresAt, now)),
 )
 
+interface EventJoin {
+  readonly table: SQLiteTable | SQL
+  readonly on: SQL | undefined
+}
+
 interface AfterOptions {
-  /** A table whose joined rows have an event each. */
-  readonly join?: { readonly table: SQLiteTable | SQL; readonly on: SQL | undefined }
+  /** A table that has one row for the event. */
+  readonly join?: EventJoin
+  /** A table whose rows have an event each. */
+  readonly each?: EventJoin
   /** True for what the service does because of the change. */
   readonly isByService?: true
 }
@@ -198,16 +176,16 @@ interface AfterOptions {
 export function recordedAfter<const Own extends readonly Parameter[]>(
   parameters: Own,
   fields: EventFields,
-  { join, isByService }: AfterOptions = {},
+  { each, join = each, isByService }: AfterOptions = {},
 ): Recording<Own[number]> {
   const part = isByService ? 'consequence' : 'change'
   const statement = guarded({ takes: parameters }, [], () => {
-    const row = callersRow(fields, part, join ? EACH : ONLY, isByService ? { requestId } : caller)
+    const row = callersRow(fields, part, each ? EACH : ONLY, isByService ? { requestId } : caller)
     const rows = query.select(row).from(apiKeys).$dynamic()
     if (join) rows.innerJoin(join.table, join.on)
-    return insertEvents(rows.where(and(mightAct, sql`changes() > 0`, isFirstAttempt(part))))
+    return query.insert(auditEvents).select(rows.where(and(mightAct, sql`changes() > 0`, isNotRecorded(part))))
   })
-  return recording(statement, false)
+  return recording(fields, statement, false)
 }
 
 /** The rows that a change begins from: one if its guard holds. */
@@ -222,8 +200,8 @@ function recordedFrom<P extends Parameter, const Own extends readonly Parameter[
   rows: (fields: ReturnType<typeof callersRow>, condition: SQL) => ReturnType<Rows>,
   fields: EventFields,
 ): Recording<P | Own[number]> {
-  const build = () => insertEvents(rows(callersRow(fields, part, position), isFirstAttempt(part)))
-  return recording(guarded({ takes }, parameters, build), true)
+  const build = () => query.insert(auditEvents).select(rows(callersRow(fields, part, position), isNotRecorded(part)))
+  return recording(fields, guarded({ takes }, parameters, build), true)
 }
 
 /**
@@ -243,7 +221,7 @@ export function recordedBefore<P extends Parameter, const Own extends readonly P
     parameters,
     'change',
     ONLY,
-    (row, isFirst) => preconditions.rows(row, and(condition, isFirst)),
+    (row, isNew) => preconditions.rows(row, and(condition, isNew)),
     fields,
   )
 }
@@ -277,7 +255,7 @@ export function guardedChange<Result, P extends Parameter, const Own extends rea
   return Object.assign(guarded(preconditions, parameters, build), { recording })
 }
 
-const SERVICE_PARAMETERS = [eventId, firstSequence, instant] as const
+const SERVICE_PARAMETERS = [eventId, firstSequence] as const
 
 /**
  * Records what the service does by itself. It has no actor.
@@ -288,9 +266,9 @@ export function recordedByService<const Own extends readonly Parameter[]>(
   fields: EventFields & { readonly organizationId: SQLWrapper },
   rows: Rows,
 ): Recording<Own[number] | (typeof SERVICE_PARAMETERS)[number]> {
-  const { organizationId } = fields
   const newId = sql`substr(${eventId}, 1, 24) || lower(hex(randomblob(6)))`
-  const position = sql`row_number() over (partition by ${organizationId}) - 1`
-  const build = () => insertEvents(rows(eventRow(fields, organizationId, newId, {}, position)))
-  return recording(unguarded([...parameters, ...SERVICE_PARAMETERS], build), false)
+  const position = sql`row_number() over (partition by ${fields.organizationId}) - 1`
+  const build = () =>
+    query.insert(auditEvents).select(rows(eventRow(fields, fields.organizationId, newId, position, {})))
+  return recording(fields, unguarded([...parameters, ...SERVICE_PARAMETERS], build), false)
 }

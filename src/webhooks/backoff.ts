@@ -10,7 +10,7 @@ const JITTER = 0.2
 /** @param attempts how many have failed. @returns undefined after the last pause. */
 export function pauseAfter(attempts: number, random = Math.random()): number | undefined {
   const pauseMs = PAUSES_MS[attempts - 1]
-  return pauseMs === undefined ? undefined : pauseMs * (1 + JITTER * random)
+  return pauseMs === undefined ? undefined : Math.round(pauseMs * (1 + JITTER * random))
 }
 
 const MAX_RETRY_AFTER_MS = 6 * HOUR_MS

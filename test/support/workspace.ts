@@ -51,6 +51,8 @@ export class Workspace {
   /** An ID for something of the workspace. */
   readonly newId: () => string
   readonly #pinPositions = new Map<string, number>()
+  /** The parents of the schedules that were added here. */
+  readonly #parents = new Map<string, { parentType: string; parentId: string }>()
 
   private constructor(newId: () => string) {
     this.newId = newId
@@ -315,6 +317,7 @@ export class Workspace {
       ...values
     }: Partial<Record<string, string | number | null>> & Partial<Record<'cron' | 'timezone' | 'id', string>> = {},
   ): Promise<string> {
+    this.#parents.set(id, { parentType, parentId })
     await this.#insert(tables.schedules, {
       parentType,
       parentId,
@@ -335,15 +338,15 @@ export class Workspace {
 
   /** Adds a run of a schedule, pending if nothing else is said. @returns its id. */
   async addRun(scheduleId: string, values: Values = {}): Promise<string> {
-    const [schedule] = (await this.dump('schedules')).filter(({ id }) => id === scheduleId)
+    const parent = this.#parents.get(scheduleId) ?? (await this.dump('schedules')).find(({ id }) => id === scheduleId)
     const scheduledAt = String(values.scheduledAt ?? now())
     const id = computeRunId(scheduleId, scheduledAt)
     await this.#insert(tables.runs, {
       scheduleId,
       scheduledAt,
       id,
-      parentType: String(schedule?.parentType),
-      parentId: String(schedule?.parentId),
+      parentType: String(parent?.parentType),
+      parentId: String(parent?.parentId),
       status: 'pending',
       attempts: 0,
       createdAt: scheduledAt,

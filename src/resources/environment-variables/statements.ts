@@ -218,7 +218,7 @@ const setKey = sql`"set".value`
 const recordedSetting = recordedAfter(
   [keys, projectId],
   { type: 'environment-variable.set', id: setKey, name: setKey, projectId },
-  { join: { table: sql`json_each(${keys}) as "set"`, on: sql`true` } },
+  { each: { table: sql`json_each(${keys}) as "set"`, on: sql`true` } },
 )
 
 export const putVariables = guardedChange(settable, [sealedFor], recordedSetting, () =>

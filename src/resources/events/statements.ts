@@ -33,7 +33,7 @@ const before = number('before')
 const first = number('first')
 /** The first number of the time from which events are kept. */
 const oldestKept = number('oldestKept')
-/** JSON array of types and of patterns such as `skill.*`. */
+/** JSON array of types, which may end in `.*`. */
 const types = textOrNull('types')
 /** The resource: the pattern of its types, and its ID. */
 const resourceTypes = textOrNull('resourceTypes')
