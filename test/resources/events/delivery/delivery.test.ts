@@ -427,7 +427,7 @@ describe('the tick', () => {
 
 describe('a slow endpoint', () => {
   it('does not hold the first queue, goes through the other one, and is the only one that waits', async () => {
-    const { workspace, key, addEvents, message, queues, slow, read, received } = await withEndpoint({}, 'hang')
+    const { workspace, key, addEvents, message, queues, slow, read, received } = await withEndpoint({}, 'wait')
     const quick = await addEndpoint(workspace, key, {}, [])
     await addEvents(1)
     const context = createExecutionContext()
