@@ -230,8 +230,8 @@ select
   "auditEvents"."apiKeyName",
   "auditEvents"."userId",
   "auditEvents"."requestId",
-  "users"."name",
-  "projects"."name"
+  "users"."name" as "user",
+  "projects"."name" as "project"
 from
   "eventEndpoints"
   inner join "auditEvents" on (

@@ -2,6 +2,7 @@
  * The internet of the tests, in Node: receivers at `https://hooks.example.com/{box}`, of which each remembers
  * what it was sent and answers as it was told to at `https://control.example.com/{box}`.
  */
+import { setTimeout } from 'node:timers/promises'
 import type { Answer, Received } from './receiver.ts'
 
 interface Box {
@@ -34,8 +35,9 @@ export async function receiverService(request: Request): Promise<Response> {
   if (answer === 'break') throw new Error('The connection is broken')
   if (typeof answer === 'string') return Response.redirect(`https://hooks.example.com/${answer}`, 307)
   if (typeof answer === 'object') {
-    const { body, status = 200, isEndless = false } = answer
-    return new Response(isEndless ? endless(body) : body, { status })
+    const { body, status = 200, headers = {}, waitMs = 0, isEndless = false } = answer
+    await setTimeout(waitMs)
+    return new Response(isEndless ? endless(body) : body, { status, headers })
   }
   const mayHaveBody = answer !== 204 && answer !== 205 && answer !== 304
   return new Response(mayHaveBody ? 'An answer that nobody reads' : null, { status: answer })

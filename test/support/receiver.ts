@@ -4,6 +4,9 @@
 export interface AnswerWithBody {
   readonly body: string
   readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** How long it takes to answer. */
+  readonly waitMs?: number
   /** True if the body never ends. */
   readonly isEndless?: true
 }

@@ -14,6 +14,7 @@ import type { Values } from '../../src/db/parameters.ts'
 import * as tables from '../../src/db/schema.ts'
 import { bind, query, type Statement, unguarded } from '../../src/db/statement.ts'
 import { COUNT_USAGE, type StoredQuota } from '../../src/db/usage.ts'
+import { sealedContext } from '../../src/resources/events/endpoints/sealing.ts'
 import { secretContext } from '../../src/resources/schedules/run-endpoint/secret.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { createArchive } from '../../src/resources/skills/archive.ts'
@@ -391,6 +392,27 @@ export class Workspace {
     await write(
       bound(query.delete(tables.runEndpoints).where(eq(tables.runEndpoints.organizationId, this.organizationId))),
     )
+  }
+
+  /** Adds an event endpoint that has delivered what happened before. @returns its ID and its secret. */
+  async addEventEndpoint({ url = 'https://hooks.example.com/events', ...values }: Values & { url?: string } = {}) {
+    const { organizationId } = this
+    const id = this.newId()
+    const secret = mintSecret()
+    const ring = parseKeyRing(env.ENCRYPTION_KEYS ?? '')
+    await this.#insert(tables.eventEndpoints, {
+      id,
+      format: 'standard',
+      sealedUrl: await seal(url, sealedContext(organizationId, id, 'url'), ring),
+      url: `${new URL(url).host}…${url.slice(-4)}`,
+      sealedSecret:
+        values.format === 'text' ? null : await seal(secret, sealedContext(organizationId, id, 'secret'), ring),
+      batch: 1,
+      deliveredSequence: 0,
+      failures: 0,
+      ...values,
+    })
+    return { id, secret }
   }
 
   async addVariable(projectId: string, key: string, value = 'secret'): Promise<void> {
