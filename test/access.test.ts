@@ -242,7 +242,6 @@ const DRAWN = [
   [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time'],
   [/\b(?!01900000-0000-7000-8000)[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, 'id'],
   [/\b(?:wsk_|wsf_|whsec_)[\w+/=]+/g, 'token'],
-  [/(?<="nextCursor\\?":\\?")[0-9a-z]{11}(?=\\?")/g, 'cursor'],
   [/"[\w+/=-]{40,}"/g, '"bytes"'],
   // Of events and their feed, and of a request that is sent.
   [/(?<=ursor":")[\da-z]{11}(?=")/g, 'place'],

@@ -601,7 +601,7 @@ export const organization: Mistakes = {
       request: 'GET /v1/events?after=0198c2a4',
       status: 400,
       code: 'invalid_input',
-      error: 'after has the wrong format; got "0198c2a4"; allowed: the nextCursor of another page, or "now".',
+      error: 'after is not a cursor; got "0198c2a4"; allowed: the nextCursor of another page, or "now".',
     },
     {
       mistake: 'an unknown filter',

@@ -2,6 +2,7 @@
  * The internet of the tests, in Node: receivers at `https://hooks.example.com/{box}`, of which each remembers
  * what it was sent and answers as it was told to at `https://control.example.com/{box}`.
  */
+import { setTimeout } from 'node:timers/promises'
 import type { Answer, Received } from './receiver.ts'
 
 interface Box {

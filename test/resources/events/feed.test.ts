@@ -156,7 +156,7 @@ describe('the feed', () => {
     async (after) => {
       const { get } = await withFeed()
       const { status, body } = await get({ after })
-      expect([status, body.error]).toEqual([400, expect.stringMatching(/^after has the wrong format/)])
+      expect([status, body.error]).toEqual([400, expect.stringMatching(/^after is not a cursor/)])
     },
   )
 })
