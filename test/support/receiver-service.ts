@@ -36,7 +36,7 @@ export async function receiverService(request: Request): Promise<Response> {
   if (typeof answer === 'string') return Response.redirect(`https://hooks.example.com/${answer}`, 307)
   if (typeof answer === 'object') {
     const { body, status = 200, headers = {}, waitMs = 0, isEndless = false } = answer
-    await new Promise<void>((resolve) => setTimeout(resolve, waitMs))
+    await setTimeout(waitMs)
     return new Response(isEndless ? endless(body) : body, { status, headers })
   }
   const mayHaveBody = answer !== 204 && answer !== 205 && answer !== 304
