@@ -426,7 +426,7 @@ describe('the tick', () => {
 
 describe('a slow endpoint', () => {
   it('does not hold the first queue, goes through the other one, and is the only one that waits', async () => {
-    const { workspace, key, addEvents, message, queues, slow, read, received } = await withEndpoint({}, 'wait')
+    const { workspace, key, addEvents, message, queues, slow, read, row, received } = await withEndpoint({}, 'wait')
     const quick = await addEndpoint(workspace, key, {}, [])
     await addEvents(1)
     const context = createExecutionContext()
@@ -438,6 +438,7 @@ describe('a slow endpoint', () => {
     expect(rest).not.toHaveBeenCalled()
     await deliverBatch([{ endpoint: { ...message.endpoint, id: quick.id } }], queues)
     expect(sizes(await quick.received())).toEqual([1])
+    await expect.poll(async () => (await row()).slowUntil).not.toBeNull()
     await deliverBatch([message], queues)
     expect(slow).toEqual([{ ...message, isSlow: true }])
     await waitOnExecutionContext(context)
