@@ -93,10 +93,12 @@ describe('a delivery', () => {
   })
 
   it('finds events that are committed while a message is sent', async () => {
-    const { addEvents, message, queues, received } = await withEndpoint({}, { body: '', waitMs: 200 })
+    const { addEvents, message, queues, received, drain } = await withEndpoint({}, { body: '', waitMs: 500 })
     await addEvents(1)
     const DB = interruptedDatabase(() => addEvents(1), 2)
     await deliverBatch([message], { ...queues, DB })
+    // Whoever sends queues the rest itself.
+    await drain()
     expect(sizes(await received())).toEqual([1, 1])
   })
 
