@@ -3,6 +3,7 @@ import { Option } from '@commander-js/extra-typings'
 import { dataOf, events as followed, items, type WorkspaceClient, type WorkspaceEvent } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
 import { describe, given, withLimit } from './command.ts'
+import { eventEndpoints } from './event-endpoints.ts'
 import { type Columns, type OutputOptions, printEach, printList } from './output.ts'
 import { connect, pageSize } from './service.ts'
 
@@ -39,6 +40,7 @@ export const events = withLimit(
 })
 
 const SERVICE = 'the service'
+const continuation = (cursor: unknown) => `To continue: --after ${printable(String(cursor))}`
 const nameOf = ({ resource: { name, id } }: WorkspaceEvent) => name ?? id
 
 const COLUMNS: Columns<WorkspaceEvent> = {
@@ -59,7 +61,7 @@ async function* eventsAfter(client: WorkspaceClient, filters: object, first: str
     yield* items
     after = nextCursor
     if (hasMore) continue
-    console.error(`To continue: --after ${printable(after)}`)
+    console.error(continuation(after))
     return
   }
 }
@@ -76,5 +78,7 @@ async function printFollowed(client: WorkspaceClient, output: OutputOptions, fil
     const user = actor?.userId ? ` (${actor.userId})` : ''
     return `${createdAt}  ${type.padEnd(28)} ${nameOf(event)}${project}, by ${actor?.apiKeyName ?? SERVICE}${user}`
   })
-  if (feed.cursor !== 'now') console.error(`To continue: --after ${printable(feed.cursor ?? '')}`)
+  if (feed.cursor !== 'now') console.error(continuation(feed.cursor))
 }
+
+events.enablePositionalOptions().addCommand(eventEndpoints)

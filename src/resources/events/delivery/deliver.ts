@@ -12,8 +12,10 @@ import { toCursor } from '../sequence.ts'
 import { send } from './send.ts'
 import { markSlow, recordDisabling, selectIsSlow, selectMessage, storeResult, take } from './statements.ts'
 
-/** An endpoint that takes longer is slow. A batch of the first queue is not held longer for it. */
+/** An endpoint that takes longer is slow. */
 const SLOW_MS = 2000
+/** A batch of the first queue is not held longer, because an organization may have ten endpoints that hang. */
+const HELD_MS = 100
 /** How long an endpoint counts as slow after that. */
 const SLOW_FOR_MS = 5 * 60_000
 /** Longer than an attempt can take. After that, the tick has another consumer send the same message. */
@@ -36,24 +38,34 @@ export async function deliverEvents(
     if (next === 'slow') return void (await environment.SLOW_RUNS.send({ endpoint, isSlow: true }))
     if (next === undefined) return
     const sending = sendTaken(next, environment)
-    const isInTime =
-      isSlow || (await Promise.race([sending.then(() => true), scheduler.wait(SLOW_MS).then(() => false)]))
-    if (!isInTime) {
-      const rest = sending.then(async (result) => {
-        const isBehind = await store(environment.DB, next, result)
-        if (isBehind) await environment.SLOW_RUNS.send({ endpoint, isSlow: true })
-      })
-      context.waitUntil(rest.catch((error) => logFailure(endpoint.organizationId, error)))
-      const slowUntil = new Date(Date.now() + SLOW_FOR_MS).toISOString()
-      const { updatedAt: takenUpdatedAt } = next
-      await runBatch(environment.DB, { markSlow }, { ...valuesOf(endpoint), slowUntil, takenUpdatedAt })
-      return
+    if (!isSlow && !(await isDoneWithin(HELD_MS, sending))) {
+      const rest = finish(next, sending, environment)
+      return context.waitUntil(rest.catch((error) => logFailure(endpoint.organizationId, error)))
     }
     const isBehind = await store(environment.DB, next, await sending)
     if (!isBehind) return
     // The messages of other endpoints come in between.
     if (isSlow || Date.now() - startedAt >= SLOW_MS) return void (await queue.send({ endpoint, isSlow }))
   }
+}
+
+async function isDoneWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+  return Promise.race([work.then(() => true), scheduler.wait(ms).then(() => false)])
+}
+
+/** Continues after the batch. The lease limits an endpoint to one message at a time. */
+async function finish(taken: Taken, sending: Promise<Result>, environment: Environment): Promise<void> {
+  const { organizationId, id } = taken
+  const endpoint = { organizationId, id }
+  const isSlow = !(await isDoneWithin(SLOW_MS - HELD_MS, sending))
+  if (isSlow) {
+    const slowUntil = new Date(Date.now() + SLOW_FOR_MS).toISOString()
+    const values = { ...valuesOf(endpoint), slowUntil, takenUpdatedAt: taken.updatedAt }
+    // The result of the request counts nevertheless.
+    await runBatch(environment.DB, { markSlow }, values).catch((error) => logFailure(organizationId, error))
+  }
+  const isBehind = await store(environment.DB, taken, await sending)
+  if (isBehind) await (isSlow ? environment.SLOW_RUNS : environment.RUNS).send({ endpoint, isSlow })
 }
 
 const valuesOf = ({ organizationId, id }: EndpointMessage['endpoint']) => ({ organizationId, endpointId: id })
