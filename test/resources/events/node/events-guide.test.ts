@@ -1,4 +1,4 @@
-/** The receiver of docs/events-push.md, as its reader runs it. */
+/** The receiver of docs/events.md, as its reader runs it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { ROOT } from '../../../support/commands.ts'
 import { freePort } from '../../../support/dev-server.ts'
 import { type RunningService, startService } from '../../../support/service.ts'
 
-const GUIDE = readFileSync(join(ROOT, 'docs', 'events-push.md'), 'utf8')
+const GUIDE = readFileSync(join(ROOT, 'docs', 'events.md'), 'utf8')
 const DOCUMENTED_PORT = '8001'
 
 /** In the project, so that the receiver finds its library. */
