@@ -1026,8 +1026,10 @@ from
               )
             )
         )
-        and "runs"."id" < :cursor
-        and "runs"."id" >= :firstId
+        and (
+          "runs"."id" > :afterId
+          and "runs"."id" < :beforeId
+        )
       )
     order by
       "runs"."id" desc
@@ -1129,8 +1131,10 @@ where
           )
         )
     )
-    and "runs"."id" < :cursor
-    and "runs"."id" >= :firstId
+    and (
+      "runs"."id" > :afterId
+      and "runs"."id" < :beforeId
+    )
   )
 order by
   "runs"."id" desc
@@ -2049,11 +2053,11 @@ select
       )
     )
   ) as "isAccessible",
-  case
-    when :claimId is null then "runs"."claimId" is null
-    or "runs"."status" = 'pending'
-    else "runs"."claimId" is :claimId
-  end as "isOfClaim",
+  :claimId is not null
+  or "runs"."claimId" is null
+  or "runs"."status" = 'pending' as "namesClaim",
+  :claimId is null
+  or "runs"."claimId" is :claimId as "isOfClaim",
   (
     "runs"."status" in ('pending', 'delivered')
     or "runs"."status" = :outcome
@@ -2220,11 +2224,13 @@ where
             )
           )
           and (
-            case
-              when :claimId is null then "runs"."claimId" is null
-              or "runs"."status" = 'pending'
-              else "runs"."claimId" is :claimId
-            end
+            :claimId is not null
+            or "runs"."claimId" is null
+            or "runs"."status" = 'pending'
+          )
+          and (
+            :claimId is null
+            or "runs"."claimId" is :claimId
           )
           and (
             (
@@ -2399,11 +2405,13 @@ where
         )
       )
       and (
-        case
-          when :claimId is null then "runs"."claimId" is null
-          or "runs"."status" = 'pending'
-          else "runs"."claimId" is :claimId
-        end
+        :claimId is not null
+        or "runs"."claimId" is null
+        or "runs"."status" = 'pending'
+      )
+      and (
+        :claimId is null
+        or "runs"."claimId" is :claimId
       )
       and (
         (
@@ -2631,11 +2639,13 @@ where
             )
           )
           and (
-            case
-              when :claimId is null then "runs"."claimId" is null
-              or "runs"."status" = 'pending'
-              else "runs"."claimId" is :claimId
-            end
+            :claimId is not null
+            or "runs"."claimId" is null
+            or "runs"."status" = 'pending'
+          )
+          and (
+            :claimId is null
+            or "runs"."claimId" is :claimId
           )
           and (
             (
@@ -2763,11 +2773,13 @@ where
               )
             )
             and (
-              case
-                when :claimId is null then "runs"."claimId" is null
-                or "runs"."status" = 'pending'
-                else "runs"."claimId" is :claimId
-              end
+              :claimId is not null
+              or "runs"."claimId" is null
+              or "runs"."status" = 'pending'
+            )
+            and (
+              :claimId is null
+              or "runs"."claimId" is :claimId
             )
             and (
               (
@@ -3068,8 +3080,10 @@ from
             )
         )
         and "runs"."status" = 'pending'
-        and "runs"."id" > :cursor
-        and "runs"."id" >= :firstId
+        and (
+          "runs"."id" > :afterId
+          and "runs"."id" < :beforeId
+        )
       )
     order by
       "runs"."id" asc
@@ -3172,8 +3186,10 @@ where
         )
     )
     and "runs"."status" = 'pending'
-    and "runs"."id" > :cursor
-    and "runs"."id" >= :firstId
+    and (
+      "runs"."id" > :afterId
+      and "runs"."id" < :beforeId
+    )
   )
 order by
   "runs"."id" asc
@@ -4474,7 +4490,7 @@ from
         )
         and "runs"."scheduleId" = :scheduleId
         and "runs"."scheduledAt" < :before
-        and "runs"."scheduledAt" >= :since
+        and "runs"."scheduledAt" >= :from
       )
     order by
       "runs"."scheduledAt" desc
@@ -4578,7 +4594,7 @@ where
     )
     and "runs"."scheduleId" = :scheduleId
     and "runs"."scheduledAt" < :before
-    and "runs"."scheduledAt" >= :since
+    and "runs"."scheduledAt" >= :from
   )
 order by
   "runs"."scheduledAt" desc
@@ -4796,11 +4812,13 @@ where
       )
     )
     and (
-      case
-        when :claimId is null then "runs"."claimId" is null
-        or "runs"."status" = 'pending'
-        else "runs"."claimId" is :claimId
-      end
+      :claimId is not null
+      or "runs"."claimId" is null
+      or "runs"."status" = 'pending'
+    )
+    and (
+      :claimId is null
+      or "runs"."claimId" is :claimId
     )
     and (
       (

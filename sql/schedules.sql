@@ -3810,7 +3810,7 @@ returning
 
 -- selectLastExamined
 select
-  "id"
+  "id" as "id"
 from
   "schedules"
 where
@@ -3864,7 +3864,10 @@ select
   "schedules"."lastRunAt" as "lastRunAt",
   (
     select
-      "status"
+      json_group_array("status") filter (
+        where
+          "status" in ('succeeded', 'failed')
+      )
     from
       (
         select
@@ -3879,11 +3882,7 @@ select
         limit
           10
       )
-    where
-      "status" in ('succeeded', 'failed')
-    limit
-      1
-  ) as "lastOutcome"
+  ) as "lastOutcomes"
 from
   (
     select
@@ -3916,7 +3915,7 @@ from
         and "schedules"."id" > :cursor
       )
     order by
-      "schedules"."id"
+      "schedules"."id" asc
     limit
       + :maxExamined
   ) as "schedules"
@@ -3944,6 +3943,10 @@ where
       and (
         :nextRunBefore is null
         or "schedules"."nextRunAt" < :nextRunBefore
+      )
+      and (
+        :query is null
+        or instr(lower("schedules"."name"), lower(:query)) > 0
       )
     )
     and (

@@ -2,11 +2,11 @@
 import { and, asc, eq, gt, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { recordedByService } from '../../../access/events.ts'
+import { MAX_EXAMINED } from '../../../db/examined.ts'
 import { now, number, numberOrNull, text, textOrNull } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { auditEvents, eventEndpoints, projects, users } from '../../../db/schema.ts'
 import { query, unguarded } from '../../../db/statement.ts'
-import { MAX_EXAMINED } from '../../../http/paging.ts'
 import { withAttempt } from '../../../webhooks/attempts.ts'
 import { isWantedBy } from '../wanted.ts'
 
