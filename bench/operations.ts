@@ -509,6 +509,15 @@ const asks: Readonly<Record<string, Asks>> = {
     typical: usual(({ sessions }) => `/v1/sessions/${sessions[0]}/files`),
     worst: largestPage(({ sessions }) => `/v1/sessions/${sessions[0]}/files`),
   },
+  searchSessionFiles: {
+    typical: usual(({ sessions }) => `/v1/session-files?sessionId=${sessions[0]}&query=src`),
+    worst: {
+      '1,000 items, of which none matches': ({ full }) => ({
+        place: full.place,
+        path: `/v1/session-files?limit=${LARGEST_PAGE}&query=${'x'.repeat(255)}`,
+      }),
+    },
+  },
   // Not into the first, whose files are listed.
   putSessionFile: {
     typical: usual(

@@ -209,6 +209,7 @@ CREATE TABLE `pullRequests` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `pullRequestsByProject` ON `pullRequests` (`organizationId`,`projectId`,`id`);--> statement-breakpoint
+CREATE INDEX `pullRequestsByCreation` ON `pullRequests` (`organizationId`,`createdAt`,`id`);--> statement-breakpoint
 CREATE TABLE `runEndpoints` (
 	`organizationId` text PRIMARY KEY NOT NULL,
 	`url` text NOT NULL,
@@ -312,6 +313,7 @@ CREATE TABLE `sessions` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `sessionsByProject` ON `sessions` (`organizationId`,`projectId`,`id`);--> statement-breakpoint
+CREATE INDEX `sessionsByCreation` ON `sessions` (`organizationId`,`createdAt`,`id`);--> statement-breakpoint
 CREATE TABLE `skillContents` (
 	`organizationId` text NOT NULL,
 	`skillId` text NOT NULL,

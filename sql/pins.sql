@@ -1300,6 +1300,7 @@ set
 select
   "own"."resourceType",
   "own"."resourceId",
+  coalesce("sessions"."name", "pullRequests"."name", "projects"."name") as "name",
   "own"."createdAt"
 from
   "apiKeys"
@@ -1308,6 +1309,24 @@ from
     and "own"."userId" = "apiKeys"."userId"
     and "own"."resourceType" = :resourceType
     and "own"."resourceId" = :resourceId
+  )
+  left join "sessions" on (
+    "sessions"."organizationId" = "own"."organizationId"
+    and "sessions"."id" = case "own"."resourceType"
+      when 'session' then "own"."resourceId"
+    end
+  )
+  left join "pullRequests" on (
+    "pullRequests"."organizationId" = "own"."organizationId"
+    and "pullRequests"."id" = case "own"."resourceType"
+      when 'pull_request' then "own"."resourceId"
+    end
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "own"."organizationId"
+    and "projects"."id" = case "own"."resourceType"
+      when 'project' then "own"."resourceId"
+    end
   )
 where
   (
@@ -1461,9 +1480,9 @@ where
 select
   "own"."resourceType",
   "own"."resourceId",
+  coalesce("sessions"."name", "pullRequests"."name", "projects"."name") as "name",
   "own"."createdAt",
   "own"."position",
-  coalesce("sessions"."name", "pullRequests"."name", "projects"."name") as "name",
   coalesce("sessions"."projectId", "pullRequests"."projectId") as "projectId",
   "projects"."archivedAt"
 from

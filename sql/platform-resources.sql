@@ -348,35 +348,88 @@ where
     )
   );
 
--- statements.list
+-- statements.list.select
 select
-  "agents"."id",
-  "agents"."name",
-  "agents"."archivedAt",
-  "agents"."createdAt",
-  "agents"."updatedAt"
+  "id" as "id",
+  "name" as "name",
+  "archivedAt" as "archivedAt",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
 from
-  "apiKeys"
-  inner join "agents" on (
-    "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" > :cursor
-  )
+  (
+    select
+      *
+    from
+      "agents"
+    where
+      (
+        "agents"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+        )
+        and "agents"."id" > :cursor
+      )
+    order by
+      "agents"."id" asc
+    limit
+      + :maxExamined
+  ) as "agents"
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
-    and case
-      when "apiKeys"."revokedAt" is not null then 'revoked'
-      when "apiKeys"."expiresAt" <= :now then 'expired'
-    end is null
-    and (
-      :caller.scope is null
-      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+    :query is null
+    or instr(lower("agents"."name"), lower(:query)) > 0
+  )
+limit
+  + :rowLimit;
+
+-- statements.list.selectLastExamined
+select
+  "id" as "id",
+  "createdAt" as "createdAt"
+from
+  "agents"
+where
+  (
+    "agents"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          "apiKeys"."hash" = :caller.keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
     )
+    and "agents"."id" > :cursor
   )
 order by
   "agents"."id" asc
 limit
-  + :rowLimit;
+  + 1
+offset
+  2499;
 
 -- statements.deletable.check
 select
@@ -1288,40 +1341,96 @@ where
     )
   );
 
--- statements.list.0
+-- statements.list.select
 select
-  "projects"."id",
-  "projects"."name",
-  "projects"."archivedAt",
-  "projects"."createdAt",
-  "projects"."updatedAt"
+  "id" as "id",
+  "name" as "name",
+  "archivedAt" as "archivedAt",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
 from
-  "apiKeys"
-  inner join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" > :cursor
-  )
+  (
+    select
+      *
+    from
+      "projects"
+    where
+      (
+        "projects"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and "apiKeys"."projectIds" is null
+            )
+        )
+        and "projects"."id" > :cursor
+      )
+    order by
+      "projects"."id" asc
+    limit
+      + :maxExamined
+  ) as "projects"
 where
   (
-    (
-      "apiKeys"."hash" = :caller.keyHash
-      and case
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
+    :query is null
+    or instr(lower("projects"."name"), lower(:query)) > 0
+  )
+limit
+  + :rowLimit;
+
+-- statements.list.selectLastExamined
+select
+  "id" as "id",
+  "createdAt" as "createdAt"
+from
+  "projects"
+where
+  (
+    "projects"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and "apiKeys"."projectIds" is null
+        )
     )
-    and "apiKeys"."projectIds" is null
+    and "projects"."id" > :cursor
   )
 order by
   "projects"."id" asc
 limit
-  + :rowLimit;
+  + 1
+offset
+  2499;
 
--- statements.list.1
+-- statements.list.selectAccessible
 select
   "projects"."id",
   "projects"."name",
@@ -1333,25 +1442,29 @@ from
   inner join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
     and "projects"."id" > :cursor
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = :caller.keyHash
-      and case
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-    )
     and "projects"."id" in (
       select
         value
       from
         json_each("apiKeys"."projectIds")
+    )
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and (
+      :query is null
+      or instr(lower("projects"."name"), lower(:query)) > 0
     )
   )
 order by
@@ -2440,46 +2553,106 @@ select
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
-  "organizationId" as "callerOrganizationId",
-  "userId" as "callerUserId",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
-  "apiKeys"."projectIds" is null as "isUnrestricted"
+  :projectId is null
+  or "named"."id" is not null as "projectExists",
+  :projectId is not null
+  or "apiKeys"."projectIds" is null as "isUnrestricted",
+  :projectId is null
+  or (
+    "apiKeys"."projectIds" is null
+    or "named"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "isAccessible"
 from
   "apiKeys"
+  left join "projects" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" = :projectId
+  )
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.list
+-- statements.list.select
 select
-  "pullRequests"."id",
-  "pullRequests"."projectId",
-  "pullRequests"."name",
-  "pullRequests"."createdAt",
-  "pullRequests"."updatedAt"
+  "id" as "id",
+  "projectId" as "projectId",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
 from
-  "apiKeys"
-  inner join "pullRequests" on (
-    "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" > :cursor
-  )
+  (
+    select
+      *
+    from
+      "pullRequests"
+    where
+      (
+        "pullRequests"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and "pullRequests"."id" > :cursor
+      )
+    order by
+      "pullRequests"."id" asc
+    limit
+      + :maxExamined
+  ) as "pullRequests"
 where
   (
     (
-      (
-        "apiKeys"."hash" = :caller.keyHash
-        and case
-          when "apiKeys"."revokedAt" is not null then 'revoked'
-          when "apiKeys"."expiresAt" <= :now then 'expired'
-        end is null
-        and (
-          :caller.scope is null
-          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-        )
-      )
-      and ("apiKeys"."projectIds" is null)
+      :query is null
+      or instr(lower("pullRequests"."name"), lower(:query)) > 0
     )
     and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
       select
@@ -2489,55 +2662,15 @@ where
         "projects"
     ) is true
   )
-order by
-  "pullRequests"."id" asc
 limit
   + :rowLimit;
 
--- statements.listableInProject.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "projectExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "projectIsAccessible"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
-
--- statements.listInProject
+-- statements.list.selectLastExamined
 select
   "id" as "id",
-  "projectId" as "projectId",
-  "name" as "name",
-  "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
+  "createdAt" as "createdAt"
 from
-  "pullRequests" indexed by "pullRequestsByProject"
+  "pullRequests"
 where
   (
     "pullRequests"."organizationId" = (
@@ -2545,9 +2678,9 @@ where
         "apiKeys"."organizationId"
       from
         "apiKeys"
-        left join "projects" on (
-          "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
         )
       where
         (
@@ -2562,11 +2695,164 @@ where
               or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
-          and ("projects"."id" is not null)
           and (
-            (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
               "apiKeys"."projectIds" is null
-              or "projects"."id" in (
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and "pullRequests"."id" > :cursor
+  )
+order by
+  "pullRequests"."id" asc
+limit
+  + 1
+offset
+  2499;
+
+-- statements.listInProject.select
+select
+  "id" as "id",
+  "projectId" as "projectId",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
+from
+  (
+    select
+      *
+    from
+      "pullRequests" indexed by "pullRequestsByProject"
+    where
+      (
+        "pullRequests"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and "pullRequests"."projectId" = :projectId
+        and "pullRequests"."id" > :cursor
+      )
+    order by
+      "pullRequests"."id" asc
+    limit
+      + :maxExamined
+  ) as "pullRequests"
+where
+  (
+    (
+      :query is null
+      or instr(lower("pullRequests"."name"), lower(:query)) > 0
+    )
+    and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+      select
+        "projects"."organizationId",
+        "projects"."id"
+      from
+        "projects"
+    ) is true
+  )
+limit
+  + :rowLimit;
+
+-- statements.listInProject.selectLastExamined
+select
+  "id" as "id",
+  "createdAt" as "createdAt"
+from
+  "pullRequests" indexed by "pullRequestsByProject"
+where
+  (
+    "pullRequests"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
                 select
                   value
                 from
@@ -2582,7 +2868,161 @@ where
 order by
   "pullRequests"."id" asc
 limit
+  + 1
+offset
+  2499;
+
+-- statements.listLatest.select
+select
+  "id" as "id",
+  "projectId" as "projectId",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
+from
+  (
+    select
+      *
+    from
+      "pullRequests" indexed by "pullRequestsByCreation"
+    where
+      (
+        "pullRequests"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and ("pullRequests"."createdAt", "pullRequests"."id") < (:createdBefore, :cursor)
+      )
+    order by
+      "pullRequests"."createdAt" desc,
+      "pullRequests"."id" desc
+    limit
+      + :maxExamined
+  ) as "pullRequests"
+where
+  (
+    (
+      :query is null
+      or instr(lower("pullRequests"."name"), lower(:query)) > 0
+    )
+    and (
+      (
+        :projectId is null
+        or "pullRequests"."projectId" = :projectId
+      )
+      and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) is true
+    )
+  )
+limit
   + :rowLimit;
+
+-- statements.listLatest.selectLastExamined
+select
+  "id" as "id",
+  "createdAt" as "createdAt"
+from
+  "pullRequests" indexed by "pullRequestsByCreation"
+where
+  (
+    "pullRequests"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and ("pullRequests"."createdAt", "pullRequests"."id") < (:createdBefore, :cursor)
+  )
+order by
+  "pullRequests"."createdAt" desc,
+  "pullRequests"."id" desc
+limit
+  + 1
+offset
+  2499;
 
 -- statements.deletable.check
 select
@@ -3448,46 +3888,106 @@ select
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
-  "organizationId" as "callerOrganizationId",
-  "userId" as "callerUserId",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
-  "apiKeys"."projectIds" is null as "isUnrestricted"
+  :projectId is null
+  or "named"."id" is not null as "projectExists",
+  :projectId is not null
+  or "apiKeys"."projectIds" is null as "isUnrestricted",
+  :projectId is null
+  or (
+    "apiKeys"."projectIds" is null
+    or "named"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "isAccessible"
 from
   "apiKeys"
+  left join "projects" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" = :projectId
+  )
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.list
+-- statements.list.select
 select
-  "sessions"."id",
-  "sessions"."projectId",
-  "sessions"."name",
-  "sessions"."createdAt",
-  "sessions"."updatedAt"
+  "id" as "id",
+  "projectId" as "projectId",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
 from
-  "apiKeys"
-  inner join "sessions" on (
-    "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" > :cursor
-  )
+  (
+    select
+      *
+    from
+      "sessions"
+    where
+      (
+        "sessions"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and "sessions"."id" > :cursor
+      )
+    order by
+      "sessions"."id" asc
+    limit
+      + :maxExamined
+  ) as "sessions"
 where
   (
     (
-      (
-        "apiKeys"."hash" = :caller.keyHash
-        and case
-          when "apiKeys"."revokedAt" is not null then 'revoked'
-          when "apiKeys"."expiresAt" <= :now then 'expired'
-        end is null
-        and (
-          :caller.scope is null
-          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-        )
-      )
-      and ("apiKeys"."projectIds" is null)
+      :query is null
+      or instr(lower("sessions"."name"), lower(:query)) > 0
     )
     and ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -3497,55 +3997,15 @@ where
         "projects"
     ) is true
   )
-order by
-  "sessions"."id" asc
 limit
   + :rowLimit;
 
--- statements.listableInProject.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "projectExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "projectIsAccessible"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
-
--- statements.listInProject
+-- statements.list.selectLastExamined
 select
   "id" as "id",
-  "projectId" as "projectId",
-  "name" as "name",
-  "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
+  "createdAt" as "createdAt"
 from
-  "sessions" indexed by "sessionsByProject"
+  "sessions"
 where
   (
     "sessions"."organizationId" = (
@@ -3553,9 +4013,9 @@ where
         "apiKeys"."organizationId"
       from
         "apiKeys"
-        left join "projects" on (
-          "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
         )
       where
         (
@@ -3570,11 +4030,164 @@ where
               or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
-          and ("projects"."id" is not null)
           and (
-            (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
               "apiKeys"."projectIds" is null
-              or "projects"."id" in (
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and "sessions"."id" > :cursor
+  )
+order by
+  "sessions"."id" asc
+limit
+  + 1
+offset
+  2499;
+
+-- statements.listInProject.select
+select
+  "id" as "id",
+  "projectId" as "projectId",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
+from
+  (
+    select
+      *
+    from
+      "sessions" indexed by "sessionsByProject"
+    where
+      (
+        "sessions"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and "sessions"."projectId" = :projectId
+        and "sessions"."id" > :cursor
+      )
+    order by
+      "sessions"."id" asc
+    limit
+      + :maxExamined
+  ) as "sessions"
+where
+  (
+    (
+      :query is null
+      or instr(lower("sessions"."name"), lower(:query)) > 0
+    )
+    and ("sessions"."organizationId", "sessions"."projectId") in (
+      select
+        "projects"."organizationId",
+        "projects"."id"
+      from
+        "projects"
+    ) is true
+  )
+limit
+  + :rowLimit;
+
+-- statements.listInProject.selectLastExamined
+select
+  "id" as "id",
+  "createdAt" as "createdAt"
+from
+  "sessions" indexed by "sessionsByProject"
+where
+  (
+    "sessions"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
                 select
                   value
                 from
@@ -3590,7 +4203,161 @@ where
 order by
   "sessions"."id" asc
 limit
+  + 1
+offset
+  2499;
+
+-- statements.listLatest.select
+select
+  "id" as "id",
+  "projectId" as "projectId",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
+from
+  (
+    select
+      *
+    from
+      "sessions" indexed by "sessionsByCreation"
+    where
+      (
+        "sessions"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and ("sessions"."createdAt", "sessions"."id") < (:createdBefore, :cursor)
+      )
+    order by
+      "sessions"."createdAt" desc,
+      "sessions"."id" desc
+    limit
+      + :maxExamined
+  ) as "sessions"
+where
+  (
+    (
+      :query is null
+      or instr(lower("sessions"."name"), lower(:query)) > 0
+    )
+    and (
+      (
+        :projectId is null
+        or "sessions"."projectId" = :projectId
+      )
+      and ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) is true
+    )
+  )
+limit
   + :rowLimit;
+
+-- statements.listLatest.selectLastExamined
+select
+  "id" as "id",
+  "createdAt" as "createdAt"
+from
+  "sessions" indexed by "sessionsByCreation"
+where
+  (
+    "sessions"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and ("sessions"."createdAt", "sessions"."id") < (:createdBefore, :cursor)
+  )
+order by
+  "sessions"."createdAt" desc,
+  "sessions"."id" desc
+limit
+  + 1
+offset
+  2499;
 
 -- statements.deletable.check
 select
@@ -4300,34 +5067,87 @@ where
     )
   );
 
--- statements.list
+-- statements.list.select
 select
-  "users"."id",
-  "users"."name",
-  "users"."createdAt",
-  "users"."updatedAt"
+  "id" as "id",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
 from
-  "apiKeys"
-  inner join "users" on (
-    "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" > :cursor
-  )
+  (
+    select
+      *
+    from
+      "users"
+    where
+      (
+        "users"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+        )
+        and "users"."id" > :cursor
+      )
+    order by
+      "users"."id" asc
+    limit
+      + :maxExamined
+  ) as "users"
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
-    and case
-      when "apiKeys"."revokedAt" is not null then 'revoked'
-      when "apiKeys"."expiresAt" <= :now then 'expired'
-    end is null
-    and (
-      :caller.scope is null
-      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+    :query is null
+    or instr(lower("users"."name"), lower(:query)) > 0
+  )
+limit
+  + :rowLimit;
+
+-- statements.list.selectLastExamined
+select
+  "id" as "id",
+  "createdAt" as "createdAt"
+from
+  "users"
+where
+  (
+    "users"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          "apiKeys"."hash" = :caller.keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
     )
+    and "users"."id" > :cursor
   )
 order by
   "users"."id" asc
 limit
-  + :rowLimit;
+  + 1
+offset
+  2499;
 
 -- statements.deletable.check
 select

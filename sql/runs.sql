@@ -964,8 +964,10 @@ from
               )
             )
         )
-        and "runs"."id" < :cursor
-        and "runs"."id" >= :firstId
+        and (
+          "runs"."id" > :afterId
+          and "runs"."id" < :beforeId
+        )
       )
     order by
       "runs"."id" desc
@@ -1067,8 +1069,10 @@ where
           )
         )
     )
-    and "runs"."id" < :cursor
-    and "runs"."id" >= :firstId
+    and (
+      "runs"."id" > :afterId
+      and "runs"."id" < :beforeId
+    )
   )
 order by
   "runs"."id" desc
@@ -1925,11 +1929,11 @@ select
       )
     )
   ) as "isAccessible",
-  case
-    when :claimId is null then "runs"."claimId" is null
-    or "runs"."status" = 'pending'
-    else "runs"."claimId" is :claimId
-  end as "isOfClaim",
+  :claimId is not null
+  or "runs"."claimId" is null
+  or "runs"."status" = 'pending' as "namesClaim",
+  :claimId is null
+  or "runs"."claimId" is :claimId as "isOfClaim",
   (
     "runs"."status" in ('pending', 'delivered')
     or "runs"."status" = :outcome
@@ -2096,11 +2100,13 @@ where
             )
           )
           and (
-            case
-              when :claimId is null then "runs"."claimId" is null
-              or "runs"."status" = 'pending'
-              else "runs"."claimId" is :claimId
-            end
+            :claimId is not null
+            or "runs"."claimId" is null
+            or "runs"."status" = 'pending'
+          )
+          and (
+            :claimId is null
+            or "runs"."claimId" is :claimId
           )
           and (
             (
@@ -2275,11 +2281,13 @@ where
         )
       )
       and (
-        case
-          when :claimId is null then "runs"."claimId" is null
-          or "runs"."status" = 'pending'
-          else "runs"."claimId" is :claimId
-        end
+        :claimId is not null
+        or "runs"."claimId" is null
+        or "runs"."status" = 'pending'
+      )
+      and (
+        :claimId is null
+        or "runs"."claimId" is :claimId
       )
       and (
         (
@@ -2476,11 +2484,13 @@ where
             )
           )
           and (
-            case
-              when :claimId is null then "runs"."claimId" is null
-              or "runs"."status" = 'pending'
-              else "runs"."claimId" is :claimId
-            end
+            :claimId is not null
+            or "runs"."claimId" is null
+            or "runs"."status" = 'pending'
+          )
+          and (
+            :claimId is null
+            or "runs"."claimId" is :claimId
           )
           and (
             (
@@ -2608,11 +2618,13 @@ where
               )
             )
             and (
-              case
-                when :claimId is null then "runs"."claimId" is null
-                or "runs"."status" = 'pending'
-                else "runs"."claimId" is :claimId
-              end
+              :claimId is not null
+              or "runs"."claimId" is null
+              or "runs"."status" = 'pending'
+            )
+            and (
+              :claimId is null
+              or "runs"."claimId" is :claimId
             )
             and (
               (
@@ -2882,8 +2894,10 @@ from
             )
         )
         and "runs"."status" = 'pending'
-        and "runs"."id" > :cursor
-        and "runs"."id" >= :firstId
+        and (
+          "runs"."id" > :afterId
+          and "runs"."id" < :beforeId
+        )
       )
     order by
       "runs"."id" asc
@@ -2986,8 +3000,10 @@ where
         )
     )
     and "runs"."status" = 'pending'
-    and "runs"."id" > :cursor
-    and "runs"."id" >= :firstId
+    and (
+      "runs"."id" > :afterId
+      and "runs"."id" < :beforeId
+    )
   )
 order by
   "runs"."id" asc
@@ -4226,7 +4242,7 @@ from
         )
         and "runs"."scheduleId" = :scheduleId
         and "runs"."scheduledAt" < :before
-        and "runs"."scheduledAt" >= :since
+        and "runs"."scheduledAt" >= :from
       )
     order by
       "runs"."scheduledAt" desc
@@ -4330,7 +4346,7 @@ where
     )
     and "runs"."scheduleId" = :scheduleId
     and "runs"."scheduledAt" < :before
-    and "runs"."scheduledAt" >= :since
+    and "runs"."scheduledAt" >= :from
   )
 order by
   "runs"."scheduledAt" desc
@@ -4548,11 +4564,13 @@ where
       )
     )
     and (
-      case
-        when :claimId is null then "runs"."claimId" is null
-        or "runs"."status" = 'pending'
-        else "runs"."claimId" is :claimId
-      end
+      :claimId is not null
+      or "runs"."claimId" is null
+      or "runs"."status" = 'pending'
+    )
+    and (
+      :claimId is null
+      or "runs"."claimId" is :claimId
     )
     and (
       (

@@ -3562,7 +3562,7 @@ where
 
 -- selectLastExamined
 select
-  "id"
+  "id" as "id"
 from
   "schedules"
 where
@@ -3616,7 +3616,10 @@ select
   "schedules"."lastRunAt" as "lastRunAt",
   (
     select
-      "status"
+      json_group_array("status") filter (
+        where
+          "status" in ('succeeded', 'failed')
+      )
     from
       (
         select
@@ -3631,11 +3634,7 @@ select
         limit
           10
       )
-    where
-      "status" in ('succeeded', 'failed')
-    limit
-      1
-  ) as "lastOutcome"
+  ) as "lastOutcomes"
 from
   (
     select
@@ -3668,7 +3667,7 @@ from
         and "schedules"."id" > :cursor
       )
     order by
-      "schedules"."id"
+      "schedules"."id" asc
     limit
       + :maxExamined
   ) as "schedules"
@@ -3696,6 +3695,10 @@ where
       and (
         :nextRunBefore is null
         or "schedules"."nextRunAt" < :nextRunBefore
+      )
+      and (
+        :query is null
+        or instr(lower("schedules"."name"), lower(:query)) > 0
       )
     )
     and (

@@ -1201,6 +1201,240 @@ where
       )
   );
 
+-- searchFiles
+select
+  "sessionFiles"."id" as "id",
+  "sessionFiles"."sessionId" as "sessionId",
+  "sessionFiles"."path" as "path",
+  "sessionFiles"."createdAt" as "createdAt",
+  "sessionFiles"."updatedAt" as "updatedAt"
+from
+  (
+    select
+      *
+    from
+      "sessionFiles" indexed by "sessionFilesById"
+    where
+      (
+        "sessionFiles"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("apiKeys"."projectIds" is null)
+            )
+        )
+        and "sessionFiles"."id" > :cursor
+      )
+    order by
+      "sessionFiles"."id" asc
+    limit
+      + :maxExamined
+  ) as "sessionFiles"
+  inner join "sessions" on (
+    "sessions"."organizationId" = "sessionFiles"."organizationId"
+    and "sessions"."id" = "sessionFiles"."sessionId"
+  )
+where
+  (
+    (
+      :query is null
+      or instr(lower("sessionFiles"."path"), lower(:query)) > 0
+    )
+    and ("sessions"."organizationId", "sessions"."projectId") in (
+      select
+        "projects"."organizationId",
+        "projects"."id"
+      from
+        "projects"
+    ) is true
+  )
+limit
+  + :rowLimit;
+
+-- searchFilesOfSession
+select
+  "id" as "id",
+  "sessionId" as "sessionId",
+  "path" as "path",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
+from
+  (
+    select
+      *
+    from
+      "sessionFiles"
+    where
+      (
+        "sessionFiles"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "sessions" on (
+              "sessions"."organizationId" = "apiKeys"."organizationId"
+              and "sessions"."id" = :sessionId
+            )
+            left join "deletions" on (
+              "deletions"."organizationId" = "apiKeys"."organizationId"
+              and "deletions"."resourceType" = 'session'
+              and "deletions"."resourceId" = :sessionId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and (
+                (
+                  "sessions"."id" is not null
+                  or "deletions"."resourceId" is not null
+                )
+              )
+              and (
+                (
+                  "apiKeys"."projectIds" is null
+                  or coalesce("sessions"."projectId", "deletions"."projectId") in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+              and (
+                (
+                  ("sessions"."organizationId", "sessions"."projectId") in (
+                    select
+                      "projects"."organizationId",
+                      "projects"."id"
+                    from
+                      "projects"
+                  ) is true
+                  or (
+                    "sessions"."id" is null
+                    and "deletions"."resourceId" is null
+                  )
+                )
+              )
+            )
+        )
+        and "sessionFiles"."sessionId" = :sessionId
+        and "sessionFiles"."id" > :cursor
+      )
+    order by
+      "sessionFiles"."id" asc
+    limit
+      + :maxExamined
+  ) as "sessionFiles"
+where
+  (
+    :query is null
+    or instr(lower("sessionFiles"."path"), lower(:query)) > 0
+  )
+limit
+  + :rowLimit;
+
+-- searchable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."projectIds" is null as "isUnrestricted"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :caller.keyHash;
+
+-- searchableInSession.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  (
+    "sessions"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "sessionExists",
+  (
+    "apiKeys"."projectIds" is null
+    or coalesce("sessions"."projectId", "deletions"."projectId") in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "sessionIsAccessible",
+  (
+    ("sessions"."organizationId", "sessions"."projectId") in (
+      select
+        "projects"."organizationId",
+        "projects"."id"
+      from
+        "projects"
+    ) is true
+    or (
+      "sessions"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "sessionIsNotDeleted"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+where
+  "apiKeys"."hash" = :caller.keyHash;
+
 -- selectContent
 select
   "sessionFiles"."objectKey",
@@ -1478,6 +1712,121 @@ order by
   "sessionFiles"."id" asc
 limit
   + :rowLimit;
+
+-- selectLastExamined
+select
+  "id" as "id"
+from
+  "sessionFiles" indexed by "sessionFilesById"
+where
+  (
+    "sessionFiles"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and ("apiKeys"."projectIds" is null)
+        )
+    )
+    and "sessionFiles"."id" > :cursor
+  )
+order by
+  "sessionFiles"."id" asc
+limit
+  + 1
+offset
+  2499;
+
+-- selectLastExaminedOfSession
+select
+  "id" as "id"
+from
+  "sessionFiles"
+where
+  (
+    "sessionFiles"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "sessions" on (
+          "sessions"."organizationId" = "apiKeys"."organizationId"
+          and "sessions"."id" = :sessionId
+        )
+        left join "deletions" on (
+          "deletions"."organizationId" = "apiKeys"."organizationId"
+          and "deletions"."resourceType" = 'session'
+          and "deletions"."resourceId" = :sessionId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            (
+              "sessions"."id" is not null
+              or "deletions"."resourceId" is not null
+            )
+          )
+          and (
+            (
+              "apiKeys"."projectIds" is null
+              or coalesce("sessions"."projectId", "deletions"."projectId") in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+          and (
+            (
+              ("sessions"."organizationId", "sessions"."projectId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) is true
+              or (
+                "sessions"."id" is null
+                and "deletions"."resourceId" is null
+              )
+            )
+          )
+        )
+    )
+    and "sessionFiles"."sessionId" = :sessionId
+    and "sessionFiles"."id" > :cursor
+  )
+order by
+  "sessionFiles"."id" asc
+limit
+  + 1
+offset
+  2499;
 
 -- uploadable.check
 select

@@ -1774,6 +1774,40 @@ where
 order by
   "file".key asc;
 
+-- selectLastExamined
+select
+  "id" as "id"
+from
+  "skills"
+where
+  (
+    "skills"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          "apiKeys"."hash" = :caller.keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
+    )
+    and "skills"."id" > :cursor
+  )
+order by
+  "skills"."id" asc
+limit
+  + 1
+offset
+  2499;
+
 -- selectPublished
 select
   "skills"."id",
@@ -1844,22 +1878,26 @@ select
 from
   "apiKeys"
   inner join "skills" on (
-    (
-      "skills"."organizationId" = "apiKeys"."organizationId"
-      and "skills"."id" > :cursor
-    )
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" > :cursor
     and "skills"."name" = :name
   )
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
-    and case
-      when "apiKeys"."revokedAt" is not null then 'revoked'
-      when "apiKeys"."expiresAt" <= :now then 'expired'
-    end is null
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
     and (
-      :caller.scope is null
-      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      :query is null
+      or instr(lower("skills"."name"), lower(:query)) > 0
     )
   );
 
@@ -1907,31 +1945,49 @@ order by
 
 -- selectSkills
 select
-  "skills"."id",
-  "skills"."name",
-  "skills"."description",
-  "skills"."createdAt",
-  "skills"."updatedAt"
+  "id" as "id",
+  "name" as "name",
+  "description" as "description",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
 from
-  "apiKeys"
-  inner join "skills" on (
-    "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" > :cursor
-  )
+  (
+    select
+      *
+    from
+      "skills"
+    where
+      (
+        "skills"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+        )
+        and "skills"."id" > :cursor
+      )
+    order by
+      "skills"."id" asc
+    limit
+      + :maxExamined
+  ) as "skills"
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
-    and case
-      when "apiKeys"."revokedAt" is not null then 'revoked'
-      when "apiKeys"."expiresAt" <= :now then 'expired'
-    end is null
-    and (
-      :caller.scope is null
-      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-    )
+    :query is null
+    or instr(lower("skills"."name"), lower(:query)) > 0
   )
-order by
-  "skills"."id" asc
 limit
   + :rowLimit;
 

@@ -115,6 +115,7 @@ export const operations: readonly Operation[] = [
   route('POST /v1/run-endpoint/rotate', runEndpoint, (m) => m.rotateRunEndpoint),
   route('DELETE /v1/run-endpoint', runEndpoint, (m) => m.deleteRunEndpoint),
 
+  route('GET /v1/session-files', files, (m) => m.searchSessionFiles),
   route('PUT /v1/sessions/{sessionId}/files', files, (m) => m.putSessionFile),
   route('GET /v1/sessions/{sessionId}/files/{fileId}', files, (m) => m.retrieveSessionFile),
   route('GET /v1/sessions/{sessionId}/files/{fileId}/content', files, (m) => m.retrieveSessionFileContent),

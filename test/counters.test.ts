@@ -145,9 +145,10 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   putAgent: { [AS_IT_IS]: 2, 'it is there': 1 },
   updateAgent: { [AS_IT_IS]: 1, 'it is unarchived': 1 },
   deleteAgent: { [AS_IT_IS]: 4 },
-  putSession: { [AS_IT_IS]: 3, 'it is there': 1 },
+  // With its two indexes.
+  putSession: { [AS_IT_IS]: 4, 'it is there': 1 },
   deleteSession: { [AS_IT_IS]: 4 },
-  putPullRequest: { [AS_IT_IS]: 3, 'it is there': 1 },
+  putPullRequest: { [AS_IT_IS]: 4, 'it is there': 1 },
   deletePullRequest: { [AS_IT_IS]: 4 },
   putUser: { [AS_IT_IS]: 2, 'it is there': 1 },
   // The key that is revoked has an event of its own.
@@ -383,6 +384,8 @@ describe('the rows that are read', () => {
     const sent: [operationId: string, limit: number, example: Omit<Example, 'ids'>, key: string][] = [
       ['listSessions', ITEMS + 3, { path: '/v1/sessions' }, key],
       ['listPullRequests', ITEMS + 3, { path: '/v1/pull-requests' }, key],
+      ['listSessions', ITEMS + 3, { path: '/v1/sessions?order=-createdAt' }, key],
+      ['listPullRequests', ITEMS + 3, { path: '/v1/pull-requests?order=-createdAt' }, key],
       // The project has half of them.
       ['listSessions', ITEMS / 2 + 6, { path: `/v1/sessions?projectId=${projectIds[0]}` }, key],
       ['listPullRequests', ITEMS / 2 + 6, { path: `/v1/pull-requests?projectId=${projectIds[0]}` }, key],

@@ -1,7 +1,7 @@
 /** `workspace runs`. */
 import { Argument, Option } from '@commander-js/extra-typings'
 import { type components, dataOf, items } from '../../client/src/index.ts'
-import { OUTCOMES, STATUSES } from '../../src/contracts.ts'
+import { OUTCOMES, STATUS_FILTERS } from '../../src/contracts.ts'
 import { describe, given, group, integerFrom, withJson, withLimit } from './command.ts'
 import { countOf, print, printList, printProperties } from './output.ts'
 import { connect, pageSize } from './service.ts'
@@ -10,16 +10,17 @@ import { workOnRuns } from './worker.ts'
 const list = withLimit(
   describe('list', 'Lists runs, the latest first; with --status pending, the oldest first.', [
     'runs list',
-    'runs list --status failed --since 2026-03-01T00:00:00Z',
+    'runs list --status failed --from 2026-03-01T00:00:00Z',
     'runs list --project website --limit 10 --json',
   ])
-    .addOption(new Option('--status <status>', 'only runs with this status').choices(STATUSES))
+    .addOption(new Option('--status <status>', 'only runs with this status').choices(STATUS_FILTERS))
     .option('--schedule <id>', 'only runs of this schedule')
     .option('--project <id>', 'only runs of this project; required if the API key is restricted to projects')
-    .option('--since <time>', 'only runs that were due at or after this time'),
+    .option('--from <time>', 'only runs that were due at or after this time')
+    .option('--to <time>', 'only runs that were due before this time'),
   50,
-).action(async ({ status, schedule: scheduleId, project: projectId, since, json, limit = 50 }) => {
-  const query = given({ status, scheduleId, projectId, since, limit: pageSize(limit) })
+).action(async ({ status, schedule: scheduleId, project: projectId, from, to, json, limit = 50 }) => {
+  const query = given({ status, scheduleId, projectId, from, to, limit: pageSize(limit) })
   await printList({ json, limit }, items(connect(), '/v1/runs', { params: { query } }), {
     ID: ({ id }) => id,
     SCHEDULE: ({ scheduleName }) => scheduleName,

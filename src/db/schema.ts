@@ -144,11 +144,13 @@ export const agents = sqliteTable('agents', platformResource({ archivedAt: text(
 export const sessions = sqliteTable('sessions', platformResource({ projectId: text().notNull() }), (table) => [
   byId(table),
   index('sessionsByProject').on(table.organizationId, table.projectId, table.id),
+  index('sessionsByCreation').on(table.organizationId, table.createdAt, table.id),
 ])
 
 export const pullRequests = sqliteTable('pullRequests', platformResource({ projectId: text().notNull() }), (table) => [
   byId(table),
   index('pullRequestsByProject').on(table.organizationId, table.projectId, table.id),
+  index('pullRequestsByCreation').on(table.organizationId, table.createdAt, table.id),
 ])
 
 /**

@@ -32,6 +32,8 @@ export interface Contract extends CallerScope {
   readonly query?: z.ZodMiniObject
   readonly headers?: z.ZodMiniObject
   readonly body?: z.ZodMiniObject
+  /** Properties that the body does not have, and the operation that takes them, for the error. */
+  readonly takenElsewhere?: TakenElsewhere
   /** The size limit of the body; 64 KiB by default. */
   readonly bodyLimitBytes?: number
   /** Instead of `body`, for a body that is not JSON: the handler reads it. */
@@ -45,6 +47,12 @@ export interface Contract extends CallerScope {
   readonly errorCodes?: readonly ErrorCode[]
   /** The documented errors: what each status means for this operation. */
   readonly errors: Readonly<Record<number, string>>
+}
+
+export interface TakenElsewhere {
+  readonly properties: readonly string[]
+  /** Method and path. */
+  readonly operation: string
 }
 
 export interface Upload {

@@ -40,7 +40,7 @@ function middlewareOf(endpoint: Endpoint): MiddlewareHandler {
     validate('param', params),
     validate('query', onlyNamed(query), takesSecret),
     ...(headers ? [validate('header', headers)] : []),
-    ...(body ? [jsonBody(body, bodyLimitBytes, takesSecret)] : []),
+    ...(body ? [jsonBody(body, bodyLimitBytes, contract)] : []),
     ...(upload ? [requireBytes] : []),
     respond(endpoint),
   )

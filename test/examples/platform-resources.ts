@@ -9,6 +9,7 @@ import {
   type Row,
   type Rows,
   withHeader,
+  withQuery,
 } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
@@ -143,6 +144,9 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
             },
           } satisfies Row['variations'][string],
         }),
+        'it searches': {
+          apply: async (_, example) => withQuery(example, { query: NAMES[type].toUpperCase() }),
+        },
       },
     },
     [`delete${name}`]: {
@@ -257,9 +261,15 @@ function projectResourceRows({ type, path, name, add }: Kind): Rows {
       },
       outOfReach: 403,
       variations: {
+        'it searches': { apply: async (_, example) => withQuery(example, { query: 'LOGIN' }) },
+        'the latest come first': { apply: async (_, example) => withQuery(example, { order: '-createdAt' }) },
         'it lists all projects': {
           reachesAll: true,
-          apply: async (_, example) => ({ ...example, path: `/v1/${path}?limit=1`, ids: [] }),
+          apply: async (_, example) => ({ ...withQuery(example, { projectId: null }), ids: [] }),
+        },
+        'it searches all projects': {
+          reachesAll: true,
+          apply: async (_, example) => ({ ...withQuery(example, { projectId: null, query: 'the' }), ids: [] }),
         },
       },
     },

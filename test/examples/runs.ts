@@ -58,11 +58,20 @@ export const runRows: Rows = {
       'it lists the pending runs': {
         apply: async (_, example) => ({ ...example, path: '/v1/runs?status=pending&limit=1' }),
       },
-      'it lists the runs of a schedule since a time': {
+      'it lists the runs of a schedule between two times': {
         async apply(workspace, example) {
           const scheduleId = await workspace.addSchedule('agent', await workspace.addAgent())
           await workspace.addRun(scheduleId)
-          return { ...example, path: `/v1/runs?scheduleId=${scheduleId}&since=2001-01-01T00:00:00Z` }
+          const times = 'from=2001-01-01T00:00:00Z&to=2999-01-01T00:00:00Z'
+          return { ...example, path: `/v1/runs?scheduleId=${scheduleId}&${times}` }
+        },
+      },
+      'it lists the running runs': {
+        idle: true,
+        async apply(workspace, example) {
+          const scheduleId = await workspace.addSchedule('agent', await workspace.addAgent())
+          await workspace.addRun(scheduleId, claimed)
+          return { ...example, path: '/v1/runs?status=running' }
         },
       },
       'it lists the failed runs': {

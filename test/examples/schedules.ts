@@ -10,6 +10,7 @@ import {
   type Row,
   type Rows,
   withHeader,
+  withQuery,
 } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
@@ -75,6 +76,12 @@ export const scheduleRows: Rows = {
           ...example,
           path: `/v1/schedules?enabled=true&parentType=agent&nextRunBefore=2999-01-01T00:00:00Z`,
         }),
+      },
+      'it searches': {
+        async apply(workspace, example) {
+          await workspace.addSchedule('agent', await workspace.addAgent(), { name: 'Nightly build' })
+          return withQuery(example, { query: 'BUILD' })
+        },
       },
     },
   },

@@ -1,5 +1,5 @@
 import { v7 as newUuid } from 'uuid'
-import { ifNoneMatchVariations, projectEventOf, projectOf, type Row, type Rows } from '../support/example.ts'
+import { ifNoneMatchVariations, projectEventOf, projectOf, type Row, type Rows, withQuery } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
 const isDeleted: Row['variations'] = {
@@ -64,6 +64,46 @@ export const sessionFileRows: Rows = {
         },
       },
       ...isDeleted,
+    },
+  },
+
+  searchSessionFiles: {
+    async prepare(workspace) {
+      await workspace.addSessionFiles(await workspace.addSession(await workspace.addProject()), 2)
+      return { path: '/v1/session-files?limit=1', ids: [] }
+    },
+    outOfReach: 403,
+    reachesAll: true,
+    namesNothing: true,
+    idle: true,
+    variations: {
+      'it names a session': {
+        async apply(workspace, example) {
+          const sessionId = await workspace.addSession(await workspace.addProject())
+          await workspace.addSessionFile(sessionId, 'src/app.ts')
+          return withQuery(example, { sessionId })
+        },
+      },
+      'it searches': { apply: async (_, example) => withQuery(example, { query: 'SRC' }) },
+      'it searches a session': {
+        async apply(workspace, example) {
+          const sessionId = await workspace.addSession(await workspace.addProject())
+          await workspace.addSessionFile(sessionId, 'src/app.ts')
+          return withQuery(example, { sessionId, query: 'SRC' })
+        },
+      },
+      'the session is deleted': {
+        status: 410,
+        async apply(workspace, example) {
+          const sessionId = await workspace.addSession(await workspace.addProject())
+          await workspace.deleteSession(sessionId)
+          return withQuery(example, { sessionId })
+        },
+      },
+      'it names an unknown session': {
+        status: 404,
+        apply: async (_, example) => withQuery(example, { sessionId: newUuid() }),
+      },
     },
   },
 

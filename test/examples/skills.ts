@@ -1,5 +1,13 @@
 import { expect } from 'vitest'
-import { eventOf, ifMatchVariations, ifNoneMatchVariations, noEvents, type Row, type Rows } from '../support/example.ts'
+import {
+  eventOf,
+  ifMatchVariations,
+  ifNoneMatchVariations,
+  noEvents,
+  type Row,
+  type Rows,
+  withQuery,
+} from '../support/example.ts'
 import { entryFile, skillOf } from '../support/skills.ts'
 import type { Workspace } from '../support/workspace.ts'
 
@@ -47,9 +55,10 @@ export const skillRows: Rows = {
       'it has a name': {
         async apply(workspace, example) {
           await addSkill(workspace, 'release-notes')
-          return { ...example, path: `${example.path}&name=release-notes` }
+          return withQuery(example, { name: 'release-notes' })
         },
       },
+      'it searches': { apply: async (_, example) => withQuery(example, { query: 'NOTES' }) },
     },
   },
 

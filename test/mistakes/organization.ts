@@ -130,6 +130,42 @@ export const organization: Mistakes = {
         'Lists of all sessions need an API key that is not restricted to projects. Name one of its projects as projectId.',
     },
     {
+      mistake: 'an order by name',
+      request: 'GET /v1/sessions?order=name',
+      status: 400,
+      code: 'invalid_input',
+      error: 'order is not one of the allowed values; got "name"; allowed: "-createdAt".',
+    },
+    {
+      mistake: 'the cursor of another order',
+      request: `GET /v1/sessions?order=-createdAt&cursor=${SESSION}`,
+      status: 400,
+      code: 'invalid_input',
+      error: `cursor is of another order; got "${SESSION}"; allowed: the nextCursor of a page in the same order.`,
+    },
+    {
+      mistake: 'the cursor of an order, without the order',
+      request: `GET /v1/pull-requests?cursor=2026-03-29T01:00:00.000Z_${SESSION}`,
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'cursor is of another order; got "2026-03-29T01:00:00.000Z_0198c2a4-7d1e-7…"; allowed: the nextCursor of a page in the same order.',
+    },
+    {
+      mistake: 'a search for nothing',
+      request: 'GET /v1/agents?query=',
+      status: 400,
+      code: 'invalid_input',
+      error: 'query is too short; got 0 characters; allowed: 1 to 255 characters.',
+    },
+    {
+      mistake: 'q in place of query',
+      request: 'GET /v1/users?q=ada',
+      status: 400,
+      code: 'invalid_input',
+      error: 'q is not a known query parameter; known: query, limit, cursor.',
+    },
+    {
       mistake: 'a new agent with a restricted key',
       as: 'a key for shop',
       request: `PUT /v1/agents/${MISSING}`,
@@ -184,7 +220,16 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'resourceId has the wrong format; got "website"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
+        'resourceId has the wrong format; got "website"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70", because only IDs that are UUIDs can be pinned.',
+    },
+    {
+      mistake: 'to place a pin after a project whose ID is not a UUID',
+      request: move,
+      json: { placement: { target: { type: 'project', id: 'website' }, position: 'after' } },
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'placement.target.id has the wrong format; got "website"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70", because only IDs that are UUIDs can be pinned.',
     },
     {
       mistake: 'a type alone',

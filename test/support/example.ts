@@ -90,6 +90,15 @@ export function withHeader(example: Example, name: string, value: string): Examp
   return { ...example, headers: { ...example.headers, [name]: value } }
 }
 
+/** The example with these query parameters, without those that are null. */
+export function withQuery(example: Example, changes: Readonly<Record<string, string | null>>): Example {
+  const [pathname = '', query] = example.path.split('?')
+  const parameters = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(changes))
+    value === null ? parameters.delete(name) : parameters.set(name, value)
+  return { ...example, path: `${pathname}?${parameters}` }
+}
+
 export interface Row {
   prepare(workspace: Workspace): Promise<Example>
   /** What a key gets that is limited to other projects; without it, projects don't matter. */

@@ -15,8 +15,11 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
   }
   const pins = all('pins')
     .filter((pin) => pin.userId === userId)
-    .filter(({ resourceType, resourceId }) => pinnable[String(resourceType)]?.some(({ id }) => id === resourceId))
     .sort((a, b) => Number(a.position) - Number(b.position))
+    .flatMap((pin) => {
+      const pinned = pinnable[String(pin.resourceType)]?.find(({ id }) => id === pin.resourceId)
+      return pinned ? [{ ...pin, name: pinned.name ?? null }] : []
+    })
 
   const ofProject = all('projects').flatMap(({ id }) => {
     const path = `/v1/projects/${encodeURIComponent(String(id))}`
@@ -153,7 +156,7 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
       path,
       page(pick(ofProjects(table), 'id', 'projectId', 'name', 'createdAt', 'updatedAt')),
     ]),
-    ['/v1/pins', { items: pick(pins, 'resourceType', 'resourceId', 'createdAt'), nextCursor: null }],
+    ['/v1/pins', { items: pick(pins, 'resourceType', 'resourceId', 'name', 'createdAt'), nextCursor: null }],
     ...ofProject,
     ...ofAgent,
     ...ofStatus,

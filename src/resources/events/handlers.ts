@@ -66,12 +66,6 @@ export const listAuditEvents = endpoint(listAuditEventsContract, async (c, conte
       ...toFilters(query),
     },
   )
-  const [examined] = lastExamined
-  const { items, nextCursor } = toPage(
-    events,
-    query,
-    ({ sequence }) => toCursor(sequence),
-    examined && { id: toCursor(examined.sequence) },
-  )
+  const { items, nextCursor } = toPage(events, query, ({ sequence }) => toCursor(sequence), lastExamined[0])
   return { body: { items: items.map(toEvent), nextCursor } }
 })

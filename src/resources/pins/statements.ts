@@ -200,8 +200,13 @@ export const renumber = guarded(authorized, [resourceType, resourceId], () =>
     .onConflictDoUpdate(moved),
 )
 
-/** A pin as the API returns it. */
-const pin = { resourceType: own.resourceType, resourceId: own.resourceId, createdAt: own.createdAt }
+/** A pin as the API returns it, joined to what is pinned. */
+const pin = {
+  resourceType: own.resourceType,
+  resourceId: own.resourceId,
+  name: sql<string>`coalesce(${sessions.name}, ${pullRequests.name}, ${projects.name})`.as('name'),
+  createdAt: own.createdAt,
+}
 
 const isCallers = and(eq(own.organizationId, apiKeys.organizationId), eq(own.userId, apiKeys.userId))
 
@@ -223,7 +228,6 @@ export const selectPins = guarded(authorized, [], () =>
       {
         ...pin,
         position: own.position,
-        name: sql<string>`coalesce(${sessions.name}, ${pullRequests.name}, ${projects.name})`.as('name'),
         projectId: itsProjectId.as('projectId'),
         archivedAt: projects.archivedAt,
       },
@@ -266,7 +270,13 @@ export const appendPin = guardedChange(pinnable, [], recorded('pin.created'), ()
   ),
 )
 
-export const selectPin = guarded(pinnable, [], () => pinnable.rows(pin, isPinned))
+export const selectPin = guarded(pinnable, [], () =>
+  pinnable
+    .rows(pin, isPinned)
+    .leftJoin(sessions, pinnedIn('session', sessions))
+    .leftJoin(pullRequests, pinnedIn('pull_request', pullRequests))
+    .leftJoin(projects, pinnedIn('project', projects)),
+)
 
 export const deletable = requiring([ownPin], { resourceExists: pinnableResourceExists, pinExists })
 

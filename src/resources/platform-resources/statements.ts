@@ -23,24 +23,29 @@ import {
 } from '../../access/preconditions.ts'
 import {
   namedProject,
+  ofAllProjectsOrOne,
   projectExists,
-  projectId,
+  projectIdOrNull,
   projectIsAccessible,
   projectIsActive,
-  unrestrictedFor,
   withAccessTo,
 } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { isNewIfRequired, matchesRevision, newRevision } from '../../access/revision.ts'
-import { cursor, now, number, type Parameter, rowLimit, text } from '../../db/parameters.ts'
-import { excluded, insertRow, selectByIndex } from '../../db/rows.ts'
+import { examined, type RowOfColumns } from '../../db/examined.ts'
+import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
+import { asSql, containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { apiKeys, deletions, projects } from '../../db/schema.ts'
-import { guarded, query } from '../../db/statement.ts'
+import { guarded, query, type Statement } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import type { Kind } from './contract.ts'
 
 const name = text('name')
 const archived = number('archived')
+/** The text that the names of a list contain; null: any. */
+export const nameQuery = textOrNull('query')
+/** Of a list with the latest first: its items are from before this time, or from this time with an ID before the cursor. */
+const createdBefore = text('createdBefore')
 
 /** The columns of a resource that its responses have. */
 type ResourceFields = Pick<ResourceTable, 'id' | 'name' | 'createdAt' | 'updatedAt'>
@@ -119,20 +124,36 @@ function deletionStatements(kind: Kind, deletable: Preconditions, projectId?: SQ
   return { recordDeletion, removed }
 }
 
-/** Lists the resources of the organization that meet the condition, in order of ID. */
-export function listStatement<Fields extends ResourceFields, P extends Parameter>(
+interface ListOptions<Range extends readonly Parameter[]> {
+  /** The table by the index of this order, if that is not the primary key. */
+  readonly source?: SQL
+  readonly isInRange: SQL | undefined
+  /** The parameters of the range. */
+  readonly range: Range
+  readonly order: SQL
+  readonly condition?: SQL | undefined
+}
+
+/** The statements of a list: a page, and the last row that it examined if it has filters. */
+function listStatements<Fields extends ResourceFields, P extends Parameter, const Range extends readonly Parameter[]>(
   table: ResourceTable,
   fields: Fields,
-  listable: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>,
-  condition?: SQL,
+  listable: Pick<Preconditions<unknown, P>, 'takes'>,
+  { condition, range, ...options }: ListOptions<Range>,
 ) {
-  return guarded(listable, [cursor, rowLimit], () =>
-    listable
-      .rows(fields, condition)
-      .innerJoin(table, and(eq(table.organizationId, apiKeys.organizationId), gt(table.id, cursor)))
-      .orderBy(asc(table.id))
-      .limit(rowLimit),
-  )
+  const position = { id: table.id, createdAt: table.createdAt }
+  const { rows, parameters, selectLastExamined } = examined(listable, range, { table, position, ...options })
+  const columns: ResourceFields = fields
+  return {
+    select: guarded(listable, [...parameters, nameQuery, rowLimit], () =>
+      query
+        .select(asSql({ ...columns }))
+        .from(rows)
+        .where(and(containsIfGiven(table.name, nameQuery), condition))
+        .limit(rowLimit),
+    ) as Statement<RowOfColumns<Fields>, P | (typeof parameters)[number] | typeof nameQuery | typeof rowLimit>,
+    selectLastExamined,
+  }
 }
 
 const conditionsOfChange = ({ noun, table }: Kind) => ({
@@ -168,12 +189,17 @@ export function organizationResourceStatements(
   )
   const readable = requiring(joins, { exists, ...toRead, isNotDeleted })
   const deletable = requiring(joins, { exists, ...toDelete, isNotDeleted, ...conditionsOfChange(kind) })
+  const listedOrganization = sql`${authorized.rows({ organizationId: apiKeys.organizationId }, toList)}`
   return {
     puttable,
     put: putStatement(kind, fields, puttable),
     readable,
     retrieve: guarded(readable, [], () => readable.rows({ ...fields, revision: table.revision })),
-    list: listStatement(table, fields, authorized, toList),
+    list: listStatements(table, fields, authorized, {
+      isInRange: and(eq(table.organizationId, listedOrganization), gt(table.id, cursor)),
+      range: [cursor],
+      order: asc(table.id),
+    }),
     deletable,
     deletion: deletionStatements(kind, deletable),
   }
@@ -241,30 +267,29 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>, fiel
     projectIsActive,
     ...conditionsOfChange(kind),
   })
-  const listable = requiring([], {
-    isUnrestricted: unrestrictedFor(`Lists of all ${noun}s`, 'Name one of its projects as projectId.'),
-  })
-  const listableInProject = requiring([namedProject], { projectExists, projectIsAccessible })
+  const listable = ofAllProjectsOrOne(`Lists of all ${noun}s`)
+  const isInOrganization = eq(table.organizationId, listable.organizationId)
+  const name = getTableName(table)
+  const byId = { range: [cursor], order: asc(table.id), condition: hasProject(table) } as const
   return {
     puttable,
     put: putStatement(kind, fields, puttable, { projectId: projects.id }),
     readable,
     retrieve: guarded(readable, [], () => readable.rows({ ...fields, revision: table.revision })),
     listable,
-    list: listStatement(table, fields, listable, hasProject(table)),
-    listableInProject,
-    listInProject: guarded(listableInProject, [cursor, rowLimit], () =>
-      selectByIndex(table, `${getTableName(table)}ByProject`, fields)
-        .where(
-          and(
-            eq(table.organizationId, listableInProject.organizationId),
-            eq(table.projectId, projectId),
-            gt(table.id, cursor),
-          ),
-        )
-        .orderBy(asc(table.id))
-        .limit(rowLimit),
-    ),
+    list: listStatements(table, fields, listable, { ...byId, isInRange: and(isInOrganization, gt(table.id, cursor)) }),
+    listInProject: listStatements(table, fields, listable, {
+      ...byId,
+      source: indexedBy(table, `${name}ByProject`),
+      isInRange: and(isInOrganization, eq(table.projectId, projectIdOrNull), gt(table.id, cursor)),
+    }),
+    listLatest: listStatements(table, fields, listable, {
+      source: indexedBy(table, `${name}ByCreation`),
+      isInRange: and(isInOrganization, sql`(${table.createdAt}, ${table.id}) < (${createdBefore}, ${cursor})`),
+      range: [createdBefore, cursor],
+      order: sql`${table.createdAt} desc, ${table.id} desc`,
+      condition: and(equalsIfGiven(table.projectId, projectIdOrNull), hasProject(table)),
+    }),
     deletable,
     deletion: deletionStatements(kind, deletable, table.projectId),
   }

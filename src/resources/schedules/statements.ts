@@ -5,11 +5,11 @@ import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../a
 import { requiring } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
 import { newRevision } from '../../access/revision.ts'
-import { cursor, maxExamined, now, numberOrNull, rowLimit, text, textOrNull } from '../../db/parameters.ts'
-import { asSql, columnsIn, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
+import { examined } from '../../db/examined.ts'
+import { cursor, now, numberOrNull, rowLimit, text, textOrNull } from '../../db/parameters.ts'
+import { asSql, columnsIn, containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { agents, apiKeys, deletions, projects, runs, schedules } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { MAX_EXAMINED } from '../../http/paging.ts'
 import { agentScheduleState, projectScheduleState } from './contract.ts'
 import { hasParent, isAgentOf, isProjectOf, parentIdOf } from './joins.ts'
 import {
@@ -325,28 +325,32 @@ export const organizationListable = requiring([], {
   isUnrestricted: unrestrictedFor('Lists of all schedules', 'List the schedules of one project or agent instead.'),
 })
 
-const isExamined = and(eq(schedules.organizationId, organizationListable.organizationId), gt(schedules.id, cursor))
-const examined = sql`(select * from ${schedules} where ${isExamined} order by ${schedules.id}
-  limit ${maxExamined}) as ${schedules}`
+const listed = examined(organizationListable, [cursor], {
+  table: schedules,
+  isInRange: and(eq(schedules.organizationId, organizationListable.organizationId), gt(schedules.id, cursor)),
+  order: asc(schedules.id),
+  position: { id: schedules.id },
+})
 const parentType = textOrNull('parentType')
 const nextRunBefore = textOrNull('nextRunBefore')
+const nameQuery = textOrNull('query')
 /** A filter that is null holds for every schedule. */
 const filters = and(
   equalsIfGiven(sql`(${schedules.enabledAt} is not null)`, enabled),
   equalsIfGiven(schedules.parentType, parentType),
   sql`(${nextRunBefore} is null or ${schedules.nextRunAt} < ${nextRunBefore})`,
+  containsIfGiven(schedules.name, nameQuery),
 )
-/** Most schedules get an outcome for each run or for none, so few runs are read for it. */
-const lastOutcome = sql<'succeeded' | 'failed' | null>`(select "status" from (
+/** As a JSON array, the latest first. */
+const lastOutcomes = sql<string>`(select json_group_array("status") filter (where "status" in ('succeeded', 'failed')) from (
     select ${runs.status} as "status" from ${runs}
     where ${runs.organizationId} = ${schedules.organizationId} and ${runs.scheduleId} = ${schedules.id}
     order by ${runs.scheduledAt} desc limit 10
-  ) where "status" in ('succeeded', 'failed') limit 1)`
+  ))`
 
-/** In the order of the examined schedules: an order of its own would have to sort them all. */
 export const selectSchedules = guarded(
   organizationListable,
-  [cursor, maxExamined, enabled, parentType, nextRunBefore, rowLimit],
+  [...listed.parameters, enabled, parentType, nextRunBefore, nameQuery, rowLimit],
   () =>
     query
       .select(
@@ -362,23 +366,14 @@ export const selectSchedules = guarded(
           pausedReason: schedules.pausedReason,
           nextRunAt: schedules.nextRunAt,
           lastRunAt: schedules.lastRunAt,
-          lastOutcome: lastOutcome.as('lastOutcome'),
+          lastOutcomes: lastOutcomes.as('lastOutcomes'),
         }),
       )
-      .from(examined)
+      .from(listed.rows)
       .leftJoin(projects, isProjectOf(schedules))
       .leftJoin(agents, isAgentOf(schedules))
       .where(and(filters, hasParent))
       .limit(rowLimit),
 )
 
-/** No row if all schedules after the cursor were examined. */
-export const selectLastExamined = guarded(organizationListable, [cursor], () =>
-  query
-    .select({ id: schedules.id })
-    .from(schedules)
-    .where(isExamined)
-    .orderBy(asc(schedules.id))
-    .limit(1)
-    .offset(MAX_EXAMINED - 1),
-)
+export const { selectLastExamined } = listed

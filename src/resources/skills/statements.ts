@@ -28,8 +28,9 @@ import {
 } from '../../access/preconditions.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { matchesRevision } from '../../access/revision.ts'
+import { examined } from '../../db/examined.ts'
 import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
-import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
+import { asSql, chunkOf, containsIfGiven, excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, skillContents, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
@@ -121,15 +122,30 @@ function selectFilesWhere(isSelected: SQL | undefined) {
     .orderBy(asc(sql`"file".key`))
 }
 
-const isAfterCursor = and(eq(skills.organizationId, apiKeys.organizationId), gt(skills.id, cursor))
+const nameQuery = textOrNull('query')
+const hasQuery = containsIfGiven(skills.name, nameQuery)
 
-export const selectSkills = guarded(authorized, [cursor, rowLimit], () =>
-  authorized.rows(fields).innerJoin(skills, isAfterCursor).orderBy(asc(skills.id)).limit(rowLimit),
+const listed = examined(authorized, [cursor], {
+  table: skills,
+  isInRange: and(eq(skills.organizationId, authorized.organizationId), gt(skills.id, cursor)),
+  order: asc(skills.id),
+  position: { id: skills.id },
+})
+
+export const selectSkills = guarded(authorized, [...listed.parameters, nameQuery, rowLimit], () =>
+  query.select(asSql(fields)).from(listed.rows).where(hasQuery).limit(rowLimit),
 )
 
+export const { selectLastExamined } = listed
+
 /** At most one, because names are unique. */
-export const selectSkillByName = guarded(authorized, [cursor, name], () =>
-  authorized.rows(fields).innerJoin(skills, and(isAfterCursor, eq(skills.name, name))),
+export const selectSkillByName = guarded(authorized, [cursor, name, nameQuery], () =>
+  authorized
+    .rows(fields, hasQuery)
+    .innerJoin(
+      skills,
+      and(eq(skills.organizationId, apiKeys.organizationId), gt(skills.id, cursor), eq(skills.name, name)),
+    ),
 )
 
 const other = alias(skills, 'other')

@@ -3,11 +3,11 @@ import { and, asc, eq, gt, isNull, lte, or, type SQLWrapper, sql } from 'drizzle
 import { alias } from 'drizzle-orm/sqlite-core'
 import { recordedByService } from '../../../access/events.ts'
 import { isWantedBy } from '../../../access/wanted.ts'
+import { MAX_EXAMINED } from '../../../db/examined.ts'
 import { now, number, text, textOrNull } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { auditEvents, eventEndpoints, projects, users } from '../../../db/schema.ts'
 import { query, unguarded } from '../../../db/statement.ts'
-import { MAX_EXAMINED } from '../../../http/paging.ts'
 import { withAttempt } from '../../../webhooks/attempts.ts'
 
 /** How many events a message of the format `standard` has, and how many sentences one of `text`. */

@@ -9,6 +9,8 @@ import { deliveryAttempt } from '../../../webhooks/contract.ts'
 import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from '../parents.ts'
 
 export const STATUSES = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] as const
+/** The statuses that a list is filtered by. */
+export const STATUS_FILTERS = [...STATUSES, 'running'] as const
 export const OUTCOMES = ['succeeded', 'failed'] as const
 const FAILURES = ['delivery', 'task', 'timeout'] as const
 
@@ -211,21 +213,24 @@ export const listRunsContract = {
   tag: 'Runs',
   summary: 'List runs',
   description:
-    'Lists the runs of all schedules, latest first; with `status=pending`, oldest first. With `projectId`, a `status` ' +
+    'Lists runs, latest first; with `status=pending`, oldest first. With `projectId`, a `status` ' +
     'other than `pending`, or `scheduleId` and a `status`, a page examines up to 2,500 runs: it may have few items or none, ' +
     'and still a `nextCursor`.',
   scope: 'runs:read',
   params: z.object({}),
   query: z.object({
-    status: z
-      .optional(z.enum(STATUSES))
-      .register(docs, { description: 'The status of the runs. Default: all.', example: 'pending' }),
-    scheduleId: z.optional(uuid('The schedule of the runs.')),
+    status: z.optional(z.enum(STATUS_FILTERS)).register(docs, {
+      description:
+        'The status of the runs. `running` means `delivered`: claimed, or delivered without an outcome. Default: all.',
+      example: 'pending',
+    }),
+    scheduleId: z.optional(uuid('The schedule.')),
     projectId: projectOfRestrictedKey(),
-    since: z.optional(time()).register(docs, {
-      description: 'The runs with this `scheduledAt` or a later one.',
+    from: z.optional(time()).register(docs, {
+      description: 'Due at this time or later.',
       example: '2026-03-30T00:00:00.000Z',
     }),
+    to: z.optional(time()).register(docs, { description: 'Due before this time.' }),
     ...pageQuery(uuid()),
   }),
   success: {

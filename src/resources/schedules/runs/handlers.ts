@@ -99,10 +99,14 @@ function handlersOf(
 export const projectScheduleRuns = handlersOf(projectScheduleRunContracts, projectStatements)
 export const agentScheduleRuns = handlersOf(agentScheduleRunContracts, agentStatements)
 
+/** The IDs or times that are given, in order. */
+const inOrder = (...bounds: readonly (string | undefined)[]) => bounds.filter((bound) => bound !== undefined).sort()
+
 /** Latest first, except pending runs. IDs and the times of a schedule's runs are in the same order. */
 export const listRuns = endpoint(listRunsContract, async (c, context) => {
   const query = c.req.valid('query')
-  const { status = null, scheduleId = null, projectId = null, since, cursor } = query
+  const { scheduleId = null, projectId = null, from, to, cursor } = query
+  const status = query.status === 'running' ? 'delivered' : (query.status ?? null)
   const isPending = status === 'pending'
   const list = isPending ? pendingRuns : scheduleId === null ? allRuns : runsOfSchedule
   // What the order of the list serves is no filter.
@@ -116,10 +120,10 @@ export const listRuns = endpoint(listRunsContract, async (c, context) => {
       status,
       scheduleId,
       projectId,
-      cursor: cursor ?? (isPending ? '' : END),
-      before: cursor === undefined ? END : timeOfId(cursor),
-      since: since ?? '',
-      firstId: since === undefined ? '' : startOfIds(since),
+      afterId: inOrder(from && startOfIds(from), isPending ? cursor : undefined).at(-1) ?? '',
+      beforeId: inOrder(to && startOfIds(to), isPending ? undefined : cursor)[0] ?? END,
+      before: inOrder(to, cursor && timeOfId(cursor))[0] ?? END,
+      from: from ?? '',
     },
   )
   return { body: toPage(runs.map(toRun), query, ({ id }) => id, lastExamined[0]) }

@@ -2,16 +2,16 @@
 import { and, asc, desc, eq, gt, gte, isNotNull, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { eventType, guardedChange, recordedAfter, recordedBefore, recordedForEach } from '../../../access/events.ts'
-import { isAccessible, isCallersKey, isUnrestricted, mayAct } from '../../../access/guard.ts'
+import { isAccessible, isCallersKey, mayAct } from '../../../access/guard.ts'
 import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
-import { accessibleIf, projectFound } from '../../../access/project.ts'
-import { cursor, maxExamined, now, type Parameter, rowLimit, text, textOrNull } from '../../../db/parameters.ts'
+import { accessibleIf, ofAllProjectsOrOne, projectIdOrNull } from '../../../access/project.ts'
+import { examined } from '../../../db/examined.ts'
+import { now, type Parameter, rowLimit, text, textOrNull } from '../../../db/parameters.ts'
 import { asSql, equalsIfGiven, indexedBy } from '../../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules, sessions } from '../../../db/schema.ts'
 import { guarded, query } from '../../../db/statement.ts'
 import { ApiError } from '../../../errors.ts'
-import { MAX_EXAMINED } from '../../../http/paging.ts'
 import { hasFailedTooOften, paused } from '../firing/pause-failing.ts'
 import { hasParent, isAgentOf, isProjectOf, isScheduleOf, parentOf } from '../joins.ts'
 import { agentPreconditions, idempotencyKey, projectPreconditions, scheduleId } from '../preconditions.ts'
@@ -47,7 +47,7 @@ const id = text('id')
 const ofRun = { id: runs.id, name: schedules.name, ...parentOf(runs) }
 /** The time of the request that creates a run. */
 const scheduledAt = text('scheduledAt')
-/** Of a page of a schedule's runs: the time that they are before. */
+/** Of a list of a schedule's runs: the time that they are before. */
 const before = text('before')
 
 /** The run that an earlier request with the same `Idempotency-Key` created. */
@@ -128,39 +128,14 @@ export const agentScheduleRuns = statementsOf(agentPreconditions)
 
 const scheduleExists = and(isNotNull(schedules.id), hasParent)
 
-/** The project that a list or a claim names; null: none. */
-const projectId = textOrNull('projectId')
-const named = alias(projects, 'named')
-
-/** A key that is restricted to projects names one of them. */
-export const listable = requiring(
-  [
-    {
-      table: named,
-      on: and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, projectId)),
-      takes: [projectId],
-    },
-  ],
-  {
-    projectExists: projectFound(sql`${projectId} is null or ${named.id} is not null`),
-    isUnrestricted: precondition(
-      sql`${projectId} is not null or ${isUnrestricted}`,
-      () =>
-        new ApiError(
-          'unrestricted_key_required',
-          'Runs of all projects need an API key that is not restricted to projects. Name one of its projects as projectId.',
-        ),
-      [projectId],
-    ),
-    isAccessible: accessibleIf(sql`${projectId} is null or ${isAccessible(named.id)}`),
-  },
-)
+export const listable = ofAllProjectsOrOne('Runs of all projects')
 
 const status = textOrNull('status')
 const scheduleFilter = textOrNull('scheduleId')
 const isInOrganization = eq(runs.organizationId, listable.organizationId)
 
-const isOfNamedProject = sql`(${projectId} is null or (${runs.parentType} = 'project' and ${runs.parentId} = ${projectId}))`
+const isOfNamedProject = sql`(${projectIdOrNull} is null
+  or (${runs.parentType} = 'project' and ${runs.parentId} = ${projectIdOrNull}))`
 const filters = and(
   isOfNamedProject,
   equalsIfGiven(runs.status, status),
@@ -168,8 +143,7 @@ const filters = and(
 )
 
 /**
- * A list of runs, in order. No index serves its filters. It is in the order of the examined runs: an order of its own
- * would have to sort them all.
+ * A list of runs, in order. No index serves its filters.
  * @param range the parameters of the condition.
  */
 function listed<const Range extends readonly Parameter[]>(
@@ -178,64 +152,53 @@ function listed<const Range extends readonly Parameter[]>(
   range: Range,
   order: SQL,
 ) {
-  const examined = sql`(select * from ${source} where ${isInRange} order by ${order} limit ${maxExamined}) as ${runs}`
+  const position = { id: runs.id }
+  const { rows, parameters, selectLastExamined } = examined(listable, range, {
+    table: runs,
+    source,
+    isInRange,
+    order,
+    position,
+  })
   return {
-    select: guarded(listable, [...range, maxExamined, status, scheduleFilter, rowLimit], () =>
+    select: guarded(listable, [...parameters, status, scheduleFilter, rowLimit], () =>
       query
         .select(asSql(runFields))
-        .from(examined)
+        .from(rows)
         .leftJoin(schedules, isScheduleOf(runs))
         .leftJoin(projects, isProjectOf(runs))
         .leftJoin(agents, isAgentOf(runs))
         .where(and(filters, scheduleExists))
         .limit(rowLimit),
     ),
-    /** No row if all runs of the range were examined. */
-    selectLastExamined: guarded(listable, range, () =>
-      query
-        .select(asSql({ id: runs.id }))
-        .from(source)
-        .where(isInRange)
-        .orderBy(order)
-        .limit(1)
-        .offset(MAX_EXAMINED - 1),
-    ),
+    selectLastExamined,
   }
 }
 
-/** The first ID at or after the time from which a list is. */
-const firstId = text('firstId')
-const isSince = gte(runs.id, firstId)
+/** What the IDs of a list are after, and before: its cursor and its times. */
+const afterId = text('afterId')
+const beforeId = text('beforeId')
+const isBetween = and(gt(runs.id, afterId), lt(runs.id, beforeId))
 
 /** Oldest first. */
 export const pendingRuns = listed(
   indexedBy(runs, 'runsPending'),
-  and(isInOrganization, isPending, gt(runs.id, cursor), isSince),
-  [cursor, firstId],
+  and(isInOrganization, isPending, isBetween),
+  [afterId, beforeId],
   asc(runs.id),
 )
 
 /** Latest first. */
-export const allRuns = listed(
-  sql`${runs}`,
-  and(isInOrganization, lt(runs.id, cursor), isSince),
-  [cursor, firstId],
-  desc(runs.id),
-)
+export const allRuns = listed(sql`${runs}`, and(isInOrganization, isBetween), [afterId, beforeId], desc(runs.id))
 
 /** The time from which a list is. */
-const since = text('since')
+const from = text('from')
 
 /** Latest first. */
 export const runsOfSchedule = listed(
   sql`${runs}`,
-  and(
-    isInOrganization,
-    eq(runs.scheduleId, scheduleFilter),
-    lt(runs.scheduledAt, before),
-    gte(runs.scheduledAt, since),
-  ),
-  [scheduleFilter, before, since],
+  and(isInOrganization, eq(runs.scheduleId, scheduleFilter), lt(runs.scheduledAt, before), gte(runs.scheduledAt, from)),
+  [scheduleFilter, before, from],
   desc(runs.scheduledAt),
 )
 
@@ -288,7 +251,7 @@ export const claimOfAll = claimOf('runsPending')
 
 export const claimOfProject = claimOf(
   'runsToPull',
-  and(sql`${runs.parentType} = 'project'`, eq(runs.parentId, projectId)),
+  and(sql`${runs.parentType} = 'project'`, eq(runs.parentId, projectIdOrNull)),
 )
 
 const namedRun = [
@@ -424,12 +387,12 @@ export const completable = requiring(
     ),
     isAccessible: runIsAccessible,
     // A pending run has the claim that has ended last, which may still complete it.
-    isOfClaim: precondition(
-      sql`case when ${claimId} is null then ${runs.claimId} is null or ${runs.status} = 'pending'
-        else ${runs.claimId} is ${claimId} end`,
-      claimMismatch,
+    namesClaim: precondition(
+      sql`${claimId} is not null or ${runs.claimId} is null or ${runs.status} = 'pending'`,
+      () => new ApiError('claim_mismatch', 'The run is claimed. Send its claimId.'),
       [claimId],
     ),
+    isOfClaim: precondition(sql`${claimId} is null or ${runs.claimId} is ${claimId}`, claimMismatch, [claimId]),
     hasNoOtherOutcome: precondition(
       or(isUnfinished, sql`${runs.status} = ${outcome} and coalesce(${runs.failure}, 'task') = 'task'`),
       () =>
