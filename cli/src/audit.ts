@@ -1,5 +1,4 @@
 /** `workspace audit`. */
-import { items } from '../../client/src/index.ts'
 import { describe, given, withLimit } from './command.ts'
 import { printList } from './output.ts'
 import { connect, pageSize } from './service.ts'
@@ -18,7 +17,7 @@ export const audit = withLimit(
   50,
 ).action(async ({ since, until, operation, key: apiKeyId, user: userId, json, limit = 50 }) => {
   const query = given({ since, until, operation, apiKeyId, userId, limit: pageSize(limit) })
-  await printList({ json, limit }, items(connect(), '/v1/audit-events', { params: { query } }), {
+  await printList({ json, limit }, connect().auditEvents.list(query), {
     TIME: ({ createdAt }) => createdAt,
     OPERATION: ({ operation }) => operation,
     TARGET: ({ target }) => target,

@@ -364,6 +364,7 @@ export const retrieveRunContract = {
 
 export const acknowledgeRunContract = {
   operationId: 'acknowledgeRun',
+  isRepeatable: true,
   method: 'POST',
   path: '/v1/runs/{runId}/acknowledge',
   tag: 'Runs',
@@ -407,6 +408,7 @@ const claimId = uuid('The claim.', EXAMPLE_CLAIM.claimId)
 
 export const renewRunContract = {
   operationId: 'renewRun',
+  isRepeatable: true,
   method: 'POST',
   path: '/v1/runs/{runId}/renew',
   tag: 'Runs',
@@ -452,6 +454,7 @@ export const reportedOutcome = z
 
 export const completeRunContract = {
   operationId: 'completeRun',
+  isRepeatable: true,
   method: 'POST',
   path: '/v1/runs/{runId}/complete',
   tag: 'Runs',
