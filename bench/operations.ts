@@ -13,6 +13,7 @@ import type { BenchRequest } from './load.ts'
 import { ALL_FIELDS_LISTED, rangesOnLeapDay } from './next-run.ts'
 import {
   type Body,
+  EVENT_ENDPOINT,
   FILE,
   type Filled,
   fill,
@@ -377,6 +378,40 @@ const asks: Readonly<Record<string, Asks>> = {
       path: `/v1/api-keys/${await newKey(place)}/rotate`,
       ...json({ overlapSeconds: 60 }),
     }),
+  },
+  listEvents: { typical: usual(() => '/v1/events'), worst: largestPage(() => '/v1/events') },
+  createEventEndpoint: {
+    typical: async (places, index) => {
+      const { place } = await places.other(index)
+      return { place, path: '/v1/event-endpoints', ...EVENT_ENDPOINT }
+    },
+  },
+  listEventEndpoints: { typical: usual(() => '/v1/event-endpoints') },
+  retrieveEventEndpoint: { typical: usual(({ eventEndpoint }) => eventEndpoint) },
+  updateEventEndpoint: {
+    typical: usual(
+      ({ eventEndpoint }) => eventEndpoint,
+      (index) => json({ note: `Bench ${index}` }),
+    ),
+  },
+  deleteEventEndpoint: {
+    typical: async (places, index) => {
+      const { place } = await places.other(index)
+      return { place, path: await place.addEventEndpoint() }
+    },
+  },
+  rotateEventEndpoint: {
+    typical: usual(
+      ({ eventEndpoint }) => `${eventEndpoint}/rotate`,
+      () => json({ overlapSeconds: 0 }),
+    ),
+  },
+  testEventEndpoint: { typical: usual(({ eventEndpoint }) => `${eventEndpoint}/test`) },
+  rewindEventEndpoint: {
+    typical: usual(
+      ({ eventEndpoint }) => `${eventEndpoint}/rewind`,
+      () => json({ after: 'now' }),
+    ),
   },
   listAuditEvents: { typical: usual(() => '/v1/audit-events'), worst: largestPage(() => '/v1/audit-events') },
 

@@ -35,3 +35,39 @@ from
   "apiKeys"
 where
   "apiKeys"."hash" = :caller.keyHash;
+
+-- src/access/wake.ts
+
+-- selectWakeable
+select
+  "eventEndpoints"."organizationId" as "organizationId",
+  "eventEndpoints"."id" as "id",
+  "eventEndpoints"."types",
+  coalesce("eventEndpoints"."slowUntil" > :now, 0) as "isSlow"
+from
+  "apiKeys"
+  inner join "eventEndpoints" on "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and "eventEndpoints"."disabledAt" is null
+    and "eventEndpoints"."nextAttemptAt" is null
+    and (
+      "eventEndpoints"."leaseId" is null
+      or "eventEndpoints"."leaseExpiresAt" <= :now
+    )
+  );

@@ -627,38 +627,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- endSurplusSessions
 update "apiKeys"
@@ -1028,38 +997,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- insertSession
 insert into
@@ -1212,38 +1150,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- insertSuccessor
 insert into
@@ -1465,38 +1372,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- listKeys
 select
@@ -1987,38 +1863,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- recordEndedSessions
 insert into
@@ -2207,38 +2052,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- recordSurplusSessions
 insert into
@@ -2364,38 +2178,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- retireKey
 update "apiKeys"

@@ -192,38 +192,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- leasable.check
 select
@@ -580,38 +549,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- readable.check
 select
@@ -800,38 +738,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- recordRequest
 insert into

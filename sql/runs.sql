@@ -292,38 +292,7 @@ where
         )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- acknowledgeable.check
 select
@@ -777,38 +746,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- agentScheduleRuns.updateLastRun
 update "schedules"
@@ -1526,38 +1464,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- claimOfProject.selectClaimable
 select
@@ -1958,38 +1865,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- completable.check
 select
@@ -2458,38 +2334,7 @@ where
         )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- listable.check
 select
@@ -2954,38 +2799,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- pendingRuns.select
 select
@@ -3602,38 +3416,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- projectScheduleRuns.updateLastRun
 update "schedules"
@@ -4076,38 +3859,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- redeliverable.check
 select

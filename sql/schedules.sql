@@ -879,38 +879,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- agentSchedules.selectCreated
 select
@@ -1352,38 +1321,7 @@ where
         )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- agentSchedules.list
 select
@@ -1899,38 +1837,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- agentSchedules.recordDeletion
 insert into
@@ -2135,38 +2042,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- organizationListable.check
 select
@@ -2383,38 +2259,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- projectSchedules.selectCreated
 select
@@ -2890,38 +2735,7 @@ where
         )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- projectSchedules.list
 select
@@ -3506,38 +3320,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- projectSchedules.recordDeletion
 insert into
@@ -3775,38 +3558,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- selectLastExamined
 select

@@ -898,38 +898,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- deleteUnusedContents
 delete from "skillContents"
@@ -1214,38 +1183,7 @@ where
           )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- insertVersion
 insert into
@@ -1518,38 +1456,7 @@ where
         )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- publishable.check
 select
@@ -2613,38 +2520,7 @@ where
         )
       )
     )
-  )
-returning
-  "organizationId",
-  "type",
-  "projectId",
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          "id",
-          'types',
-          json("types"),
-          'projectId',
-          "projectId",
-          'isSlow',
-          coalesce("slowUntil" > :event.instant, 0)
-        )
-      )
-    from
-      "eventEndpoints"
-    where
-      (
-        "eventEndpoints"."organizationId" = "auditEvents"."organizationId"
-        and "eventEndpoints"."disabledAt" is null
-        and "eventEndpoints"."nextAttemptAt" is null
-        and (
-          "eventEndpoints"."leaseId" is null
-          or "eventEndpoints"."leaseExpiresAt" <= :event.instant
-        )
-      )
-  ) as "endpoints";
+  );
 
 -- versionReadable.check
 select

@@ -77,6 +77,7 @@ describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
       'docs/contract',
       'docs/clients',
       'docs/schedules',
+      'docs/events',
       'docs/mcp',
     ])
     for (const link of links) {
@@ -111,6 +112,7 @@ describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
           contract: './docs/contract',
           clients: './docs/clients',
           schedules: './docs/schedules',
+          events: './docs/events',
           mcp: './docs/mcp',
         },
       },

@@ -35,7 +35,8 @@ const ID = '0199c2f4-6d3a-7b51-8c7e-2f1d5a9b3c60'
 /** Each command that sends requests. */
 const COMMANDS: readonly (readonly [string, ...string[]])[] = [
   ['whoami'],
-  ['audit'],
+  ['events'],
+  ['events', '--after', 'now'],
   ['env', 'push', 'example.env', '--project', 'website'],
   ['env', 'list', '--project', 'website'],
   ['env', 'run', '--project', 'website', '--', 'true'],
@@ -116,7 +117,7 @@ describe('text of a server is printed without control and bidirectional characte
     return ended
   }
 
-  it.each(COMMANDS.map((args) => [args.join(' '), args] as const))('%s', { timeout: 60_000 }, async (name, args) => {
+  it.each(COMMANDS.map((args) => [args.join(' '), args] as const))('%s', async (name, args) => {
     await Promise.all([run(200, args), run(400, args)])
     if (WITHOUT_JSON.some((each) => name.startsWith(each))) return
     const end = args.indexOf('--')
@@ -167,7 +168,7 @@ describe('a redirect is an error, and nothing is sent to its target', () => {
   const redirects = [301, 302, 303, 308].map((status) => [status, PUSH] as const)
   const commands = COMMANDS.map((args) => [307, args] as const)
 
-  it.each([...redirects, ...commands])('%i: %j', { timeout: 60_000 }, async (status, args) => {
+  it.each([...redirects, ...commands])('%i: %j', async (status, args) => {
     const login = { url: `${url}/${status}`, apiKey: 'wsk_x' }
     const { status: code, stdout, stderr } = await runWorkspace(args, login, {}, folder)
     expect([code, stdout]).toEqual([1, ''])
@@ -205,7 +206,7 @@ describe('a secret that cannot be sent', () => {
   it('is refused in the environment, and not repeated', async () => {
     for (const url of URLS) await refused(runWorkspace(['whoami'], { ...SERVICE, url }), 'WORKSPACE_URL')
     for (const apiKey of KEYS) await refused(runWorkspace(['whoami'], { ...SERVICE, apiKey }), 'WORKSPACE_API_KEY')
-  }, 60_000)
+  })
 
   it('is refused by login, and in the file of login', async () => {
     for (const url of URLS) await refused(login(url, 'wsk_x'), '--url')
@@ -218,7 +219,7 @@ describe('a secret that cannot be sent', () => {
       const variables = { XDG_CONFIG_HOME: join(folder, 'config') }
       await refused(runWorkspace(['whoami'], { url: '', apiKey: '' }, variables), 'The (url|apiKey) in .*login.json', 1)
     }
-  }, 60_000)
+  })
 })
 
 it('the client refuses an address that it cannot send to and that may have a secret', () => {
@@ -287,7 +288,7 @@ describe('a file of a schedule', () => {
     ['an alias of itself', 'project: website\npayload: &a [*a]\n', /has an alias inside of what it refers to$/],
     ['40 levels', nested, /line 2: is not YAML: nesting exceeded maxDepth \(32\)$/],
     ['more than 64 KiB', `# ${'x'.repeat(2 ** 16)}\n`, /is too large; got 65539 bytes; allowed: up to 64 KiB$/],
-  ])('is refused before the first request if it has %s', { timeout: 20_000 }, async (name, content, message) => {
+  ])('is refused before the first request if it has %s', async (name, content, message) => {
     const wrong = writeFiles(join(folder, name), { 'wrong.yaml': content })
     const login = { url: 'http://127.0.0.1:1', apiKey: 'wsk_x' }
     const { status, printed } = await runWorkspace(['schedules', 'apply', wrong], login)

@@ -1,6 +1,7 @@
 /** The client: resources and methods, made from the contracts of the operations. */
 import { createWorkspaceClient, type WorkspaceClient } from './client.ts'
 import { type Result, WorkspaceError } from './errors.ts'
+import { Feed, type Following, type FollowOptions } from './events.ts'
 import type { Answer, AnyPage, Call, CallOptions, List } from './operation.ts'
 import { CALLS, HEADERS, type Resources } from './resources.ts'
 import { type RetryOptions, retrying } from './retrying.ts'
@@ -26,6 +27,7 @@ export interface WorkspaceOptions extends Pick<RetryOptions, 'wait'> {
 export type Workspace = Resources & {
   /** The typed low level, by method and path. It returns errors and does not throw them. */
   readonly client: WorkspaceClient
+  readonly events: Following
 }
 
 type Options = CallOptions & Readonly<Record<string, unknown>>
@@ -40,6 +42,8 @@ class Client {
     this.#options = options
     this.client = createWorkspaceClient(options.url, options.apiKey, retrying(options))
     for (const [name, call] of Object.entries(CALLS)) this.#add(name.split('.'), call)
+    const { events } = this as unknown as Resources
+    Object.assign(events, { follow: (options?: FollowOptions) => new Feed(events, options) })
   }
 
   #add(names: readonly string[], call: string): void {

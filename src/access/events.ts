@@ -2,12 +2,12 @@
  * Events: one for each change, written in the batch of the change. The database runs one batch at a time, so the number
  * that an event gets within it is the order of the commits (docs/design.md, "Events").
  */
-import { and, eq, gte, isNull, lte, notExists, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, gte, isNull, notExists, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteInsertSelectQueryBuilder, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
 import { now, number, type Parameter, text, textOrNull } from '../db/parameters.ts'
 import { insertRow } from '../db/rows.ts'
-import { apiKeys, auditEvents, eventEndpoints } from '../db/schema.ts'
+import { apiKeys, auditEvents } from '../db/schema.ts'
 import { type Compilable, guarded, query, type ResultRow, type Statement, unguarded } from '../db/statement.ts'
 import type { EventType, ResourceOf } from './event-types.ts'
 import { isCallersKey, isInScope } from './guard.ts'
@@ -19,7 +19,6 @@ export const SEQUENCES_PER_MS = 1024
 /** Bound for every request (request-context.ts). No field of a contract can have these names (http/endpoint.ts). */
 const eventId = text('event.id')
 const firstSequence = number('event.firstSequence')
-const instant = text('event.instant')
 const requestId = textOrNull('event.requestId')
 /** How many times the batch of the request was tried, with this time (caller.ts). */
 const attempt = number('caller.attempt')
@@ -29,14 +28,13 @@ export function eventValues(instant: string, requestId: string | null) {
   return {
     'event.id': newUuid(),
     'event.firstSequence': Date.parse(instant) * SEQUENCES_PER_MS,
-    'event.instant': instant,
     'event.requestId': requestId,
   }
 }
 
 /** What an event is about, in SQL. No value and no content of a request. */
 interface EventFields {
-  readonly type: EventType | SQL<EventType>
+  readonly type: EventType | ChosenType
   readonly id: SQLWrapper
   /** See event-types.ts. */
   readonly parentId?: SQLWrapper | undefined
@@ -44,14 +42,21 @@ interface EventFields {
   readonly projectId?: SQLWrapper | undefined
 }
 
-/** The type of an event that depends on what the change finds. */
-export const eventType = (type: SQL) => type as SQL<EventType>
+/** A type that depends on what the change finds. */
+interface ChosenType {
+  readonly among: readonly EventType[]
+  readonly sql: SQL
+}
+
+/** @param sql one of the types. */
+export const oneOf = (among: readonly EventType[], sql: SQL): ChosenType => ({ among, sql })
 
 const literal = (text: string) => sql.raw(`'${text}'`)
 
 /** The type of an event of a PUT: `created` if there is no row yet. @param id of the row. */
-export function createdOrUpdated(resource: ResourceOf<'updated'>, id: SQLWrapper): SQL<EventType> {
-  return sql`case when ${isNull(id)} then ${literal(`${resource}.created`)} else ${literal(`${resource}.updated`)} end`
+export function createdOrUpdated(resource: ResourceOf<'updated'>, id: SQLWrapper): ChosenType {
+  const [created, updated] = [`${resource}.created`, `${resource}.updated`] as const
+  return oneOf([created, updated], sql`case when ${isNull(id)} then ${literal(created)} else ${literal(updated)} end`)
 }
 
 const last = alias(auditEvents, 'last')
@@ -75,7 +80,7 @@ function eventRow(
     organizationId,
     sequence: sql`max(${firstSequence}, coalesce(${lastSequence}, 0) + 1) + ${position}`,
     id: newId,
-    type: typeof type === 'string' ? literal(type) : type,
+    type: typeof type === 'string' ? literal(type) : type.sql,
     resourceId: id,
     ...(parentId && { parentId }),
     ...(name && { resourceName: name }),
@@ -126,55 +131,24 @@ const EACH = sql`row_number() over () - 1`
 const callersRow = (fields: EventFields, part: Part, position: SQL, actor = caller) =>
   eventRow(fields, apiKeys.organizationId, idOf(part, position), position, actor)
 
-/** What a recorded event returns: which endpoints may want it (wake.ts). */
-export interface RecordedRow {
-  readonly organizationId: string
-  readonly type: string
-  readonly projectId: string | null
-  /** JSON array of the endpoints that are neither disabled nor failing nor sending. */
-  readonly endpoints: string
-}
-
-const wakeable = query
-  .select({
-    endpoints: sql`json_group_array(json_object('id', ${eventEndpoints.id}, 'types', json(${eventEndpoints.types}),
-      'projectId', ${eventEndpoints.projectId}, 'isSlow', coalesce(${eventEndpoints.slowUntil} > ${instant}, 0)))`,
-  })
-  .from(eventEndpoints)
-  .where(
-    and(
-      eq(eventEndpoints.organizationId, auditEvents.organizationId),
-      isNull(eventEndpoints.disabledAt),
-      isNull(eventEndpoints.nextAttemptAt),
-      // Who sends looks for more when it gives the lease back. Batches do not overlap, so it finds this event.
-      or(isNull(eventEndpoints.leaseId), lte(eventEndpoints.leaseExpiresAt, instant)),
-    ),
-  )
-
-const recordedRow = {
-  organizationId: auditEvents.organizationId,
-  type: auditEvents.type,
-  projectId: auditEvents.projectId,
-  endpoints: sql<string>`${wakeable}`.as('endpoints'),
-}
-
-/** Inserts the rows of events. */
-const insertEvents = (rows: SQLiteInsertSelectQueryBuilder<typeof auditEvents>) =>
-  query.insert(auditEvents).select(rows).returning(recordedRow)
-
 /** A statement that records events. */
-export interface Recording<P extends Parameter = Parameter> extends Statement<RecordedRow, P> {
-  readonly isRecording: true
+export interface Recording<P extends Parameter = Parameter> extends Statement<unknown, P> {
+  /** The types that its events can have. */
+  readonly types: readonly EventType[]
   /** True if it runs before the change. */
   readonly isBefore: boolean
 }
 
-function recording<P extends Parameter>(statement: Statement<RecordedRow, P>, isBefore: boolean): Recording<P> {
-  return Object.assign(statement, { isRecording: true as const, isBefore })
+function recording<P extends Parameter>(
+  { type }: EventFields,
+  statement: Statement<unknown, P>,
+  isBefore: boolean,
+): Recording<P> {
+  return Object.assign(statement, { types: typeof type === 'string' ? [type] : type.among, isBefore })
 }
 
 /** The guard before the change, which may have revoked or ended the caller's own key. */
-const mightAct = and(
+export const mightAct = and(
   isCallersKey,
   isInScope,
   or(isNull(apiKeys.revokedAt), eq(apiKeys.revokedAt, now)),
@@ -209,9 +183,9 @@ export function recordedAfter<const Own extends readonly Parameter[]>(
     const row = callersRow(fields, part, each ? EACH : ONLY, isByService ? { requestId } : caller)
     const rows = query.select(row).from(apiKeys).$dynamic()
     if (join) rows.innerJoin(join.table, join.on)
-    return insertEvents(rows.where(and(mightAct, sql`changes() > 0`, isNotRecorded(part))))
+    return query.insert(auditEvents).select(rows.where(and(mightAct, sql`changes() > 0`, isNotRecorded(part))))
   })
-  return recording(statement, false)
+  return recording(fields, statement, false)
 }
 
 /** The rows that a change begins from: one if its guard holds. */
@@ -226,8 +200,8 @@ function recordedFrom<P extends Parameter, const Own extends readonly Parameter[
   rows: (fields: ReturnType<typeof callersRow>, condition: SQL) => ReturnType<Rows>,
   fields: EventFields,
 ): Recording<P | Own[number]> {
-  const build = () => insertEvents(rows(callersRow(fields, part, position), isNotRecorded(part)))
-  return recording(guarded({ takes }, parameters, build), true)
+  const build = () => query.insert(auditEvents).select(rows(callersRow(fields, part, position), isNotRecorded(part)))
+  return recording(fields, guarded({ takes }, parameters, build), true)
 }
 
 /**
@@ -281,7 +255,7 @@ export function guardedChange<Result, P extends Parameter, const Own extends rea
   return Object.assign(guarded(preconditions, parameters, build), { recording })
 }
 
-const SERVICE_PARAMETERS = [eventId, firstSequence, instant] as const
+const SERVICE_PARAMETERS = [eventId, firstSequence] as const
 
 /**
  * Records what the service does by itself. It has no actor.
@@ -294,6 +268,7 @@ export function recordedByService<const Own extends readonly Parameter[]>(
 ): Recording<Own[number] | (typeof SERVICE_PARAMETERS)[number]> {
   const newId = sql`substr(${eventId}, 1, 24) || lower(hex(randomblob(6)))`
   const position = sql`row_number() over (partition by ${fields.organizationId}) - 1`
-  const build = () => insertEvents(rows(eventRow(fields, fields.organizationId, newId, position, {})))
-  return recording(unguarded([...parameters, ...SERVICE_PARAMETERS], build), false)
+  const build = () =>
+    query.insert(auditEvents).select(rows(eventRow(fields, fields.organizationId, newId, position, {})))
+  return recording(fields, unguarded([...parameters, ...SERVICE_PARAMETERS], build), false)
 }

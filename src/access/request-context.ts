@@ -4,10 +4,10 @@ import type { Parameter, Values, ValuesOf } from '../db/parameters.ts'
 import type { ParameterOf, RowOf, Statement, Step } from '../db/statement.ts'
 import { type Environment, type Limits, readLimits } from '../environment.ts'
 import type { Caller } from './caller.ts'
-import { type Change, eventValues, type RecordedRow } from './events.ts'
+import { type Change, eventValues, type Recording } from './events.ts'
 import type { CheckResult, Preconditions } from './preconditions.ts'
 import { quotaValues } from './quotas.ts'
-import { messagesFor, wake } from './wake.ts'
+import { selectWakeable, wake } from './wake.ts'
 
 interface RequestDetails {
   /** The path, with the prefix if the client used it, and with IDs in the form that responses have. */
@@ -102,16 +102,15 @@ export class RequestContext {
     values: ValuesOf<P | ParameterOf<Unwrapped<S[keyof S]>>>,
   ): Promise<Results<Check, S>> {
     const named = Object.entries(steps).flatMap(([name, step]) => withRecording(name, statementsOf(step)))
+    const types = named.flatMap(([, statements]) => statements.flatMap((each) => ('types' in each ? each.types : [])))
     const { result, rows } = await this.caller.runChecked(
       preconditions.check,
-      Object.fromEntries(named),
+      { ...Object.fromEntries(named), ...(types.length > 0 && { 'event.endpoints': selectWakeable }) },
       { ...(values as Values), ...this.#quotas, ...eventValues(this.now, this.#request.requestId) },
       this.#request.isRepeatable,
     )
-    const recorded = named.flatMap(([name, statements]) =>
-      statements.some((statement) => 'isRecording' in statement) ? (rows[name] as RecordedRow[]) : [],
-    )
-    if (messagesFor(recorded).length > 0) this.caller.waitUntil(wake(this.environment, recorded))
+    const endpoints = (rows['event.endpoints'] ?? []) as RowOf<typeof selectWakeable>[]
+    if (endpoints.length > 0) this.caller.waitUntil(wake(this.environment, endpoints, types))
     const results = Object.entries(steps).map(([name, step]) => {
       if (!('one' in step)) return [name, rows[name]]
       const [row] = rows[name] ?? []
@@ -125,11 +124,13 @@ export class RequestContext {
 
 const statementsOf = (step: Step | One): Statement[] => ['one' in step ? step.one : step].flat()
 
+type NamedStatements = [name: string, statements: readonly (Statement | Recording)[]]
+
 /** A change is recorded before or after it, in a step of its own. */
-function withRecording(name: string, statements: readonly (Statement | Change)[]): [string, readonly Statement[]][] {
-  const step: [string, readonly Statement[]] = [name, statements]
+function withRecording(name: string, statements: readonly (Statement | Change | Recording)[]): NamedStatements[] {
+  const step: NamedStatements = [name, statements]
   const change = statements.find((statement) => 'recording' in statement)
   if (!change) return [step]
-  const recording: typeof step = [`event.${name}`, [change.recording]]
+  const recording: NamedStatements = [`event.${name}`, [change.recording]]
   return change.recording.isBefore ? [recording, step] : [step, recording]
 }

@@ -177,7 +177,7 @@ function describe(operations: readonly Endpoint[]) {
         summary: 'The data that a team of coding agents shares.',
         description:
           'Pins, schedules, session files, skills, profile pictures and environment variables of an organization.\n\n' +
-          'Guides: [API contract](docs/contract), [Write a client](docs/clients), [Schedule work and receive its runs](docs/schedules), [Connect an agent by MCP](docs/mcp). For agents: [llms.txt](llms.txt).\n\n' +
+          'Guides: [API contract](docs/contract), [Write a client](docs/clients), [Schedule work and receive its runs](docs/schedules), [Follow what happens](docs/events), [Connect an agent by MCP](docs/mcp). For agents: [llms.txt](llms.txt).\n\n' +
           'Every error has the shape `{ "error": string }`; every response has an `X-Request-Id`. ' +
           'With read replication, send the `X-Bookmark` of a response with the next request, so that it sees the same or newer data.',
         license: { name: 'MIT', identifier: 'MIT' },

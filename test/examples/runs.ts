@@ -132,6 +132,7 @@ export const runRows: Rows = {
       return { path: `${path}/redeliver`, ...rest }
     },
     outOfReach: 403,
+    events: recorded('run.redelivered'),
     variations: {
       'all attempts have failed': {
         async apply(workspace, example) {

@@ -275,7 +275,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got "pins"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write" or "environment-variables:lease".',
+        'scopes.0 is not one of the allowed values; got "pins"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read" or "event-endpoints:write".',
     },
     {
       mistake: 'an object in place of a scope',
@@ -284,7 +284,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got an object; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write" or "environment-variables:lease".',
+        'scopes.0 is not one of the allowed values; got an object; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read" or "event-endpoints:write".',
     },
     {
       mistake: 'several scopes that do not exist',
@@ -293,7 +293,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got "pins:reed"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write" or "environment-variables:lease". Did you mean "pins:read"? scopes.2 is not one of the allowed values; got "skills.read"; allowed: the same values. Did you mean "skills:read"? scopes.3 is not one of the allowed values; got "admin"; allowed: the same values.',
+        'scopes.0 is not one of the allowed values; got "pins:reed"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read" or "event-endpoints:write". Did you mean "pins:read"? scopes.2 is not one of the allowed values; got "skills.read"; allowed: the same values. Did you mean "skills:read"? scopes.3 is not one of the allowed values; got "admin"; allowed: the same values.',
     },
     {
       mistake: 'scopes as text',
@@ -301,7 +301,7 @@ export const organization: Mistakes = {
       json: key({ scopes: 'pins:read pins:write' }),
       status: 400,
       code: 'invalid_input',
-      error: 'scopes is not an array; got "pins:read pins:write"; allowed: an array of up to 32 scopes.',
+      error: 'scopes is not an array; got "pins:read pins:write"; allowed: an array of up to 34 scopes.',
     },
     {
       mistake: 'scope',
@@ -317,7 +317,7 @@ export const organization: Mistakes = {
       json: { name: 'laptop' },
       status: 400,
       code: 'invalid_input',
-      error: 'scopes is missing; allowed: an array of up to 32 scopes.',
+      error: 'scopes is missing; allowed: an array of up to 34 scopes.',
     },
     {
       mistake: 'a scope twice',
@@ -586,7 +586,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'types has the unknown type "skill.create"; got "skill.create"; allowed: up to 50 types such as "skill.updated", or "skill.*" for all of a resource. Did you mean skill.created?',
+        'types has the unknown type "skill.create"; got "skill.create"; allowed: up to 50 types such as "skill.updated", or "skill.*" for all of a resource. Did you mean "skill.created"?',
     },
     {
       mistake: 'the events of a resource without its type',

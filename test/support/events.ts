@@ -1,9 +1,9 @@
 /** The events of an organization, as the API lists them. */
-import type { toEvent } from '../../src/resources/events/event.ts'
+import type { Event as ApiEvent } from '../../src/resources/events/event.ts'
 import { request } from './api.ts'
 import type { Workspace } from './workspace.ts'
 
-export type ApiEvent = ReturnType<typeof toEvent>
+export type { ApiEvent }
 
 /** All events, in order. @param query filters, and where to begin. */
 export async function eventsOf(workspace: Workspace, query: Record<string, string> = {}): Promise<ApiEvent[]> {

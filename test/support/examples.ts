@@ -5,6 +5,7 @@ import type { Contract } from '../../src/http/contract.ts'
 import { loadOperations } from '../../src/operations.ts'
 import { apiKeyRows } from '../examples/api-keys.ts'
 import { environmentVariableRows } from '../examples/environment-variables.ts'
+import { eventEndpointRows } from '../examples/event-endpoints.ts'
 import { eventRows } from '../examples/events.ts'
 import { pinRows } from '../examples/pins.ts'
 import { platformResourceRows } from '../examples/platform-resources.ts'
@@ -39,6 +40,7 @@ const rows: Rows = {
   ...platformResourceRows,
   ...apiKeyRows,
   ...eventRows,
+  ...eventEndpointRows,
 }
 
 /** By operationId. */

@@ -24,6 +24,7 @@ export async function deliverBatch(
 export function newOutbox() {
   const messages: DeliveryMessage[] = []
   const RUNS = {
+    send: async (message: DeliveryMessage) => void messages.push(message),
     sendBatch: async (batch: Iterable<{ body: DeliveryMessage }>) => {
       messages.push(...[...batch].map(({ body }) => body))
     },

@@ -14,6 +14,7 @@ import type { Values } from '../../src/db/parameters.ts'
 import * as tables from '../../src/db/schema.ts'
 import { bind, query, type Statement, unguarded } from '../../src/db/statement.ts'
 import { COUNT_USAGE, type StoredQuota } from '../../src/db/usage.ts'
+import { sealedContext } from '../../src/resources/events/endpoints/sealing.ts'
 import { secretContext } from '../../src/resources/schedules/run-endpoint/secret.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { createArchive } from '../../src/resources/skills/archive.ts'
@@ -50,6 +51,8 @@ export class Workspace {
   /** An ID for something of the workspace. */
   readonly newId: () => string
   readonly #pinPositions = new Map<string, number>()
+  /** The parents of the schedules that were added here. */
+  readonly #parents = new Map<string, { parentType: string; parentId: string }>()
 
   private constructor(newId: () => string) {
     this.newId = newId
@@ -314,6 +317,7 @@ export class Workspace {
       ...values
     }: Partial<Record<string, string | number | null>> & Partial<Record<'cron' | 'timezone' | 'id', string>> = {},
   ): Promise<string> {
+    this.#parents.set(id, { parentType, parentId })
     await this.#insert(tables.schedules, {
       parentType,
       parentId,
@@ -334,15 +338,15 @@ export class Workspace {
 
   /** Adds a run of a schedule, pending if nothing else is said. @returns its id. */
   async addRun(scheduleId: string, values: Values = {}): Promise<string> {
-    const [schedule] = (await this.dump('schedules')).filter(({ id }) => id === scheduleId)
+    const parent = this.#parents.get(scheduleId) ?? (await this.dump('schedules')).find(({ id }) => id === scheduleId)
     const scheduledAt = String(values.scheduledAt ?? now())
     const id = computeRunId(scheduleId, scheduledAt)
     await this.#insert(tables.runs, {
       scheduleId,
       scheduledAt,
       id,
-      parentType: String(schedule?.parentType),
-      parentId: String(schedule?.parentId),
+      parentType: String(parent?.parentType),
+      parentId: String(parent?.parentId),
       status: 'pending',
       attempts: 0,
       createdAt: scheduledAt,
@@ -388,6 +392,27 @@ export class Workspace {
     await write(
       bound(query.delete(tables.runEndpoints).where(eq(tables.runEndpoints.organizationId, this.organizationId))),
     )
+  }
+
+  /** Adds an event endpoint that has delivered what happened before. @returns its ID and its secret. */
+  async addEventEndpoint({ url = 'https://hooks.example.com/events', ...values }: Values & { url?: string } = {}) {
+    const { organizationId } = this
+    const id = this.newId()
+    const secret = mintSecret()
+    const ring = parseKeyRing(env.ENCRYPTION_KEYS ?? '')
+    await this.#insert(tables.eventEndpoints, {
+      id,
+      format: 'standard',
+      sealedUrl: await seal(url, sealedContext(organizationId, id, 'url'), ring),
+      url: `${new URL(url).host}…${url.slice(-4)}`,
+      sealedSecret:
+        values.format === 'text' ? null : await seal(secret, sealedContext(organizationId, id, 'secret'), ring),
+      batch: 1,
+      deliveredSequence: 0,
+      failures: 0,
+      ...values,
+    })
+    return { id, secret }
   }
 
   async addVariable(projectId: string, key: string, value = 'secret'): Promise<void> {

@@ -99,6 +99,25 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
     ...pick([row], 'url', 'createdAt', 'updatedAt')[0],
     previousSecretExpiresAt: previousExpiresAt,
   }))
+  const eventEndpoints = all('eventEndpoints').map((row) => {
+    const events = all('auditEvents').filter(
+      ({ sequence, type, projectId }) =>
+        Number(sequence) > Number(row.deliveredSequence) &&
+        (!row.types || (JSON.parse(String(row.types)) as string[]).includes(String(type))) &&
+        (!row.projectId || row.projectId === projectId),
+    )
+    return {
+      ...one(row, 'id', 'url', 'format', 'projectId', 'note', 'failingSince', 'nextAttemptAt', 'disabledAt'),
+      ...one(row, 'disabledReason', 'createdAt', 'updatedAt'),
+      types: row.types ? JSON.parse(String(row.types)) : null,
+      batch: row.batch === 1,
+      cursor: Number(row.deliveredSequence).toString(36).padStart(11, '0'),
+      behind: events.length,
+      behindSince: events[0] ? new Date(Math.floor(Number(events[0].sequence) / 1024)).toISOString() : null,
+      lastAttempts: JSON.parse(String(row.lastAttempts ?? '[]')),
+      previousSecretExpiresAt: row.previousExpiresAt ?? null,
+    }
+  })
   const pathsOfEvents: Record<string, (event: Row) => string> = {
     'environment-variable.deleted': ({ projectId, resourceId }) =>
       `/v1/projects/${encodeURIComponent(String(projectId))}/environment-variables/${resourceId}`,
@@ -143,6 +162,7 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
     ['/v1/skills', page(summaries)],
     ...ofSkill,
     ...(endpoint ? [['/v1/run-endpoint', endpoint]] : []),
+    ['/v1/event-endpoints', { items: eventEndpoints, nextCursor: null }],
     ['/v1/audit-events', { items: events.toReversed(), nextCursor: null }],
   ])
 }

@@ -5,12 +5,14 @@ import { closest } from '../../http/closest.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { boundedString, check, docs, externalId, instant, rule, text, uuid } from '../../http/fields.ts'
 import { describeSent } from '../../http/problems.ts'
-import { CURSOR_DIGITS, isCursor } from './sequence.ts'
+import { isCursor } from './sequence.ts'
 
 const TYPES = Object.keys(EVENT_TYPES) as EventType[]
 /** What a filter of types can name: a type, or all of a resource. */
 const PATTERNS = [...TYPES, ...new Set(TYPES.map((type) => `${resourceOf(type)}.*`))]
 export const MAX_TYPES = 50
+/** Of a type or a cursor, before it is compared with those that exist. */
+const MAX_TEXT_LENGTH = 255
 const LONGEST_PATTERN = Math.max(...PATTERNS.map(({ length }) => length))
 const ALLOWED_TYPES = `up to ${MAX_TYPES} types such as "skill.updated", or "skill.*" for all of a resource`
 
@@ -24,7 +26,7 @@ function problemOfType(type: string) {
 
 /** A type, or `skill.*`. */
 export const typePattern = () =>
-  boundedString(LONGEST_PATTERN, { wrong: 'is no type', allowed: ALLOWED_TYPES }).check(check(problemOfType))
+  boundedString(MAX_TEXT_LENGTH, { wrong: 'is too long', allowed: ALLOWED_TYPES }).check(check(problemOfType))
 
 /** Types in a query, separated by commas. */
 const typesParameter = () =>
@@ -123,7 +125,7 @@ export const eventFilters = {
 /** @param others what is accepted beside a cursor. */
 export function cursorField(...others: readonly string[]) {
   const allowed = ['the nextCursor of another page', ...others.map((other) => JSON.stringify(other))].join(', or ')
-  return boundedString(CURSOR_DIGITS, { wrong: 'is not a cursor', allowed }).check(
+  return boundedString(MAX_TEXT_LENGTH, { wrong: 'is too long', allowed }).check(
     rule((value) => others.includes(value) || isCursor(value), 'is not a cursor', allowed),
   )
 }

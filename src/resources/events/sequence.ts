@@ -14,7 +14,7 @@ export const oldestKept = (now: string) => sequenceOf(now) - KEPT_MS * SEQUENCES
 export const timeOf = (sequence: number) => new Date(Math.floor(sequence / SEQUENCES_PER_MS)).toISOString()
 
 const BASE = 36
-export const CURSOR_DIGITS = 11
+const CURSOR_DIGITS = 11
 const CURSOR = new RegExp(`^[0-9a-z]{${CURSOR_DIGITS}}$`)
 
 /** A place in the events: the number of the last event before it. */

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { getTableColumns, getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import guide from '../../../docs/events.md?raw'
 import { EVENT_TYPES, resourceOf } from '../../../src/access/event-types.ts'
 import * as schema from '../../../src/db/schema.ts'
 import { loadOperations } from '../../../src/operations.ts'
@@ -27,8 +28,8 @@ afterEach(() => {
 
 /** The renewal of a claim changes nothing that others see. */
 const UNRECORDED = ['renewRun']
-/** A lease only gives values away. The table of pictures notes uploads that are under way. */
-const CHANGES_NO_TABLE = ['leaseEnvironmentVariables', 'putProfilePicture', 'deleteProfilePicture']
+/** A lease only gives values away, and a test only sends something. The table of pictures notes uploads that are under way. */
+const CHANGES_NO_TABLE = ['leaseEnvironmentVariables', 'testEventEndpoint', 'putProfilePicture', 'deleteProfilePicture']
 
 const recorded = exampleList.filter(({ row }) => row.events)
 const AS_IT_IS: Variation = { apply: async (_, example) => example }
@@ -108,6 +109,13 @@ describe('the table of events', () => {
       ),
     )
     expect([...new Set(types)].sort()).toEqual(Object.keys(EVENT_TYPES).sort())
+  })
+})
+
+describe('docs/events.md', () => {
+  it('lists every type with what it means, in order', () => {
+    const rows = Array.from(guide.matchAll(/^\| `([a-z.-]+)` +\| (.*?) *\|$/gm), ([, type, meaning]) => [type, meaning])
+    expect(rows).toEqual(Object.entries(EVENT_TYPES))
   })
 })
 

@@ -9,8 +9,7 @@ import { databaseWith } from '../../support/bindings.ts'
 import { eventsOf, summaryOf } from '../../support/events.ts'
 import { deliverBatch, newOutbox } from '../../support/queue.ts'
 import { type Answer, Receiver } from '../../support/receiver.ts'
-import { advance, HOUR_MS, MINUTE_MS, newWorker, stopClocks, tickNow } from '../../support/runs.ts'
-import type { Workspace } from '../../support/workspace.ts'
+import { advance, HOUR_MS, MINUTE_MS, newWorker, stopClocks, tickNow, type Worker } from '../../support/runs.ts'
 
 stopClocks()
 
@@ -40,7 +39,7 @@ async function withReceiver(answers: readonly Answer[], settings: object = {}) {
 }
 
 /** What follows the sixth attempt. */
-async function sixth({ workspace }: { workspace: Workspace }, id: string) {
+async function sixth({ workspace }: Pick<Worker, 'workspace'>, id: string) {
   await workspace.changeRun(id, { attempts: 5 })
 }
 
@@ -89,16 +88,22 @@ describe('a run that fails', () => {
     expect(await worker.summaries()).toEqual([`run.failed /v1/runs/${runId}`])
   })
 
-  it('in a response has none if a worker completed it first', async () => {
+  it.each(['succeeded', 'failed'])('in a response has none if a worker completed it first: %s', async (outcome) => {
     const worker = await withReceiver([{ body: '{"outcome":"failed"}' }])
     const { runId, reference } = await worker.addRun()
     const DB = databaseWith(async (statements) => {
-      if (statements.length > 1) await worker.complete(runId)
+      if (statements.length > 1) {
+        advance(1000)
+        await worker.complete(runId, { outcome })
+      }
       return env.DB.batch(statements)
     })
     await deliverBatch([{ runs: [reference] }], { DB })
-    expect(await worker.read(runId)).toMatchObject({ status: 'succeeded' })
-    expect(await worker.summaries()).toEqual([])
+    expect(await worker.read(runId)).toMatchObject({ status: outcome })
+    const events = await eventsOf(worker.workspace, { types: 'run.succeeded,run.failed' })
+    expect(events.map(({ type, actor }) => [type, actor?.userId])).toEqual([
+      [`run.${outcome}`, worker.workspace.userId],
+    ])
   })
 
   it('has one event if D1 fails before, in or after the transaction that records it', async () => {

@@ -1,7 +1,6 @@
 /** Delivers the events that an endpoint has not got yet (docs/design.md, "Deliveries of events"). */
 import { v7 as newUuid } from 'uuid'
 import { eventValues } from '../../../access/events.ts'
-import { wake } from '../../../access/wake.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { runBatch } from '../../../db/statement.ts'
 import { DAY_MS, HOUR_MS } from '../../../durations.ts'
@@ -43,12 +42,12 @@ export async function deliverEvents(
       const slowUntil = new Date(Date.now() + SLOW_FOR_MS).toISOString()
       await runBatch(environment.DB, { markSlow }, { ...valuesOf(endpoint), slowUntil })
       const rest = sending.then(async (result) => {
-        const isBehind = await store(next, result, environment)
+        const isBehind = await store(environment.DB, next, result)
         if (isBehind) await environment.SLOW_RUNS.send({ endpoint, isSlow: true })
       })
       return context.waitUntil(rest.catch((error) => logFailure(endpoint.organizationId, error)))
     }
-    const isBehind = await store(next, await sending, environment)
+    const isBehind = await store(environment.DB, next, await sending)
     if (!isBehind) return
     // The messages of other endpoints come in between.
     if (isSlow || Date.now() - startedAt >= SLOW_MS) return void (await queue.send({ endpoint, isSlow }))
@@ -101,11 +100,11 @@ async function sendTaken(taken: Taken, environment: Environment): Promise<Result
 }
 
 /** @returns true if the endpoint can go on with the next message. */
-async function store(taken: Taken, { acceptedEnd, posted }: Result, environment: Environment): Promise<boolean> {
+async function store(database: D1Database, taken: Taken, { acceptedEnd, posted }: Result): Promise<boolean> {
   const now = new Date()
-  const { stored, disabled } = await runBatch(
-    environment.DB,
-    { stored: storeResult, disabled: recordDisabling },
+  const { stored } = await runBatch(
+    database,
+    { stored: storeResult, recordDisabling },
     {
       ...valuesOf(taken),
       ...eventValues(now.toISOString(), null),
@@ -116,7 +115,6 @@ async function store(taken: Taken, { acceptedEnd, posted }: Result, environment:
       ...stateAfter(taken, posted, now),
     },
   )
-  await wake(environment, disabled)
   return acceptedEnd !== null && stored[0]?.isBehind === 1
 }
 

@@ -119,8 +119,8 @@ export const selectMessage = unguarded([organizationId, endpointId, leaseId], ()
       apiKeyName: auditEvents.apiKeyName,
       userId: auditEvents.userId,
       requestId: auditEvents.requestId,
-      user: users.name,
-      project: projects.name,
+      user: sql<string | null>`${users.name}`.as('user'),
+      project: sql<string | null>`${projects.name}`.as('project'),
     })
     .from(eventEndpoints)
     .innerJoin(

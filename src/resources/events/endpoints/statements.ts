@@ -1,6 +1,6 @@
 /** The event endpoints of an organization, in SQL. No statement of an HTTP operation but the test selects what is sealed. */
 import { and, asc, count, eq, gt, isNotNull, isNull, lt, notExists, type SQL, sql } from 'drizzle-orm'
-import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../../access/events.ts'
+import { guardedChange, oneOf, recordedAfter, recordedBefore } from '../../../access/events.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { unrestrictedFor } from '../../../access/project.ts'
 import { now, number, numberOrNull, text, textOrNull } from '../../../db/parameters.ts'
@@ -163,8 +163,11 @@ const isEnabling = sql`coalesce(${enabled}, 0)`
 const isDisabling = sql`not coalesce(${enabled}, 1)`
 const recordedUpdate = recordedBefore(accessible, [changes, enabled], {
   ...ofEndpoint,
-  type: eventType(sql`case when ${isDisabling} and ${isNull(eventEndpoints.disabledAt)} then 'event-endpoint.disabled'
-    else 'event-endpoint.updated' end`),
+  type: oneOf(
+    ['event-endpoint.disabled', 'event-endpoint.updated'],
+    sql`case when ${isDisabling} and ${isNull(eventEndpoints.disabledAt)} then 'event-endpoint.disabled'
+    else 'event-endpoint.updated' end`,
+  ),
   name: changed('url'),
 })
 

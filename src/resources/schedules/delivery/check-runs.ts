@@ -1,7 +1,6 @@
 /** Checks the runs whose `checkAt` is over: `afterCheck` in run-transitions.ts says what becomes of them. */
 import { asc, isNotNull, lte, sql } from 'drizzle-orm'
 import { eventValues } from '../../../access/events.ts'
-import { wake } from '../../../access/wake.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { now } from '../../../db/parameters.ts'
 import { runEndpoints, runs, schedules } from '../../../db/schema.ts'
@@ -63,9 +62,9 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
     const checkable = failure ? toCheck.filter((run) => !sendable.includes(run)) : toCheck
     const found = checkable.map((run) => ({ ...run, ...afterCheck(run, values.now, leaseExpiresAt) }))
     const failed = found.filter(({ failure }) => failure !== null)
-    const stored = await runBatch(
+    ;({ toCheck } = await runBatch(
       DB,
-      { storeChecked, failures: recordFailures, pauses: recordPauses, pauseFailing, toCheck: selectToCheck },
+      { storeChecked, recordFailures, recordPauses, pauseFailing, toCheck: selectToCheck },
       {
         ...values,
         ...eventValues(values.now, null),
@@ -73,9 +72,7 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
         checked: checked.value(found),
         ...failuresOf(failed.map((run) => ({ ...run, error: run.lastError }))),
       },
-    )
-    await wake(queues, [...stored.failures, ...stored.pauses])
-    toCheck = stored.toCheck
+    ))
     if (failure) throw failure.error
   }
 }

@@ -4,7 +4,6 @@
  */
 import { and, eq, sql } from 'drizzle-orm'
 import { eventValues, recordedByService } from '../../../access/events.ts'
-import { wake } from '../../../access/wake.ts'
 import { parseKeyRing } from '../../../crypto/key-ring.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { now, text } from '../../../db/parameters.ts'
@@ -118,36 +117,24 @@ export async function deliverRuns(
     }),
   )
   const isInTime = await Promise.race([sending.then(() => true), scheduler.wait(SLOW_MS).then(() => false)])
-  if (isInTime) return record(environment, settled)
+  if (isInTime) return record(DB, settled)
 
   const answered = settled.splice(0)
   const unanswered = deliveries.filter(({ id }) => !answered.some((result) => result.id === id))
-  await record(environment, answered, unanswered)
-  const rest = sending.then(() => record(environment, settled))
+  await record(DB, answered, unanswered)
+  const rest = sending.then(() => record(DB, settled))
   if (isSlow) return rest
   const [{ organizationId } = { organizationId: '' }] = unanswered
   context.waitUntil(rest.catch((error) => logFailure(organizationId, error)))
 }
 
 /** @param slow the deliveries whose run endpoints are slow. */
-async function record(
-  environment: Environment,
-  sent: readonly Recorded[],
-  slow: readonly Delivery[] = [],
-): Promise<void> {
+async function record(database: D1Database, sent: readonly Recorded[], slow: readonly Delivery[] = []): Promise<void> {
   const now = new Date()
   const failed = sent.filter(({ status }) => status === 'failed')
-  const { failures, pauses, gone } = await runBatch(
-    environment.DB,
-    {
-      recordResults,
-      failures: recordFailures,
-      pauses: recordPauses,
-      pauseFailing,
-      gone: recordGone,
-      deleteGone,
-      markSlow,
-    },
+  await runBatch(
+    database,
+    { recordResults, recordFailures, recordPauses, pauseFailing, recordGone, deleteGone, markSlow },
     {
       now: now.toISOString(),
       ...eventValues(now.toISOString(), null),
@@ -159,7 +146,6 @@ async function record(
       slowEndpoints: slowEndpoints.value(slow),
     },
   )
-  await wake(environment, [...failures, ...pauses, ...gone])
 }
 
 function logFailure(organizationId: string, error: unknown): void {

@@ -460,7 +460,7 @@ describe('a run that a request created', () => {
     const path = `/v1/runs/${body.id}`
     const isDelivered = async () =>
       expect((await request('GET', path, { key })).body).toMatchObject({ status: 'delivered', attempts: 1 })
-    await vi.waitFor(isDelivered, { timeout: 20_000, interval: 50 })
+    await vi.waitFor(isDelivered, { timeout: 120_000, interval: 50 })
     const [received, ...others] = await receiver.received()
     expect(others).toEqual([])
     expect(JSON.parse(String(received?.body)).data).toMatchObject({
