@@ -39,6 +39,7 @@ export const events = withLimit(
 })
 
 const SERVICE = 'the service'
+const continuation = (cursor: unknown) => `To continue: --after ${printable(String(cursor))}`
 const nameOf = ({ resource: { name, id } }: WorkspaceEvent) => name ?? id
 
 const COLUMNS: Columns<WorkspaceEvent> = {
@@ -57,7 +58,7 @@ async function* eventsAfter(workspace: Workspace, filters: object, first: string
     yield* items
     after = nextCursor
     if (hasMore) continue
-    console.error(`To continue: --after ${printable(after)}`)
+    console.error(continuation(after))
     return
   }
 }
@@ -74,5 +75,5 @@ async function printFollowed(workspace: Workspace, output: OutputOptions, filter
     const user = actor?.userId ? ` (${actor.userId})` : ''
     return `${createdAt}  ${type.padEnd(28)} ${nameOf(event)}${project}, by ${actor?.apiKeyName ?? SERVICE}${user}`
   })
-  if (feed.cursor !== 'now') console.error(`To continue: --after ${printable(feed.cursor ?? '')}`)
+  if (feed.cursor !== 'now') console.error(continuation(feed.cursor))
 }

@@ -69,7 +69,7 @@ const HOSTILE = 'x\u001b[2J\u001b]0;t\u0007\r\nforged\u0085\u009b31m\u007f\u2028
 /** Whatever a response has to have. */
 const THING = {
   ...Object.fromEntries(
-    'id name path key projectId agentId status failure scheduledAt finishedAt message lastError cron runAt timezone nextRunAt enabledAt pausedReason createdAt updatedAt operation target apiKeyId userId lastUsedAt expiresAt token url version latestVersion at localTime sizeBytes claimId enc ciphertext organizationId filename sha256'
+    'id name path key projectId agentId status failure scheduledAt finishedAt message lastError cron runAt timezone nextRunAt enabledAt pausedReason createdAt updatedAt type apiKeyId userId lastUsedAt expiresAt token url version latestVersion at localTime sizeBytes claimId enc ciphertext organizationId filename sha256'
       .split(' ')
       .map((name) => [name, HOSTILE]),
   ),
@@ -77,6 +77,9 @@ const THING = {
   projectIds: [HOSTILE],
   keys: [HOSTILE],
   isCurrent: true,
+  resource: { type: HOSTILE, id: HOSTILE, path: HOSTILE, name: HOSTILE },
+  actor: { apiKeyId: HOSTILE, apiKeyName: HOSTILE, userId: HOSTILE },
+  hasMore: false,
   scheduleName: HOSTILE,
   lastAttempts: [{ startedAt: HOSTILE, status: HOSTILE, milliseconds: HOSTILE, error: HOSTILE }],
   claim: { apiKeyId: HOSTILE, apiKeyName: HOSTILE, leaseExpiresAt: HOSTILE },

@@ -21,7 +21,7 @@ function problemOfType(type: string) {
   if (PATTERNS.includes(type)) return undefined
   const meant = closest(type, PATTERNS)
   const problem = { wrong: `has the unknown type ${describeSent(type)}`, allowed: ALLOWED_TYPES }
-  return meant === undefined ? problem : { ...problem, advice: `Did you mean ${meant}?` }
+  return meant === undefined ? problem : { ...problem, advice: `Did you mean ${JSON.stringify(meant)}?` }
 }
 
 /** A type, or `skill.*`. */

@@ -181,8 +181,8 @@ describe('the filters of audit events', () => {
 
   it.each([
     ['types=', 'types has the unknown type ""'],
-    ['types=skills.created', 'Did you mean skill.created?'],
-    ['types=skill.*,skill.create', 'Did you mean skill.created?'],
+    ['types=skills.created', 'Did you mean "skill.created"?'],
+    ['types=skill.*,skill.create', 'Did you mean "skill.created"?'],
     ['types=*', 'types has the unknown type "*"'],
     [`types=${Array(51).fill('skill.created').join()}`, 'types has too many types'],
     ['resource=website', 'resource names no resource'],
