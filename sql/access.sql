@@ -42,7 +42,6 @@ where
 select
   "eventEndpoints"."organizationId" as "organizationId",
   "eventEndpoints"."id" as "id",
-  "eventEndpoints"."types",
   coalesce("eventEndpoints"."slowUntil" > :now, 0) as "isSlow"
 from
   "apiKeys"
@@ -69,5 +68,33 @@ where
     and (
       "eventEndpoints"."leaseId" is null
       or "eventEndpoints"."leaseExpiresAt" <= :now
+    )
+    and exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."requestId" = :event.requestId
+          and (
+            (
+              "eventEndpoints"."types" is null
+              or (
+                instr("eventEndpoints"."types", '"' || "recorded"."type" || '"') > 0
+                or instr(
+                  "eventEndpoints"."types",
+                  '"' || substr("recorded"."type", 1, instr("recorded"."type", '.')) || '*' || '"'
+                ) > 0
+              )
+            )
+            and (
+              "eventEndpoints"."projectId" is null
+              or "recorded"."projectId" = "eventEndpoints"."projectId"
+            )
+          )
+        )
     )
   );

@@ -613,7 +613,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -983,7 +983,7 @@ where
     )
     and changes() > 0
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -1136,7 +1136,7 @@ where
     )
     and changes() > 0
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -1358,7 +1358,7 @@ where
     )
     and changes() > 0
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -1849,7 +1849,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -2038,7 +2038,7 @@ where
     )
     and :overlapEndsAt <= :now
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -2164,7 +2164,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1

@@ -34,8 +34,11 @@ set
   "slowUntil" = :slowUntil
 where
   (
-    "eventEndpoints"."organizationId" = :organizationId
-    and "eventEndpoints"."id" = :endpointId
+    (
+      "eventEndpoints"."organizationId" = :organizationId
+      and "eventEndpoints"."id" = :endpointId
+    )
+    and "eventEndpoints"."updatedAt" = :takenUpdatedAt
   );
 
 -- recordDisabling
@@ -119,46 +122,26 @@ where
     )
     and (
       "eventEndpoints"."messageEnd" is not null
-      or (
-        exists (
+      or coalesce(
+        (
           select
-            1
-          from
-            (
-              select
-                "sequence",
-                "type",
-                "projectId"
-              from
-                "auditEvents"
-              where
-                (
-                  "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
-                  and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
-                )
-              order by
-                "auditEvents"."sequence" asc
-              limit
-                + 1000
-            ) "near"
-          where
-            (
+            max(
               (
-                "eventEndpoints"."types" is null
-                or (
-                  instr("eventEndpoints"."types", '"' || "near"."type" || '"') > 0
-                  or instr("eventEndpoints"."types", '"' || substr("near"."type", 1, instr("near"."type", '.')) || '*' || '"') > 0
+                (
+                  "eventEndpoints"."types" is null
+                  or (
+                    instr("eventEndpoints"."types", '"' || "near"."type" || '"') > 0
+                    or instr("eventEndpoints"."types", '"' || substr("near"."type", 1, instr("near"."type", '.')) || '*' || '"') > 0
+                  )
                 )
-              )
-              and (
-                "eventEndpoints"."projectId" is null
-                or "near"."projectId" = "eventEndpoints"."projectId"
+                and (
+                  "eventEndpoints"."projectId" is null
+                  or "near"."projectId" = "eventEndpoints"."projectId"
+                )
               )
             )
-        )
-        or (
-          select
-            count(*)
+            or count(*) = 1000
+            or min("near"."sequence") <= :dayAgo
           from
             (
               select
@@ -177,30 +160,9 @@ where
               limit
                 + 1000
             ) "near"
-        ) = 1000
+        ),
+        0
       )
-      or (
-        select
-          min("near"."sequence")
-        from
-          (
-            select
-              "sequence",
-              "type",
-              "projectId"
-            from
-              "auditEvents"
-            where
-              (
-                "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
-                and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
-              )
-            order by
-              "auditEvents"."sequence" asc
-            limit
-              + 1000
-          ) "near"
-      ) <= :dayAgo
     )
   )
 limit
@@ -280,37 +242,45 @@ order by
 update "eventEndpoints"
 set
   "deliveredSequence" = case
-    when (
-      :acceptedEnd is not null
-      and "eventEndpoints"."messageId" = :messageId
-    ) then :acceptedEnd
+    when "eventEndpoints"."messageId" = :acceptedMessageId then "eventEndpoints"."messageEnd"
     else "eventEndpoints"."deliveredSequence"
   end,
   "messageId" = case
-    when not coalesce(
-      (
-        :acceptedEnd is not null
-        and "eventEndpoints"."messageId" = :messageId
-      ),
-      0
-    ) then "eventEndpoints"."messageId"
+    when "eventEndpoints"."messageId" = :acceptedMessageId then null
+    else "eventEndpoints"."messageId"
   end,
   "messageEnd" = case
-    when not coalesce(
-      (
-        :acceptedEnd is not null
-        and "eventEndpoints"."messageId" = :messageId
-      ),
-      0
-    ) then "eventEndpoints"."messageEnd"
+    when "eventEndpoints"."messageId" = :acceptedMessageId then null
+    else "eventEndpoints"."messageEnd"
   end,
   "leaseId" = null,
   "leaseExpiresAt" = null,
-  "failures" = cast(:failures as integer),
-  "failingSince" = :failingSince,
-  "nextAttemptAt" = :nextAttemptAt,
-  "disabledAt" = coalesce("eventEndpoints"."disabledAt", :disabledAt),
-  "disabledReason" = coalesce("eventEndpoints"."disabledReason", :disabledReason),
+  "failures" = case
+    when "eventEndpoints"."updatedAt" = :takenUpdatedAt then cast(:failures as integer)
+    else "eventEndpoints"."failures"
+  end,
+  "failingSince" = case
+    when "eventEndpoints"."updatedAt" = :takenUpdatedAt then :failingSince
+    else "eventEndpoints"."failingSince"
+  end,
+  "nextAttemptAt" = case
+    when "eventEndpoints"."updatedAt" = :takenUpdatedAt then :nextAttemptAt
+    else "eventEndpoints"."nextAttemptAt"
+  end,
+  "disabledAt" = coalesce(
+    "eventEndpoints"."disabledAt",
+    case
+      when "eventEndpoints"."updatedAt" = :takenUpdatedAt then :disabledAt
+      else null
+    end
+  ),
+  "disabledReason" = coalesce(
+    "eventEndpoints"."disabledReason",
+    case
+      when "eventEndpoints"."updatedAt" = :takenUpdatedAt then :disabledReason
+      else null
+    end
+  ),
   "lastAttempts" = case
     when :attempt is null then "eventEndpoints"."lastAttempts"
     else json_remove('[' || :attempt || coalesce(',' || substr("eventEndpoints"."lastAttempts", 2), ']'), '$[10]')
@@ -324,66 +294,50 @@ where
     and "eventEndpoints"."leaseId" = :leaseId
   )
 returning
-  (
-    exists (
-      select
-        1
-      from
-        (
-          select
-            "sequence",
-            "type",
-            "projectId"
-          from
-            "auditEvents"
-          where
+  case
+    when :acceptedMessageId is null then 0
+    else coalesce(
+      (
+        select
+          max(
             (
-              "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
-              and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+              (
+                "eventEndpoints"."types" is null
+                or (
+                  instr("eventEndpoints"."types", '"' || "near"."type" || '"') > 0
+                  or instr("eventEndpoints"."types", '"' || substr("near"."type", 1, instr("near"."type", '.')) || '*' || '"') > 0
+                )
+              )
+              and (
+                "eventEndpoints"."projectId" is null
+                or "near"."projectId" = "eventEndpoints"."projectId"
+              )
             )
-          order by
-            "auditEvents"."sequence" asc
-          limit
-            + 1000
-        ) "near"
-      where
-        (
+          )
+          or count(*) = 1000
+          or false
+        from
           (
-            "eventEndpoints"."types" is null
-            or (
-              instr("eventEndpoints"."types", '"' || "near"."type" || '"') > 0
-              or instr("eventEndpoints"."types", '"' || substr("near"."type", 1, instr("near"."type", '.')) || '*' || '"') > 0
-            )
-          )
-          and (
-            "eventEndpoints"."projectId" is null
-            or "near"."projectId" = "eventEndpoints"."projectId"
-          )
-        )
+            select
+              "sequence",
+              "type",
+              "projectId"
+            from
+              "auditEvents"
+            where
+              (
+                "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+                and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+              )
+            order by
+              "auditEvents"."sequence" asc
+            limit
+              + 1000
+          ) "near"
+      ),
+      0
     )
-    or (
-      select
-        count(*)
-      from
-        (
-          select
-            "sequence",
-            "type",
-            "projectId"
-          from
-            "auditEvents"
-          where
-            (
-              "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
-              and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
-            )
-          order by
-            "auditEvents"."sequence" asc
-          limit
-            + 1000
-        ) "near"
-    ) = 1000
-  ) as "isBehind";
+  end as "isBehind";
 
 -- take
 update "eventEndpoints"
@@ -393,7 +347,45 @@ set
     "eventEndpoints"."messageEnd",
     (
       select
-        max("sequence")
+        case
+          when count(*) < (
+            select
+              case
+                when not "batch" then 1
+                when "format" = 'text' then 20
+                else 100
+              end
+            from
+              "eventEndpoints" "sized"
+            where
+              (
+                "sized"."organizationId" = :organizationId
+                and "sized"."id" = :endpointId
+              )
+          ) then (
+            select
+              max("examined"."sequence")
+            from
+              (
+                select
+                  "sequence",
+                  "type",
+                  "projectId"
+                from
+                  "auditEvents"
+                where
+                  (
+                    "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+                    and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+                  )
+                order by
+                  "auditEvents"."sequence" asc
+                limit
+                  + 2500
+              ) "examined"
+          )
+          else max("sequence")
+        end
       from
         (
           select
@@ -472,6 +464,17 @@ where
       )
     )
     and (
+      "eventEndpoints"."messageEnd" is not null
+      or "eventEndpoints"."deliveredSequence" < (
+        select
+          max("sequence")
+        from
+          "auditEvents"
+        where
+          "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+      )
+    )
+    and (
       :isSlow
       or not coalesce("eventEndpoints"."slowUntil" > :now, 0)
     )
@@ -486,31 +489,9 @@ returning
     when "previousExpiresAt" > :now then "previousSealedSecret"
   end as "previousSealedSecret",
   "messageId" as "messageId",
-  "messageEnd",
+  "messageEnd" as "messageEnd",
   "failures",
   "failingSince",
-  (
-    select
-      max("sequence")
-    from
-      (
-        select
-          "sequence",
-          "type",
-          "projectId"
-        from
-          "auditEvents"
-        where
-          (
-            "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
-            and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
-          )
-        order by
-          "auditEvents"."sequence" asc
-        limit
-          + 2500
-      ) "examined"
-  ) as "examinedEnd",
   (
     select
       max("sequence")
@@ -518,7 +499,8 @@ returning
       "auditEvents"
     where
       "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
-  ) as "end";
+  ) as "end",
+  "updatedAt";
 
 -- src/resources/schedules/delivery/check-runs.ts
 

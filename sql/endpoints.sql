@@ -158,7 +158,7 @@ where
       and ("apiKeys"."projectIds" is null)
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -335,7 +335,7 @@ where
     )
     and changes() > 0
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -439,7 +439,7 @@ where
       and ("apiKeys"."projectIds" is null)
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -597,7 +597,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -807,7 +807,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -913,7 +913,9 @@ select
   ) as "behindSince",
   "eventEndpoints"."lastAttempts",
   "eventEndpoints"."failingSince",
-  "eventEndpoints"."nextAttemptAt",
+  case
+    when "eventEndpoints"."disabledAt" is null then "eventEndpoints"."nextAttemptAt"
+  end as "nextAttemptAt",
   "eventEndpoints"."disabledAt",
   "eventEndpoints"."disabledReason",
   case
@@ -1033,7 +1035,9 @@ select
   ) as "behindSince",
   "eventEndpoints"."lastAttempts",
   "eventEndpoints"."failingSince",
-  "eventEndpoints"."nextAttemptAt",
+  case
+    when "eventEndpoints"."disabledAt" is null then "eventEndpoints"."nextAttemptAt"
+  end as "nextAttemptAt",
   "eventEndpoints"."disabledAt",
   "eventEndpoints"."disabledReason",
   case
@@ -1154,7 +1158,9 @@ select
   ) as "behindSince",
   "eventEndpoints"."lastAttempts",
   "eventEndpoints"."failingSince",
-  "eventEndpoints"."nextAttemptAt",
+  case
+    when "eventEndpoints"."disabledAt" is null then "eventEndpoints"."nextAttemptAt"
+  end as "nextAttemptAt",
   "eventEndpoints"."disabledAt",
   "eventEndpoints"."disabledReason",
   case
@@ -1380,7 +1386,7 @@ where
       and ("apiKeys"."projectIds" is null)
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1

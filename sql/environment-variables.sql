@@ -178,7 +178,7 @@ where
     )
     and changes() > 0
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -535,7 +535,7 @@ where
     )
     and changes() > 0
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -724,7 +724,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1

@@ -254,6 +254,77 @@ on conflict ("lastTick"."id") do update
 set
   "scheduledAt" = max("lastTick"."scheduledAt", excluded."scheduledAt");
 
+-- recordUncomputable
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "schedules"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "schedules"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "schedules"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'schedule.paused' as "type",
+  "schedules"."id" as "resourceId",
+  case "schedules"."parentType"
+    when 'agent' then "schedules"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "schedules"."parentType"
+    when 'project' then "schedules"."parentId"
+  end as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  json_each(:firings) as "firings"
+  inner join "schedules" on (
+    (
+      (
+        (
+          "schedules"."organizationId" = ("firings".value ->> 'organizationId')
+          and "schedules"."id" = ("firings".value ->> 'id')
+          and "schedules"."timezone" = ("firings".value ->> 'timezone')
+        )
+        and "schedules"."cron" is ("firings".value ->> 'cron')
+        and "schedules"."runAt" is ("firings".value ->> 'runAt')
+      )
+      and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
+    )
+    and (
+      "schedules"."enabledAt" is not null
+      and "schedules"."cron" is not null
+      and ("firings".value ->> 'nextRunAt') is null
+    )
+  );
+
 -- selectDue
 select
   "schedules"."organizationId",
@@ -614,6 +685,78 @@ where
   );
 
 -- src/resources/schedules/firing/refresh-next-runs.ts
+
+-- recordPaused
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "schedules"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "schedules"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "schedules"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'schedule.paused' as "type",
+  "schedules"."id" as "resourceId",
+  case "schedules"."parentType"
+    when 'agent' then "schedules"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "schedules"."parentType"
+    when 'project' then "schedules"."parentId"
+  end as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  json_each(:refreshed) as "refreshed"
+  inner join "schedules" on (
+    (
+      (
+        (
+          "schedules"."organizationId" = ("refreshed".value ->> 'organizationId')
+          and "schedules"."id" = ("refreshed".value ->> 'id')
+          and "schedules"."timezone" = ("refreshed".value ->> 'timezone')
+        )
+        and "schedules"."cron" is ("refreshed".value ->> 'cron')
+        and "schedules"."runAt" is ("refreshed".value ->> 'runAt')
+      )
+      and "schedules"."enabledAt" = ("refreshed".value ->> 'enabledAt')
+      and "schedules"."nextRunAt" is ("refreshed".value ->> 'nextRunAt')
+    )
+    and (
+      "schedules"."enabledAt" is not null
+      and "schedules"."cron" is not null
+      and ("refreshed".value ->> 'newNextRunAt') is null
+    )
+  );
 
 -- selectPage
 select

@@ -242,7 +242,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -641,7 +641,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -874,7 +874,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -1162,7 +1162,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -1660,7 +1660,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -1921,7 +1921,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -2292,7 +2292,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -2929,7 +2929,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -3300,7 +3300,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -3937,7 +3937,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -4195,7 +4195,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -4802,7 +4802,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -4948,7 +4948,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1

@@ -260,7 +260,7 @@ where
     )
     and changes() > 0
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -436,7 +436,7 @@ where
     )
     and changes() > 0
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1

@@ -277,7 +277,7 @@ where
     and (
       "runs"."status" = 'pending'
       and (
-        :caller.attempt = 1
+        not :event.isRepeatable
         or not exists (
           select
             1
@@ -732,7 +732,7 @@ where
     )
     and changes() > 0
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -1450,7 +1450,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -1851,7 +1851,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -2319,7 +2319,7 @@ where
     and (
       "runs"."status" in ('pending', 'delivered')
       and (
-        :caller.attempt = 1
+        not :event.isRepeatable
         or not exists (
           select
             1
@@ -2785,7 +2785,7 @@ where
     )
     and changes() > 0
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -3402,7 +3402,7 @@ where
     )
     and changes() > 0
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -3845,7 +3845,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1

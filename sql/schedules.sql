@@ -865,7 +865,7 @@ where
     )
     and changes() > 0
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -1306,7 +1306,7 @@ where
         )
       )
       and (
-        :caller.attempt = 1
+        not :event.isRepeatable
         or not exists (
           select
             1
@@ -1823,7 +1823,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -2028,7 +2028,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -2245,7 +2245,7 @@ where
     )
     and changes() > 0
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -2720,7 +2720,7 @@ where
         )
       )
       and (
-        :caller.attempt = 1
+        not :event.isRepeatable
         or not exists (
           select
             1
@@ -3306,7 +3306,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -3544,7 +3544,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1

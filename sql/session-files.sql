@@ -643,7 +643,7 @@ where
       and ("projects"."archivedAt" is null)
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -986,7 +986,7 @@ where
       and ("orphanedObjects"."objectKey" is not null)
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1

@@ -884,7 +884,7 @@ where
       )
     )
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -1169,7 +1169,7 @@ where
     )
     and changes() > 0
     and (
-      :caller.attempt = 1
+      not :event.isRepeatable
       or not exists (
         select
           1
@@ -1441,7 +1441,7 @@ where
     and (
       "skills"."version" <> cast(:version as integer)
       and (
-        :caller.attempt = 1
+        not :event.isRepeatable
         or not exists (
           select
             1
@@ -2505,7 +2505,7 @@ where
     and (
       "skillVersions"."files" is not :files
       and (
-        :caller.attempt = 1
+        not :event.isRepeatable
         or not exists (
           select
             1

@@ -3,6 +3,7 @@ import { Option } from '@commander-js/extra-typings'
 import type { Workspace, WorkspaceEvent } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
 import { describe, given, withLimit } from './command.ts'
+import { eventEndpoints } from './event-endpoints.ts'
 import { type Columns, type OutputOptions, printEach, printList } from './output.ts'
 import { connect, pageSize } from './service.ts'
 
@@ -77,3 +78,5 @@ async function printFollowed(workspace: Workspace, output: OutputOptions, filter
   })
   if (feed.cursor !== 'now') console.error(continuation(feed.cursor))
 }
+
+events.enablePositionalOptions().addCommand(eventEndpoints)

@@ -181,7 +181,7 @@ export class Caller {
     const bound = { ...values, ...this.#guardValues() }
     for (let attempt = 1; ; attempt++) {
       try {
-        return await runBatch(this.#database, steps, { ...bound, 'caller.attempt': attempt })
+        return await runBatch(this.#database, steps, bound)
       } catch (error) {
         if (!isRepeatable || attempt === MAX_ATTEMPTS || !isTransient(error)) throw error
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * attempt * (1 + Math.random())))

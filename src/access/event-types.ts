@@ -107,6 +107,7 @@ export function resourceOf(type: EventType): EventResource {
 
 /** The path of the resource of an event, from `/v1/`. */
 export function pathOfResource(type: EventType, resource: Named): string {
-  const segments = PATHS[resourceOf(type)](resource)
+  // After a rollback, there may be types of a later version.
+  const segments = PATHS[resourceOf(type)]?.(resource) ?? []
   return `/v1/${segments.map((segment) => encodeURIComponent(segment ?? '')).join('/')}`
 }

@@ -18,23 +18,28 @@ export const SEQUENCES_PER_MS = 1024
 
 /** Bound for every request (request-context.ts). No field of a contract can have these names (http/endpoint.ts). */
 const eventId = text('event.id')
-const firstSequence = number('event.firstSequence')
-const requestId = textOrNull('event.requestId')
-/** How many times the batch of the request was tried, with this time (caller.ts). */
-const attempt = number('caller.attempt')
+export const firstSequence = number('event.firstSequence')
+export const requestId = textOrNull('event.requestId')
+/** 1 if the batch may be tried again after its response was lost. Attempts may arrive in another order. */
+const isRepeatable = number('event.isRepeatable')
 
-/** The values of the statements that record events. @param instant of the request or of the tick. */
-export function eventValues(instant: string, requestId: string | null) {
+/**
+ * The values of the statements that record events.
+ * @param instant of the request or of the tick.
+ * @param request null for what the service does by itself.
+ */
+export function eventValues(instant: string, request: { requestId: string; isRepeatable: boolean } | null) {
   return {
     'event.id': newUuid(),
     'event.firstSequence': Date.parse(instant) * SEQUENCES_PER_MS,
-    'event.requestId': requestId,
+    'event.requestId': request?.requestId ?? null,
+    'event.isRepeatable': Number(request?.isRepeatable ?? false),
   }
 }
 
 /** What an event is about, in SQL. No value and no content of a request. */
 interface EventFields {
-  readonly type: EventType | ChosenType
+  readonly type: EventType | SQL<EventType>
   readonly id: SQLWrapper
   /** See event-types.ts. */
   readonly parentId?: SQLWrapper | undefined
@@ -42,21 +47,15 @@ interface EventFields {
   readonly projectId?: SQLWrapper | undefined
 }
 
-/** A type that depends on what the change finds. */
-interface ChosenType {
-  readonly among: readonly EventType[]
-  readonly sql: SQL
-}
-
-/** @param sql one of the types. */
-export const oneOf = (among: readonly EventType[], sql: SQL): ChosenType => ({ among, sql })
+/** The type of an event that depends on what the change finds. */
+export const eventType = (type: SQL) => type as SQL<EventType>
 
 const literal = (text: string) => sql.raw(`'${text}'`)
 
 /** The type of an event of a PUT: `created` if there is no row yet. @param id of the row. */
-export function createdOrUpdated(resource: ResourceOf<'updated'>, id: SQLWrapper): ChosenType {
-  const [created, updated] = [`${resource}.created`, `${resource}.updated`] as const
-  return oneOf([created, updated], sql`case when ${isNull(id)} then ${literal(created)} else ${literal(updated)} end`)
+export function createdOrUpdated(resource: ResourceOf<'updated'>, id: SQLWrapper): SQL<EventType> {
+  const [created, updated] = [literal(`${resource}.created`), literal(`${resource}.updated`)]
+  return eventType(sql`case when ${isNull(id)} then ${created} else ${updated} end`)
 }
 
 const last = alias(auditEvents, 'last')
@@ -80,7 +79,7 @@ function eventRow(
     organizationId,
     sequence: sql`max(${firstSequence}, coalesce(${lastSequence}, 0) + 1) + ${position}`,
     id: newId,
-    type: typeof type === 'string' ? literal(type) : type.sql,
+    type: typeof type === 'string' ? literal(type) : type,
     resourceId: id,
     ...(parentId && { parentId }),
     ...(name && { resourceName: name }),
@@ -109,9 +108,9 @@ function idOf(part: Part, position: SQL): SQL {
 
 const recorded = alias(auditEvents, 'recorded')
 
-/** False if an earlier attempt of the request was committed, although its response was lost. */
+/** False if another attempt of the request was committed, although its response was lost. */
 const isNotRecorded = (part: Part) =>
-  sql`(${attempt} = 1 or ${notExists(
+  sql`(not ${isRepeatable} or ${notExists(
     query
       .select({ one: sql`1` })
       .from(recorded)
@@ -133,18 +132,13 @@ const callersRow = (fields: EventFields, part: Part, position: SQL, actor = call
 
 /** A statement that records events. */
 export interface Recording<P extends Parameter = Parameter> extends Statement<unknown, P> {
-  /** The types that its events can have. */
-  readonly types: readonly EventType[]
+  readonly isRecording: true
   /** True if it runs before the change. */
   readonly isBefore: boolean
 }
 
-function recording<P extends Parameter>(
-  { type }: EventFields,
-  statement: Statement<unknown, P>,
-  isBefore: boolean,
-): Recording<P> {
-  return Object.assign(statement, { types: typeof type === 'string' ? [type] : type.among, isBefore })
+function recording<P extends Parameter>(statement: Statement<unknown, P>, isBefore: boolean): Recording<P> {
+  return Object.assign(statement, { isRecording: true as const, isBefore })
 }
 
 /** The guard before the change, which may have revoked or ended the caller's own key. */
@@ -185,7 +179,7 @@ export function recordedAfter<const Own extends readonly Parameter[]>(
     if (join) rows.innerJoin(join.table, join.on)
     return query.insert(auditEvents).select(rows.where(and(mightAct, sql`changes() > 0`, isNotRecorded(part))))
   })
-  return recording(fields, statement, false)
+  return recording(statement, false)
 }
 
 /** The rows that a change begins from: one if its guard holds. */
@@ -201,7 +195,7 @@ function recordedFrom<P extends Parameter, const Own extends readonly Parameter[
   fields: EventFields,
 ): Recording<P | Own[number]> {
   const build = () => query.insert(auditEvents).select(rows(callersRow(fields, part, position), isNotRecorded(part)))
-  return recording(fields, guarded({ takes }, parameters, build), true)
+  return recording(guarded({ takes }, parameters, build), true)
 }
 
 /**
@@ -270,5 +264,5 @@ export function recordedByService<const Own extends readonly Parameter[]>(
   const position = sql`row_number() over (partition by ${fields.organizationId}) - 1`
   const build = () =>
     query.insert(auditEvents).select(rows(eventRow(fields, fields.organizationId, newId, position, {})))
-  return recording(fields, unguarded([...parameters, ...SERVICE_PARAMETERS], build), false)
+  return recording(unguarded([...parameters, ...SERVICE_PARAMETERS], build), false)
 }

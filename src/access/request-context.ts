@@ -102,15 +102,15 @@ export class RequestContext {
     values: ValuesOf<P | ParameterOf<Unwrapped<S[keyof S]>>>,
   ): Promise<Results<Check, S>> {
     const named = Object.entries(steps).flatMap(([name, step]) => withRecording(name, statementsOf(step)))
-    const types = named.flatMap(([, statements]) => statements.flatMap((each) => ('types' in each ? each.types : [])))
+    const isRecorded = named.some(([, statements]) => statements.some((statement) => 'isRecording' in statement))
     const { result, rows } = await this.caller.runChecked(
       preconditions.check,
-      { ...Object.fromEntries(named), ...(types.length > 0 && { 'event.endpoints': selectWakeable }) },
-      { ...(values as Values), ...this.#quotas, ...eventValues(this.now, this.#request.requestId) },
+      { ...Object.fromEntries(named), ...(isRecorded && { 'event.endpoints': selectWakeable }) },
+      { ...(values as Values), ...this.#quotas, ...eventValues(this.now, this.#request) },
       this.#request.isRepeatable,
     )
     const endpoints = (rows['event.endpoints'] ?? []) as RowOf<typeof selectWakeable>[]
-    if (endpoints.length > 0) this.caller.waitUntil(wake(this.environment, endpoints, types))
+    if (endpoints.length > 0) this.caller.waitUntil(wake(this.environment, endpoints))
     const results = Object.entries(steps).map(([name, step]) => {
       if (!('one' in step)) return [name, rows[name]]
       const [row] = rows[name] ?? []

@@ -1,19 +1,21 @@
-/** Hints that an event endpoint may have something to deliver. The tick finds what a lost hint would have found. */
-import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
+/** Hints that an event endpoint has something to deliver. The tick finds what a lost hint would have found. */
+import { and, eq, exists, gte, isNull, lte, or, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { now } from '../db/parameters.ts'
-import { apiKeys, eventEndpoints } from '../db/schema.ts'
+import { apiKeys, auditEvents, eventEndpoints } from '../db/schema.ts'
 import { guarded, query, type RowOf } from '../db/statement.ts'
 import type { Environment } from '../environment.ts'
-import type { EventType } from './event-types.ts'
-import { mightAct } from './events.ts'
+import { firstSequence, mightAct, requestId } from './events.ts'
+import { isWantedBy } from './wanted.ts'
 
-/** The endpoints of the organization that are neither disabled nor failing nor sending, after a change. */
+const recorded = alias(auditEvents, 'recorded')
+
+/** The endpoints that want an event of the request and are neither disabled nor failing nor sending. */
 export const selectWakeable = guarded({ takes: [] }, [], () =>
   query
     .select({
       organizationId: sql<string>`${eventEndpoints.organizationId}`.as('organizationId'),
       id: sql<string>`${eventEndpoints.id}`.as('id'),
-      types: eventEndpoints.types,
       isSlow: sql<0 | 1>`coalesce(${eventEndpoints.slowUntil} > ${now}, 0)`.as('isSlow'),
     })
     .from(apiKeys)
@@ -25,27 +27,30 @@ export const selectWakeable = guarded({ takes: [] }, [], () =>
         isNull(eventEndpoints.nextAttemptAt),
         // Who sends looks for more when it gives the lease back. Batches do not overlap, so it finds this event.
         or(isNull(eventEndpoints.leaseId), lte(eventEndpoints.leaseExpiresAt, now)),
+        exists(
+          query
+            .select({ one: sql`1` })
+            .from(recorded)
+            .where(
+              and(
+                eq(recorded.organizationId, apiKeys.organizationId),
+                gte(recorded.sequence, firstSequence),
+                eq(recorded.requestId, requestId),
+                isWantedBy(recorded),
+              ),
+            ),
+        ),
       ),
     ),
 )
 
-/** `skill.*` is every type of the resource. */
-const matches = (pattern: string, type: EventType) =>
-  pattern.endsWith('.*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern
-
-/**
- * Has the endpoints that want one of the types look for their events.
- * @param types that may have been recorded.
- */
+/** Has the endpoints look for their events. */
 export async function wake(
   { RUNS, SLOW_RUNS }: Pick<Environment, 'RUNS' | 'SLOW_RUNS'>,
   endpoints: readonly RowOf<typeof selectWakeable>[],
-  types: readonly EventType[],
 ): Promise<void> {
-  for (const { organizationId, id, types: wanted, isSlow } of endpoints) {
-    const patterns: readonly string[] | null = wanted && JSON.parse(wanted)
-    if (patterns && !types.some((type) => patterns.some((pattern) => matches(pattern, type)))) continue
-    const message = { endpoint: { organizationId, id }, isSlow: isSlow === 1 }
-    await (message.isSlow ? SLOW_RUNS : RUNS).send(message)
+  for (const { organizationId, id, isSlow } of endpoints) {
+    const queue = isSlow ? SLOW_RUNS : RUNS
+    await queue.send({ endpoint: { organizationId, id }, isSlow: isSlow === 1 })
   }
 }

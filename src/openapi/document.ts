@@ -15,7 +15,7 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { docs } from '../http/fields.ts'
 import { TOO_MANY_REQUESTS, UNAUTHORIZED } from '../http/statuses.ts'
 import { commonVariants, shareVariants } from './share.ts'
-import { scheduleRunWebhook } from './webhook.ts'
+import { eventsWebhook, scheduleRunWebhook } from './webhook.ts'
 
 const error = z
   .strictObject({
@@ -189,7 +189,7 @@ function describe(operations: readonly Endpoint[]) {
       security: [{ apiKey: [] }],
       tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       paths,
-      webhooks: { scheduleRun: scheduleRunWebhook },
+      webhooks: { scheduleRun: scheduleRunWebhook, events: eventsWebhook },
       components: {
         securitySchemes: {
           apiKey: {

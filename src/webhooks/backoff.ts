@@ -7,10 +7,16 @@ const PAUSES_MS = [1, 5, 15, 60, 180].map((minutes) => minutes * MINUTE_MS)
 /** Each pause grows by a random share of up to this, so that what failed together is not retried together. */
 const JITTER = 0.2
 
-/** @param attempts how many have failed. @returns undefined after the last pause. */
-export function pauseAfter(attempts: number, random = Math.random()): number | undefined {
-  const pauseMs = PAUSES_MS[attempts - 1]
-  return pauseMs === undefined ? undefined : Math.round(pauseMs * (1 + JITTER * random))
+/**
+ * @param attempts how many have failed.
+ * @param lastMs the pause after those of the list.
+ * @returns undefined without a pause.
+ */
+export function pauseAfter(attempts: number): number | undefined
+export function pauseAfter(attempts: number, lastMs: number): number
+export function pauseAfter(attempts: number, lastMs?: number): number | undefined {
+  const pauseMs = PAUSES_MS[attempts - 1] ?? lastMs
+  return pauseMs === undefined ? undefined : Math.round(pauseMs * (1 + JITTER * Math.random()))
 }
 
 const MAX_RETRY_AFTER_MS = 6 * HOUR_MS

@@ -1,17 +1,22 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { pauseAfter, retryAfterMs } from '../../src/webhooks/backoff.ts'
 
-describe('pauseAfter', () => {
-  const seconds = (attempts: number, random: number) => Number(pauseAfter(attempts, random)) / 1000
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
-  it('pauses longer after each attempt, with up to a fifth more at random', () => {
-    expect([1, 2, 3, 4, 5].map((attempts) => seconds(attempts, 0))).toEqual([60, 300, 900, 3600, 10_800])
-    expect([1, 2, 3, 4, 5].map((attempts) => seconds(attempts, 0.5))).toEqual([66, 330, 990, 3960, 11_880])
-    expect([1, 2, 3, 4, 5].map((attempts) => seconds(attempts, 1))).toEqual([72, 360, 1080, 4320, 12_960])
+describe('pauseAfter', () => {
+  it.each([
+    [0, [60, 300, 900, 3600, 10_800, 21_600]],
+    [0.5, [66, 330, 990, 3960, 11_880, 23_760]],
+    [1, [72, 360, 1080, 4320, 12_960, 25_920]],
+  ])('pauses longer after each attempt, with up to a fifth more at random: %d', (random, seconds) => {
+    vi.spyOn(Math, 'random').mockReturnValue(random)
+    expect([1, 2, 3, 4, 5, 6].map((attempts) => pauseAfter(attempts, 21_600_000) / 1000)).toEqual(seconds)
   })
 
   it.each([6, 7, 100])('is none after attempt %i', (attempts) => {
-    expect(pauseAfter(attempts, 0.5)).toBeUndefined()
+    expect(pauseAfter(attempts)).toBeUndefined()
   })
 })
 

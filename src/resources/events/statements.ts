@@ -18,13 +18,13 @@ import {
 import { callersProjectIds } from '../../access/guard.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
+import { hasType } from '../../access/wanted.ts'
 import { number, type Parameter, rowLimit, textOrNull } from '../../db/parameters.ts'
 import { equalsIfGiven } from '../../db/rows.ts'
 import { apiKeys, auditEvents } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import { MAX_EXAMINED } from '../../http/paging.ts'
-import { hasType } from './wanted.ts'
 
 /** The number that a page begins after; of an audit trail, the one that it ends before. */
 const after = number('after')

@@ -5,7 +5,7 @@
  */
 import { and, asc, eq, getTableName, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { createdOrUpdated, guardedChange, oneOf, recordedBefore } from '../../access/events.ts'
+import { createdOrUpdated, eventType, guardedChange, recordedBefore } from '../../access/events.ts'
 import {
   hasProject,
   namedProjectResource,
@@ -189,13 +189,9 @@ export function archivingStatements(
   const { joins, exists, isNotDeleted } = namedResource(kind)
   const archivable = requiring(joins, { exists, ...toChange, isNotDeleted, ...conditionsOfChange(kind) })
   const archivedAt = sql`case when ${archived} then coalesce(${table.archivedAt}, ${now}) end`
-  const [archivedType, restoredType] = [`${type}.archived`, `${type}.restored`] as const
   const recorded = recordedBefore(archivable, [archived], {
-    type: oneOf(
-      [archivedType, restoredType],
-      sql`case when ${archived}
-      then ${sql.raw(`'${archivedType}'`)} else ${sql.raw(`'${restoredType}'`)} end`,
-    ),
+    type: eventType(sql`case when ${archived}
+      then ${sql.raw(`'${type}.archived'`)} else ${sql.raw(`'${type}.restored'`)} end`),
     id: table.id,
     name: table.name,
     projectId: type === 'project' ? table.id : undefined,

@@ -1,7 +1,7 @@
 /** The schedules of projects and agents, in SQL, written once for both types of parent. */
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { guardedChange, oneOf, recordedAfter, recordedBefore } from '../../access/events.ts'
+import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import { requiring } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
 import { newRevision } from '../../access/revision.ts'
@@ -49,9 +49,6 @@ const changedColumn = (name: keyof typeof SETTINGS) => changed(name, schedules[n
 /** The time from which runs are counted in the statistics of their schedule, and how many of them at most. */
 const since = text('since')
 const MAX_COUNTED = 2500
-
-/** The events of a changed schedule. */
-const CHANGES = ['schedule.updated', 'schedule.paused', 'schedule.resumed'] as const
 
 type Fields = Readonly<Record<string, SQLiteColumn | SQL.Aliased>>
 
@@ -128,13 +125,10 @@ function statementsOf<Created extends Fields, State extends Fields>(
     puttable,
     [scheduleId, parentId, enabled, ...Object.values(SETTINGS)],
     {
-      type: oneOf(
-        ['schedule.created', ...CHANGES],
-        sql`case when ${isNull(schedules.id)} then 'schedule.created'
+      type: eventType(sql`case when ${isNull(schedules.id)} then 'schedule.created'
         when not ${enabled} and ${schedules.enabledAt} is not null then 'schedule.paused'
         when ${schedules.enabledAt} is null and ${enabledSince} is not null then 'schedule.resumed'
-        else 'schedule.updated' end`,
-      ),
+        else 'schedule.updated' end`),
       id: scheduleId,
       name: SETTINGS.name,
       ...ofParent,
@@ -235,12 +229,9 @@ function statementsOf<Created extends Fields, State extends Fields>(
     and ${schedules.runAt} is ${changedColumn('runAt')}
     and (${schedules.cron} is null or ${schedules.timezone} is ${changedColumn('timezone')})`
   const recordedUpdate = recordedBefore(updatable, [enabled], {
-    type: oneOf(
-      CHANGES,
-      sql`case when not ${enabled} and ${schedules.enabledAt} is not null then 'schedule.paused'
+    type: eventType(sql`case when not ${enabled} and ${schedules.enabledAt} is not null then 'schedule.paused'
       when ${enabled} and ${schedules.enabledAt} is null then 'schedule.resumed'
-      else 'schedule.updated' end`,
-    ),
+      else 'schedule.updated' end`),
     id: schedules.id,
     name: changedColumn('name'),
     ...ofParent,

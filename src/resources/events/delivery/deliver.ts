@@ -1,4 +1,4 @@
-/** Delivers the events that an endpoint has not got yet (docs/design.md, "Deliveries of events"). */
+/** Delivers the events that an endpoint does not have yet (docs/design.md, "Deliveries of events"). */
 import { v7 as newUuid } from 'uuid'
 import { eventValues } from '../../../access/events.ts'
 import { describeFailure } from '../../../db/failures.ts'
@@ -12,8 +12,10 @@ import { toCursor } from '../sequence.ts'
 import { send } from './send.ts'
 import { markSlow, recordDisabling, selectIsSlow, selectMessage, storeResult, take } from './statements.ts'
 
-/** An endpoint that takes longer is slow. A batch of the first queue is not held longer for it. */
+/** An endpoint that takes longer is slow. */
 const SLOW_MS = 2000
+/** A batch of the first queue is not held longer, because an organization may have ten endpoints that hang. */
+const HELD_MS = 100
 /** How long an endpoint counts as slow after that. */
 const SLOW_FOR_MS = 5 * 60_000
 /** Longer than an attempt can take. After that, the tick has another consumer send the same message. */
@@ -36,15 +38,8 @@ export async function deliverEvents(
     if (next === 'slow') return void (await environment.SLOW_RUNS.send({ endpoint, isSlow: true }))
     if (next === undefined) return
     const sending = sendTaken(next, environment)
-    const isInTime =
-      isSlow || (await Promise.race([sending.then(() => true), scheduler.wait(SLOW_MS).then(() => false)]))
-    if (!isInTime) {
-      const slowUntil = new Date(Date.now() + SLOW_FOR_MS).toISOString()
-      await runBatch(environment.DB, { markSlow }, { ...valuesOf(endpoint), slowUntil })
-      const rest = sending.then(async (result) => {
-        const isBehind = await store(environment.DB, next, result)
-        if (isBehind) await environment.SLOW_RUNS.send({ endpoint, isSlow: true })
-      })
+    if (!isSlow && !(await isDoneWithin(HELD_MS, sending))) {
+      const rest = finish(next, sending, environment)
       return context.waitUntil(rest.catch((error) => logFailure(endpoint.organizationId, error)))
     }
     const isBehind = await store(environment.DB, next, await sending)
@@ -52,6 +47,25 @@ export async function deliverEvents(
     // The messages of other endpoints come in between.
     if (isSlow || Date.now() - startedAt >= SLOW_MS) return void (await queue.send({ endpoint, isSlow }))
   }
+}
+
+async function isDoneWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+  return Promise.race([work.then(() => true), scheduler.wait(ms).then(() => false)])
+}
+
+/** Continues after the batch. The lease limits an endpoint to one message at a time. */
+async function finish(taken: Taken, sending: Promise<Result>, environment: Environment): Promise<void> {
+  const { organizationId, id } = taken
+  const endpoint = { organizationId, id }
+  const isSlow = !(await isDoneWithin(SLOW_MS - HELD_MS, sending))
+  if (isSlow) {
+    const slowUntil = new Date(Date.now() + SLOW_FOR_MS).toISOString()
+    const values = { ...valuesOf(endpoint), slowUntil, takenUpdatedAt: taken.updatedAt }
+    // The result of the request counts nevertheless.
+    await runBatch(environment.DB, { markSlow }, values).catch((error) => logFailure(organizationId, error))
+  }
+  const isBehind = await store(environment.DB, taken, await sending)
+  if (isBehind) await (isSlow ? environment.SLOW_RUNS : environment.RUNS).send({ endpoint, isSlow })
 }
 
 const valuesOf = ({ organizationId, id }: EndpointMessage['endpoint']) => ({ organizationId, endpointId: id })
@@ -79,28 +93,23 @@ async function takeNext(endpoint: EndpointMessage['endpoint'], isSlow: boolean, 
 type Taken = Exclude<Awaited<ReturnType<typeof takeNext>>, 'slow' | undefined>
 
 interface Result {
-  /** The number of the last event that was delivered or left out; null if the attempt failed. */
-  readonly acceptedEnd: number | null
+  readonly isAccepted: boolean
   /** Null if there was nothing to send. */
   readonly posted: Posted | null
 }
 
 async function sendTaken(taken: Taken, environment: Environment): Promise<Result> {
-  const { messageEnd, examinedEnd, end, rows } = taken
+  const { messageEnd, end, rows } = taken
   // The endpoint wants none of the events.
-  if (messageEnd === null || rows.length === 0) return { acceptedEnd: messageEnd ?? examinedEnd, posted: null }
-  const page = {
-    items: rows.map(toEvent),
-    nextCursor: toCursor(messageEnd),
-    hasMore: end !== null && messageEnd < end,
-  }
+  if (rows.length === 0) return { isAccepted: true, posted: null }
+  const page = { items: rows.map(toEvent), nextCursor: toCursor(messageEnd), hasMore: messageEnd < end }
   const names = new Map(rows.map(({ id, user, project }) => [id, { user, project }]))
   const posted = await send(taken, page, names, environment)
-  return { acceptedEnd: posted.attempt.error === null ? messageEnd : null, posted }
+  return { isAccepted: posted.attempt.error === null, posted }
 }
 
 /** @returns true if the endpoint can go on with the next message. */
-async function store(database: D1Database, taken: Taken, { acceptedEnd, posted }: Result): Promise<boolean> {
+async function store(database: D1Database, taken: Taken, { isAccepted, posted }: Result): Promise<boolean> {
   const now = new Date()
   const { stored } = await runBatch(
     database,
@@ -109,13 +118,13 @@ async function store(database: D1Database, taken: Taken, { acceptedEnd, posted }
       ...valuesOf(taken),
       ...eventValues(now.toISOString(), null),
       leaseId: taken.leaseId,
-      messageId: taken.messageId,
-      acceptedEnd,
+      acceptedMessageId: isAccepted ? taken.messageId : null,
       attempt: posted && JSON.stringify(posted.attempt),
       ...stateAfter(taken, posted, now),
+      takenUpdatedAt: taken.updatedAt,
     },
   )
-  return acceptedEnd !== null && stored[0]?.isBehind === 1
+  return stored[0]?.isBehind === 1
 }
 
 const NOT_FAILING = { failures: 0, failingSince: null, nextAttemptAt: null, disabledAt: null, disabledReason: null }
@@ -127,7 +136,7 @@ function stateAfter(taken: Taken, posted: Posted | null, now: Date) {
   const { error, status } = posted.attempt
   if (error === null) return NOT_FAILING
   const since = failingSince ?? now.toISOString()
-  const pauseMs = retryAfterMs(posted.retryAfter, now.getTime()) ?? pauseAfter(failures + 1) ?? LAST_PAUSE_MS
+  const pauseMs = retryAfterMs(posted.retryAfter, now.getTime()) ?? pauseAfter(failures + 1, LAST_PAUSE_MS)
   const failing = {
     failures: failures + 1,
     failingSince: since,

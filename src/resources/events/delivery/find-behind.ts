@@ -16,9 +16,6 @@ export async function findBehind({ DB, RUNS, SLOW_RUNS }: TickEnvironment, insta
   const dayAgo = sequenceOf(new Date(ms - DAY_MS).toISOString())
   const { behind } = await runBatch(DB, { behind: selectBehind }, { now, dayAgo })
   if (behind.length === 0) return
-  // If the queue fails after this, the next tick but five tries again.
-  const queuedUntil = new Date(ms + QUEUE_MS).toISOString()
-  await runBatch(DB, { markQueued }, { now, queuedUntil, found: foundEndpoints.value(behind) })
   for (const [queue, isSlow] of [
     [RUNS, false],
     [SLOW_RUNS, true],
@@ -30,4 +27,6 @@ export async function findBehind({ DB, RUNS, SLOW_RUNS }: TickEnvironment, insta
       await queue.sendBatch(messages.slice(start, start + BATCH_SIZE))
     }
   }
+  const queuedUntil = new Date(ms + QUEUE_MS).toISOString()
+  await runBatch(DB, { markQueued }, { now, queuedUntil, found: foundEndpoints.value(behind) })
 }

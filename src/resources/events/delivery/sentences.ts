@@ -80,7 +80,7 @@ export function sentenceOf({ type, resource, projectId, actor }: Event, names: N
   const who = actor === null ? SERVICE : (names?.user ?? actor.apiKeyName)
   const name = resource.name ?? resource.id
   // A function, because a name may have the "$" of a replacement pattern.
-  const predicate = PREDICATES[type].replace('{name}', () => plain(name))
+  const predicate = (PREDICATES[type] ?? `${type} {name}`).replace('{name}', () => plain(name))
   const isInProject = projectId !== null && resource.type !== 'project'
   return `${plain(who)} ${predicate}${isInProject ? ` in ${plain(names?.project ?? projectId)}` : ''}`
 }
@@ -91,7 +91,7 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
 const MENTION = /(?<![\p{L}\p{N}])@+(?=[\p{L}\p{N}])/gu
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** A name in a message: one line, without mentions, links or markup of the chat. */
+/** A name in a message: one line, without mentions and without links that hide where they lead. */
 function plain(text: string): string {
   const line = text.replace(INVISIBLE, ' ').replace(/\s+/g, ' ').trim()
   const characters = [...line]

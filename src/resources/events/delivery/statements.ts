@@ -1,14 +1,14 @@
 /** The deliveries of event endpoints, in SQL. */
-import { and, asc, eq, gt, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, lte, or, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { recordedByService } from '../../../access/events.ts'
-import { now, number, numberOrNull, text, textOrNull } from '../../../db/parameters.ts'
+import { isWantedBy } from '../../../access/wanted.ts'
+import { now, number, text, textOrNull } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { auditEvents, eventEndpoints, projects, users } from '../../../db/schema.ts'
 import { query, unguarded } from '../../../db/statement.ts'
 import { MAX_EXAMINED } from '../../../http/paging.ts'
 import { withAttempt } from '../../../webhooks/attempts.ts'
-import { isWantedBy } from '../wanted.ts'
 
 /** How many events a message of the format `standard` has, and how many sentences one of `text`. */
 const MAX_EVENTS = 100
@@ -60,9 +60,13 @@ const messageSize = query
   .from(sized)
   .where(and(eq(sized.organizationId, organizationId), eq(sized.id, endpointId)))
 
-/** The number of the last event of a new message; NULL if the endpoint wants none of the examined ones. */
-const newMessageEnd = sql`(select max("sequence") from (
-  select ${examined.sequence} as "sequence" from ${examined} where ${isWantedBy(examined)} limit ${messageSize}))`
+/**
+ * The number of the last event of a new message. If the endpoint wants fewer of the examined events than the message may
+ * have, it is that of the last examined one: an accepted message goes past the events that are left out, too.
+ */
+const newMessageEnd = sql`(select case when count(*) < ${messageSize}
+    then (select max(${examined.sequence}) from ${examined}) else max("sequence") end
+  from (select ${examined.sequence} as "sequence" from ${examined} where ${isWantedBy(examined)} limit ${messageSize}))`
 
 const lastEvent = query
   .select({ sequence: sql`max(${auditEvents.sequence})` })
@@ -76,6 +80,9 @@ export const selectIsSlow = unguarded([organizationId, endpointId, now], () =>
     .where(isNamed),
 )
 
+/** There is an event to deliver or to leave out. */
+const hasNext = sql`(${eventEndpoints.messageEnd} is not null or ${eventEndpoints.deliveredSequence} < ${lastEvent})`
+
 /** Takes the endpoint for one message: the one that failed before, or a new one. */
 export const take = unguarded([organizationId, endpointId, leaseId, leaseExpiresAt, newMessageId, isSlow, now], () =>
   query
@@ -86,7 +93,7 @@ export const take = unguarded([organizationId, endpointId, leaseId, leaseExpires
       messageId: sql`coalesce(${eventEndpoints.messageId}, ${newMessageId})`,
       messageEnd: sql`coalesce(${eventEndpoints.messageEnd}, ${newMessageEnd})`,
     })
-    .where(and(isNamed, isFree, isDue, or(sql`${isSlow}`, sql`not ${isEndpointSlow}`)))
+    .where(and(isNamed, isFree, isDue, hasNext, or(sql`${isSlow}`, sql`not ${isEndpointSlow}`)))
     .returning({
       organizationId: eventEndpoints.organizationId,
       id: eventEndpoints.id,
@@ -96,11 +103,11 @@ export const take = unguarded([organizationId, endpointId, leaseId, leaseExpires
       previousSealedSecret: sql<string | null>`case when ${eventEndpoints.previousExpiresAt} > ${now}
           then ${eventEndpoints.previousSealedSecret} end`.as('previousSealedSecret'),
       messageId: sql<string>`${eventEndpoints.messageId}`.as('messageId'),
-      messageEnd: eventEndpoints.messageEnd,
+      messageEnd: sql<number>`${eventEndpoints.messageEnd}`.as('messageEnd'),
       failures: eventEndpoints.failures,
       failingSince: eventEndpoints.failingSince,
-      examinedEnd: sql<number | null>`(select max(${examined.sequence}) from ${examined})`.as('examinedEnd'),
-      end: sql<number | null>`${lastEvent}`.as('end'),
+      end: sql<number>`${lastEvent}`.as('end'),
+      updatedAt: eventEndpoints.updatedAt,
     }),
 )
 
@@ -155,13 +162,12 @@ export const selectMessage = unguarded([organizationId, endpointId, leaseId], ()
 const MAX_UNWANTED = 1000
 const dayAgo = number('dayAgo')
 const near = nextEvents(MAX_UNWANTED, 'near')
-const isBehind = sql<0 | 1>`(exists (select 1 from ${near} where ${isWantedBy(near)})
-  or (select count(*) from ${near}) = ${sql.raw(String(MAX_UNWANTED))})`
-const isDayBehind = sql`(select min(${near.sequence}) from ${near}) <= ${dayAgo}`
+/** In one pass over the next events. @param others another reason. */
+const isBehind = (others = sql`false`) => sql<0 | 1>`coalesce((select max(${isWantedBy(near)})
+  or count(*) = ${sql.raw(String(MAX_UNWANTED))} or ${others} from ${near}), 0)`
 
-const messageId = text('messageId')
-/** The number of the last event that was delivered or left out; null if the attempt failed. */
-const acceptedEnd = numberOrNull('acceptedEnd')
+/** The message that was accepted, or of which the endpoint wants nothing; null if the attempt failed. */
+const acceptedMessageId = textOrNull('acceptedMessageId')
 /** The attempt, as JSON; null if there was nothing to send. */
 const attempt = textOrNull('attempt')
 const failures = number('failures')
@@ -169,12 +175,15 @@ const failingSince = textOrNull('failingSince')
 const nextAttemptAt = textOrNull('nextAttemptAt')
 const disabledAt = textOrNull('disabledAt')
 const disabledReason = textOrNull('disabledReason')
+/** When the endpoint that was taken had been changed last. */
+const takenUpdatedAt = text('takenUpdatedAt')
 
-/** True if the message is still the one that was sent: the endpoint was not rewound, and wants the same events. */
-const isSameMessage = eq(eventEndpoints.messageId, messageId)
-const isAccepted = sql`(${acceptedEnd} is not null and ${isSameMessage})`
-const unlessAccepted = (column: SQL | typeof eventEndpoints.messageId | typeof eventEndpoints.messageEnd) =>
-  sql`case when not coalesce(${isAccepted}, 0) then ${column} end`
+/** False if the endpoint was rewound meanwhile, or wants other events. */
+const isAccepted = sql`${eventEndpoints.messageId} = ${acceptedMessageId}`
+const unlessAccepted = (column: SQLWrapper) => sql`case when ${isAccepted} then null else ${column} end`
+/** A result says nothing of an endpoint that got another URL or was enabled meanwhile. */
+const ifUnchanged = (value: SQLWrapper, column: SQLWrapper) =>
+  sql`case when ${eventEndpoints.updatedAt} = ${takenUpdatedAt} then ${value} else ${column} end`
 
 /** Gives the endpoint back after an attempt. Does nothing if the lease has ended and somebody else took it. */
 export const storeResult = unguarded(
@@ -182,34 +191,38 @@ export const storeResult = unguarded(
     organizationId,
     endpointId,
     leaseId,
-    messageId,
-    acceptedEnd,
+    acceptedMessageId,
     attempt,
     failures,
     failingSince,
     nextAttemptAt,
     disabledAt,
     disabledReason,
+    takenUpdatedAt,
   ],
   () =>
     query
       .update(eventEndpoints)
       .set({
-        deliveredSequence: sql`case when ${isAccepted} then ${acceptedEnd} else ${eventEndpoints.deliveredSequence} end`,
+        deliveredSequence: sql`case when ${isAccepted} then ${eventEndpoints.messageEnd}
+          else ${eventEndpoints.deliveredSequence} end`,
         messageId: unlessAccepted(eventEndpoints.messageId),
         messageEnd: unlessAccepted(eventEndpoints.messageEnd),
         leaseId: null,
         leaseExpiresAt: null,
-        failures: sql`cast(${failures} as integer)`,
-        failingSince: sql`${failingSince}`,
-        nextAttemptAt: sql`${nextAttemptAt}`,
-        disabledAt: sql`coalesce(${eventEndpoints.disabledAt}, ${disabledAt})`,
-        disabledReason: sql`coalesce(${eventEndpoints.disabledReason}, ${disabledReason})`,
+        failures: ifUnchanged(sql`cast(${failures} as integer)`, eventEndpoints.failures),
+        failingSince: ifUnchanged(failingSince, eventEndpoints.failingSince),
+        nextAttemptAt: ifUnchanged(nextAttemptAt, eventEndpoints.nextAttemptAt),
+        // A request may have disabled it meanwhile.
+        disabledAt: sql`coalesce(${eventEndpoints.disabledAt}, ${ifUnchanged(disabledAt, sql`null`)})`,
+        disabledReason: sql`coalesce(${eventEndpoints.disabledReason}, ${ifUnchanged(disabledReason, sql`null`)})`,
         lastAttempts: sql`case when ${attempt} is null then ${eventEndpoints.lastAttempts}
           else ${withAttempt(eventEndpoints.lastAttempts, attempt, MAX_ATTEMPTS)} end`,
       })
       .where(and(isNamed, eq(eventEndpoints.leaseId, leaseId)))
-      .returning({ isBehind: isBehind.as('isBehind') }),
+      .returning({
+        isBehind: sql<0 | 1>`case when ${acceptedMessageId} is null then 0 else ${isBehind()} end`.as('isBehind'),
+      }),
 )
 
 /** For the statement before. */
@@ -230,14 +243,16 @@ export const recordDisabling = recordedByService(
 
 const slowUntil = text('slowUntil')
 
-export const markSlow = unguarded([organizationId, endpointId, slowUntil], () =>
+export const markSlow = unguarded([organizationId, endpointId, slowUntil, takenUpdatedAt], () =>
   query
     .update(eventEndpoints)
     .set({ slowUntil: sql`${slowUntil}` })
-    .where(isNamed),
+    .where(and(isNamed, eq(eventEndpoints.updatedAt, takenUpdatedAt))),
 )
 
 // The tick
+
+const isDayBehind = sql`min(${near.sequence}) <= ${dayAgo}`
 
 const PAGE_SIZE = 1000
 const queuedUntil = text('queuedUntil')
@@ -253,7 +268,7 @@ export const selectBehind = unguarded([now, dayAgo], () =>
       isSlow: isEndpointSlow.as('isSlow'),
     })
     .from(eventEndpoints)
-    .where(and(isWaiting, sql`(${eventEndpoints.messageEnd} is not null or ${isBehind} or ${isDayBehind})`))
+    .where(and(isWaiting, sql`(${eventEndpoints.messageEnd} is not null or ${isBehind(isDayBehind)})`))
     .limit(PAGE_SIZE),
 )
 

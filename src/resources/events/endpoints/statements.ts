@@ -1,14 +1,14 @@
 /** The event endpoints of an organization, in SQL. No statement of an HTTP operation but the test selects what is sealed. */
 import { and, asc, count, eq, gt, isNotNull, isNull, lt, notExists, type SQL, sql } from 'drizzle-orm'
-import { guardedChange, oneOf, recordedAfter, recordedBefore } from '../../../access/events.ts'
+import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../../access/events.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { unrestrictedFor } from '../../../access/project.ts'
+import { isWantedBy } from '../../../access/wanted.ts'
 import { now, number, numberOrNull, text, textOrNull } from '../../../db/parameters.ts'
 import { insertRow } from '../../../db/rows.ts'
 import { apiKeys, auditEvents, eventEndpoints } from '../../../db/schema.ts'
 import { guarded, query } from '../../../db/statement.ts'
 import { ApiError } from '../../../errors.ts'
-import { isWantedBy } from '../wanted.ts'
 
 /** Of an organization. */
 const MAX_ENDPOINTS = 10
@@ -75,7 +75,8 @@ const fields = {
   behindSince: sql<number | null>`${ofAhead(sql`min(${ahead.sequence})`)}`.as('behindSince'),
   lastAttempts: eventEndpoints.lastAttempts,
   failingSince: eventEndpoints.failingSince,
-  nextAttemptAt: eventEndpoints.nextAttemptAt,
+  nextAttemptAt: sql<string | null>`case when ${eventEndpoints.disabledAt} is null
+    then ${eventEndpoints.nextAttemptAt} end`.as('nextAttemptAt'),
   disabledAt: eventEndpoints.disabledAt,
   disabledReason: eventEndpoints.disabledReason,
   previousSecretExpiresAt: sql<string | null>`case when ${eventEndpoints.previousExpiresAt} > ${now}
@@ -163,11 +164,8 @@ const isEnabling = sql`coalesce(${enabled}, 0)`
 const isDisabling = sql`not coalesce(${enabled}, 1)`
 const recordedUpdate = recordedBefore(accessible, [changes, enabled], {
   ...ofEndpoint,
-  type: oneOf(
-    ['event-endpoint.disabled', 'event-endpoint.updated'],
-    sql`case when ${isDisabling} and ${isNull(eventEndpoints.disabledAt)} then 'event-endpoint.disabled'
-    else 'event-endpoint.updated' end`,
-  ),
+  type: eventType(sql`case when ${isDisabling} and ${isNull(eventEndpoints.disabledAt)} then 'event-endpoint.disabled'
+    else 'event-endpoint.updated' end`),
   name: changed('url'),
 })
 

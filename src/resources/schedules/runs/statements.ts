@@ -1,7 +1,7 @@
 /** The runs of schedules, in SQL. */
 import { and, asc, desc, eq, gt, gte, isNotNull, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { guardedChange, oneOf, recordedAfter, recordedBefore, recordedForEach } from '../../../access/events.ts'
+import { eventType, guardedChange, recordedAfter, recordedBefore, recordedForEach } from '../../../access/events.ts'
 import { isAccessible, isCallersKey, isUnrestricted, mayAct } from '../../../access/guard.ts'
 import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
@@ -461,7 +461,7 @@ export const completable = requiring(
 const recordedOutcome = recordedBefore(
   completable,
   [outcome],
-  { type: oneOf(['run.succeeded', 'run.failed'], sql`'run.' || ${outcome}`), ...ofRun },
+  { type: eventType(sql`'run.' || ${outcome}`), ...ofRun },
   isUnfinished,
 )
 

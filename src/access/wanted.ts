@@ -1,6 +1,6 @@
 /** Which events an endpoint wants, in SQL. */
 import { and, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { eventEndpoints } from '../../db/schema.ts'
+import { eventEndpoints } from '../db/schema.ts'
 
 /**
  * True if the list names the type, or all of its resource. D1 would count the rows of a `json_each` for each event.
