@@ -1,8 +1,7 @@
 /** `workspace events endpoints`. */
 import { text } from 'node:stream/consumers'
 import { Option } from '@commander-js/extra-typings'
-import type { paths } from '../../client/src/api.ts'
-import { dataOf, items } from '../../client/src/index.ts'
+import type { Body } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
 import { describe, given, group, integerFrom, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
@@ -10,13 +9,10 @@ import { connect } from './service.ts'
 
 const ID = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c75'
 const MAX_OVERLAP_SECONDS = 30 * 86_400
-const ON_ONE = '/v1/event-endpoints/{eventEndpointId}'
 
-type NewEndpoint = paths['/v1/event-endpoints']['post']['requestBody']['content']['application/json']
 // The service says which types there are.
-const typesOf = (list: string) => (list === 'all' ? null : list.split(',')) as NewEndpoint['types']
+const typesOf = (list: string) => (list === 'all' ? null : list.split(',')) as Body<'createEventEndpoint'>['types']
 const projectOf = (id: string) => (id === 'all' ? null : id)
-const params = (eventEndpointId: string) => ({ path: { eventEndpointId } })
 
 /** A URL may be a secret, which neither the history of the shell nor the list of processes should show. */
 const readUrl = async (url: string) => (url === '-' ? (await text(process.stdin)).trim() : url)
@@ -25,7 +21,7 @@ const URL_ARGUMENT = 'an https URL of a public host; - reads it from standard in
 const list = withLimit(
   describe('list', 'Lists the event endpoints, and how far behind they are.', ['events endpoints list']),
 ).action(async ({ json, limit }) => {
-  await printList({ json, limit }, items(connect(), '/v1/event-endpoints', {}), {
+  await printList({ json, limit }, connect().eventEndpoints.list(), {
     ID: ({ id }) => id,
     URL: ({ url }) => url,
     FORMAT: ({ format }) => format,
@@ -62,7 +58,7 @@ const create = withJson(
     batch,
     ...given({ types: types === undefined ? undefined : typesOf(types), projectId: project, note }),
   }
-  const endpoint = dataOf(await connect().POST('/v1/event-endpoints', { body }))
+  const endpoint = await connect().eventEndpoints.create(body)
   if (!json) {
     const secret = endpoint.secret === null ? '' : ' Its secret is shown only now:'
     console.error(`Created ${printable(endpoint.id)}.${secret}`)
@@ -94,7 +90,7 @@ const update = withJson(
     batch,
     enabled: enable ? true : disable ? false : undefined,
   })
-  const endpoint = dataOf(await connect().PATCH(ON_ONE, { params: params(id), body }))
+  const endpoint = await connect().eventEndpoints.update(id, body)
   print({ json }, endpoint, `Updated ${id}.`)
 })
 
@@ -111,7 +107,7 @@ const rotate = withJson(
     ),
 ).action(async (id, { overlap, json }) => {
   const body = given({ overlapSeconds: overlap })
-  const endpoint = dataOf(await connect().POST(`${ON_ONE}/rotate`, { params: params(id), body }))
+  const endpoint = await connect().eventEndpoints.rotate(id, body)
   if (!json) console.error('The new secret is shown only now:')
   print({ json }, endpoint, endpoint.secret ?? '')
 })
@@ -121,7 +117,7 @@ const test = withJson(
     `events endpoints test ${ID}`,
   ]).argument('<id>', 'the ID of the event endpoint'),
 ).action(async (id, { json }) => {
-  const attempt = dataOf(await connect().POST(`${ON_ONE}/test`, { params: params(id) }))
+  const attempt = await connect().eventEndpoints.test(id)
   if (attempt.error !== null) process.exitCode = 1
   print({ json }, attempt, `${attempt.error ?? `HTTP ${attempt.status}`} (${attempt.milliseconds} ms)`)
 })
@@ -134,7 +130,7 @@ const rewind = withJson(
     .argument('<id>', 'the ID of the event endpoint')
     .requiredOption('--after <cursor>', 'a cursor of events; now leaves out what is not delivered'),
 ).action(async (id, { after, json }) => {
-  const endpoint = dataOf(await connect().POST(`${ON_ONE}/rewind`, { params: params(id), body: { after } }))
+  const endpoint = await connect().eventEndpoints.rewind(id, { after })
   print({ json }, endpoint, `Moved ${id} to ${endpoint.cursor}. It has ${endpoint.behind} events to deliver.`)
 })
 
@@ -144,8 +140,7 @@ const remove = withJson(
     'the ID of the event endpoint',
   ),
 ).action(async (id, { json }) => {
-  const result = dataOf(await connect().DELETE(ON_ONE, { params: params(id) }))
-  print({ json }, result, `Deleted ${id}.`)
+  print({ json }, await connect().eventEndpoints.delete(id), `Deleted ${id}.`)
 })
 
 export const eventEndpoints = group(

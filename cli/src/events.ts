@@ -1,6 +1,6 @@
 /** `workspace events`. */
 import { Option } from '@commander-js/extra-typings'
-import { dataOf, events as followed, items, type WorkspaceClient, type WorkspaceEvent } from '../../client/src/index.ts'
+import type { Workspace, WorkspaceEvent } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
 import { describe, given, withLimit } from './command.ts'
 import { eventEndpoints } from './event-endpoints.ts'
@@ -28,14 +28,14 @@ export const events = withLimit(
     .option('--after <cursor>', 'only events after this cursor, which --follow and --after print'),
   50,
 ).action(async ({ types, resource, project, key, user, since, until, follow, after, json, limit = 50 }) => {
-  const client = connect()
+  const workspace = connect()
   const filters = given({ types, resource, projectId: project, apiKeyId: key, userId: user })
-  if (follow) return printFollowed(client, { json }, filters, after)
+  if (follow) return printFollowed(workspace, { json }, filters, after)
   const query = { ...filters, ...given({ since, until }), limit: pageSize(limit) }
   const listed =
     after === undefined
-      ? items(client, '/v1/audit-events', { params: { query } })
-      : eventsAfter(client, { ...filters, limit: pageSize(limit) }, after)
+      ? workspace.auditEvents.list(query)
+      : eventsAfter(workspace, { ...filters, limit: pageSize(limit) }, after)
   await printList({ json, limit }, listed, COLUMNS)
 })
 
@@ -53,11 +53,9 @@ const COLUMNS: Columns<WorkspaceEvent> = {
 }
 
 /** The events that are there now. */
-async function* eventsAfter(client: WorkspaceClient, filters: object, first: string) {
+async function* eventsAfter(workspace: Workspace, filters: object, first: string) {
   for (let after = first; ; ) {
-    const { items, nextCursor, hasMore } = dataOf(
-      await client.GET('/v1/events', { params: { query: { ...filters, after } } }),
-    )
+    const { items, nextCursor, hasMore } = await workspace.events.list({ ...filters, after }).page()
     yield* items
     after = nextCursor
     if (hasMore) continue
@@ -67,11 +65,11 @@ async function* eventsAfter(client: WorkspaceClient, filters: object, first: str
 }
 
 /** Prints the events until a signal. */
-async function printFollowed(client: WorkspaceClient, output: OutputOptions, filters: object, after = 'now') {
+async function printFollowed(workspace: Workspace, output: OutputOptions, filters: object, after = 'now') {
   const finish = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => finish.abort())
   const onFailure = (error: Error) => console.error(error.message)
-  const feed = followed(client, { ...filters, after, signal: finish.signal, onFailure })
+  const feed = workspace.events.follow({ ...filters, after, signal: finish.signal, onFailure })
   await printEach(output, feed, (event) => {
     const { createdAt, type, projectId, actor } = event
     const project = projectId === null ? '' : ` in ${projectId}`

@@ -1,6 +1,6 @@
 /** `workspace runs`. */
 import { Argument, Option } from '@commander-js/extra-typings'
-import { type components, dataOf, items } from '../../client/src/index.ts'
+import type { components } from '../../client/src/index.ts'
 import { OUTCOMES, STATUS_FILTERS } from '../../src/contracts.ts'
 import { describe, given, group, integerFrom, withJson, withLimit } from './command.ts'
 import { countOf, print, printList, printProperties } from './output.ts'
@@ -21,7 +21,7 @@ const list = withLimit(
   50,
 ).action(async ({ status, schedule: scheduleId, project: projectId, from, to, json, limit = 50 }) => {
   const query = given({ status, scheduleId, projectId, from, to, limit: pageSize(limit) })
-  await printList({ json, limit }, items(connect(), '/v1/runs', { params: { query } }), {
+  await printList({ json, limit }, connect().runs.list(query), {
     ID: ({ id }) => id,
     SCHEDULE: ({ scheduleName }) => scheduleName,
     OF: parentOf,
@@ -36,14 +36,13 @@ type Run = components['schemas']['Run']
 
 const parentOf = ({ projectId, agentId }: Run) => (projectId === null ? `agent ${agentId}` : `project ${projectId}`)
 const statusOf = ({ status, failure }: Run) => (failure ? `${status} (${failure})` : status)
-const pathOf = (runId: string) => ({ params: { path: { runId } } })
 
 const show = withJson(
   describe('show', 'Shows a run: its last delivery attempts, why it failed, when it is sent again, and who holds it.', [
     'runs show 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900',
   ]).argument('<run>', 'the ID of the run'),
 ).action(async (runId, output) => {
-  const run = dataOf(await connect().GET('/v1/runs/{runId}', pathOf(runId)))
+  const run = await connect().runs.retrieve(runId)
   const { claim } = run
   printProperties(output, run, {
     run: run.id,
@@ -75,7 +74,7 @@ const redeliver = withJson(
     ['runs redeliver 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900'],
   ).argument('<run>', 'the ID of the run'),
 ).action(async (runId, output) => {
-  const run = dataOf(await connect().POST('/v1/runs/{runId}/redeliver', pathOf(runId)))
+  const run = await connect().runs.redeliver(runId)
   print(output, run, `The run ${run.id} is in the queue.`)
 })
 
@@ -91,7 +90,7 @@ const complete = withJson(
     .option('--claim <id>', 'the claim of the run, if it is claimed'),
 ).action(async (runId, outcome, { message, session: sessionId, claim: claimId, ...output }) => {
   const body = { outcome, ...given({ message, sessionId, claimId }) }
-  const run = dataOf(await connect().POST('/v1/runs/{runId}/complete', { ...pathOf(runId), body }))
+  const run = await connect().runs.complete(runId, body)
   print(output, run, `The run ${run.id} has ${run.status}.`)
 })
 

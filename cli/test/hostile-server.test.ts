@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createWorkspaceClient } from '../../client/src/index.ts'
+import { Workspace } from '../../client/src/index.ts'
 import { Service } from '../../scripts/service.ts'
 import { runWorkspace, startWorkspace } from '../../test/support/commands.ts'
 import { newFolder } from '../../test/support/dev-server.ts'
@@ -234,12 +234,12 @@ describe('a secret that cannot be sent', () => {
 
 it('the client refuses an address that it cannot send to and that may have a secret', () => {
   for (const address of ['https://ada:topsecret@api.example.com:port', '_ada:topsecret@api', 'https:a:topsecret@b']) {
-    const create = () => createWorkspaceClient(address, 'wsk_x')
-    expect(create).toThrow(/^baseUrl (has credentials|is not an http or https address; got text with "@")/)
+    const create = () => new Workspace({ url: address, apiKey: 'wsk_x' })
+    expect(create).toThrow(/^url (has credentials|is not an http or https address; got text with "@")/)
     expect(create).not.toThrow(/topsecret/)
   }
   for (const address of ['/api/public-api', 'https://api.example.com/@ada'])
-    expect(() => createWorkspaceClient(address, 'wsk_x')).not.toThrow()
+    expect(() => new Workspace({ url: address, apiKey: 'wsk_x' })).not.toThrow()
 })
 
 describe('logout', () => {

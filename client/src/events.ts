@@ -1,19 +1,20 @@
 /** Follows the events of an organization. */
-import type { components, paths } from './api.ts'
-import type { WorkspaceClient } from './client.ts'
-import { dataOf, WorkspaceApiError } from './errors.ts'
-import { pause, type RetryOptions, retryAfterMs } from './retrying.ts'
+import type { components } from './api.ts'
+import { WorkspaceError } from './errors.ts'
+import type { Options } from './operation.ts'
+import type { Resources } from './resources.ts'
+import { pause, type Wait } from './retrying.ts'
 
 export type WorkspaceEvent = components['schemas']['Event']
 
-type Filters = Omit<NonNullable<paths['/v1/events']['get']['parameters']['query']>, 'after' | 'limit'>
+type Filters = Pick<Options<'listEvents'>, 'types' | 'resource' | 'projectId' | 'apiKeyId' | 'userId'>
 
 const TOO_MANY_REQUESTS = 429
-const LARGEST_PAGE = '1000'
+const LARGEST_PAGE = 1000
 const POLL_MS = 5000
 const MAX_PAUSE_MS = 5 * 60_000
 
-export interface EventsOptions extends Filters {
+export interface FollowOptions extends Filters {
   /** The `cursor` where an earlier iteration ended, or `now`. Without it: all events that are kept. */
   readonly after?: string | undefined
   /** Ends the iteration without an error. */
@@ -23,7 +24,7 @@ export interface EventsOptions extends Filters {
   /** Gets each failure after which the iteration continues. */
   readonly onFailure?: ((error: Error) => void) | undefined
   /** How to wait, in milliseconds. Rejects if the signal is aborted. */
-  readonly wait?: RetryOptions['wait'] | undefined
+  readonly wait?: Wait | undefined
 }
 
 /** The events in the order of their commits: those that are there, and then each later one. */
@@ -35,24 +36,25 @@ export interface EventFeed extends AsyncIterable<WorkspaceEvent> {
   readonly cursor: string | undefined
 }
 
-/**
- * Requests a page when its first event is needed. After a failure to connect, a 429 or a 5xx it waits, longer each time
- * or as long as `Retry-After` says, and continues where it was.
- * @throws WorkspaceApiError from the iteration for any other response, such as 410 `cursor_expired`: then events may be
- *   missing, so read what you keep a copy of again, and continue with `after: 'now'`.
- */
-export function events(client: WorkspaceClient, options: EventsOptions = {}): EventFeed {
-  return new Feed(client, options)
+/** The methods of events that need more than one request. */
+export interface Following {
+  /**
+   * Follows the events. Requests a page when its first event is needed. After a failure to connect, a 429 or a 5xx it
+   * waits, longer each time or as long as `Retry-After` says, and continues where it was.
+   * @throws WorkspaceError from the iteration for any other response, such as 410 `cursor_expired`: then events may be
+   *   missing, so read what you keep a copy of again, and continue with `after: 'now'`.
+   */
+  follow(options?: FollowOptions): EventFeed
 }
 
-class Feed implements EventFeed {
+export class Feed implements EventFeed {
   cursor: string | undefined
-  readonly #client: WorkspaceClient
+  readonly #events: Resources['events']
   readonly #filters: Filters
-  readonly #options: Omit<EventsOptions, keyof Filters | 'after'>
+  readonly #options: Omit<FollowOptions, keyof Filters | 'after'>
 
-  constructor(client: WorkspaceClient, { after, signal, pollMs, onFailure, wait, ...filters }: EventsOptions) {
-    this.#client = client
+  constructor(events: Resources['events'], { after, signal, pollMs, onFailure, wait, ...filters }: FollowOptions = {}) {
+    this.#events = events
     this.#filters = filters
     this.#options = { signal, pollMs, onFailure, wait }
     this.cursor = after
@@ -63,15 +65,16 @@ class Feed implements EventFeed {
     let failures = 0
     while (!signal.aborted) {
       const outcome = await this.#page(signal).catch((error: Error) => {
-        if (error instanceof WorkspaceApiError && !signal.aborted) throw error
-        return { error, retryAfterMs: 0 }
+        if (!mayPass(error) && !signal.aborted) throw error
+        return { error }
       })
       if (signal.aborted) return
       let pauseMs = 0
       if ('error' in outcome) {
         onFailure?.(outcome.error)
         const backoffMs = Math.min(pollMs * 2 ** failures++, MAX_PAUSE_MS) * (1 + Math.random() / 2)
-        pauseMs = Math.max(backoffMs, outcome.retryAfterMs)
+        const retryAfter = outcome.error instanceof WorkspaceError ? outcome.error.retryAfter : null
+        pauseMs = Math.max(backoffMs, (retryAfter ?? 0) * 1000)
       } else {
         failures = 0
         const { items, nextCursor, hasMore } = outcome
@@ -86,13 +89,13 @@ class Feed implements EventFeed {
     }
   }
 
-  /** The next page, or a failure that may pass. @throws WorkspaceApiError */
-  async #page(signal: AbortSignal) {
-    const query = { ...this.#filters, limit: LARGEST_PAGE, ...(this.cursor !== undefined && { after: this.cursor }) }
-    const result = await this.#client.GET('/v1/events', { params: { query }, signal })
-    const { status } = result.response
-    return status >= 500 || status === TOO_MANY_REQUESTS
-      ? { error: new WorkspaceApiError(result), retryAfterMs: retryAfterMs(result.response) }
-      : dataOf(result)
+  #page(signal: AbortSignal) {
+    const page = { limit: LARGEST_PAGE, after: this.cursor }
+    // This iteration repeats by itself.
+    return this.#events.list({ ...this.#filters, ...page, signal, maxRetries: 0 }).page()
   }
+}
+
+function mayPass(error: Error): boolean {
+  return !(error instanceof WorkspaceError) || error.status >= 500 || error.status === TOO_MANY_REQUESTS
 }

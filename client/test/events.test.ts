@@ -1,10 +1,10 @@
-/** The client's `events`, on the service. */
+/** `follow` of the client, on the service. */
 import { env } from 'cloudflare:workers'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { ORIGIN, request } from '../../test/support/api.ts'
 import { databaseWith } from '../../test/support/bindings.ts'
 import { Workspace } from '../../test/support/workspace.ts'
-import { createWorkspaceClient, type EventsOptions, events, type WorkspaceEvent } from '../src/index.ts'
+import { Workspace as Client, type FollowOptions, type WorkspaceEvent } from '../src/index.ts'
 import { serve } from './support/serve.ts'
 
 type Failure = 'before' | 'unreachable' | 429
@@ -27,14 +27,14 @@ async function withFeed(onWait: (count: number) => unknown = () => {}) {
     })
     return serve(sent, { DB })
   }
-  const client = createWorkspaceClient(ORIGIN, key, { fetch })
+  const client = new Client({ url: ORIGIN, apiKey: key, fetch })
   const put = (name: string) => request('PUT', '/v1/projects/website', { key, json: { name } })
   const finish = new AbortController()
   const wait = async (ms: number) => {
     pauses.push(ms)
     await onWait(pauses.length)
   }
-  const follow = (options: EventsOptions = {}) => events(client, { signal: finish.signal, wait, ...options })
+  const follow = (options: FollowOptions = {}) => client.events.follow({ signal: finish.signal, wait, ...options })
   return { workspace, client, put, requests, pauses, failures, finish, follow }
 }
 
@@ -51,7 +51,7 @@ async function take(iterator: AsyncIterator<WorkspaceEvent>, count: number): Pro
   return found
 }
 
-describe('events', () => {
+describe('events.follow', () => {
   it('yields those that are there, in order, and each later one, with a pause at the end of the feed', async () => {
     const { put, pauses, requests, follow } = await withFeed((count) => put(`later ${count}`))
     for (const name of ['a', 'b', 'c']) await put(name)
@@ -137,7 +137,7 @@ describe('events', () => {
     const { workspace, follow, pauses } = await withFeed()
     await workspace.addEvents(['2020-01-01T00:00:00.000Z'])
     const error = await take(follow(options)[Symbol.asyncIterator](), 1).catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ name: 'WorkspaceApiError', status, code })
+    expect(error).toMatchObject({ name: 'WorkspaceError', status, code })
     expect(pauses).toEqual([])
   })
 
@@ -146,17 +146,19 @@ describe('events', () => {
     await put('a')
     expect(await take(follow({ signal: AbortSignal.abort() })[Symbol.asyncIterator](), 1)).toEqual([])
     const inRequest = new AbortController()
-    const slow = createWorkspaceClient(ORIGIN, 'x', {
+    const slow = new Client({
+      url: ORIGIN,
+      apiKey: 'x',
       fetch: async ({ signal }) => {
         inRequest.abort()
         throw signal.reason
       },
     })
-    expect(await take(events(slow, { signal: inRequest.signal })[Symbol.asyncIterator](), 1)).toEqual([])
+    expect(await take(slow.events.follow({ signal: inRequest.signal })[Symbol.asyncIterator](), 1)).toEqual([])
     const waiting = new AbortController()
     const found: WorkspaceEvent[] = []
     setTimeout(() => waiting.abort(), 100)
-    for await (const event of events(client, { signal: waiting.signal, pollMs: 3_600_000 })) found.push(event)
+    for await (const event of client.events.follow({ signal: waiting.signal, pollMs: 3_600_000 })) found.push(event)
     expect(namesOf(found)).toEqual(['a'])
   })
 })

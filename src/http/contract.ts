@@ -41,6 +41,8 @@ export interface Contract extends CallerScope {
   readonly success: Success
   /** True if the response has a secret that is shown once, so that a repeated request fails. */
   readonly showsSecretOnce?: true
+  /** Of a POST without `Idempotency-Key`: true if a repeated request has no further effect. */
+  readonly isRepeatable?: true
   /** True if the body has a secret: no error message repeats a value of it. */
   readonly takesSecret?: true
   /** The codes of its own errors. Those that any operation may have are listed in openapi/document.ts. */

@@ -233,6 +233,7 @@ function describeOperation(
     summary: contract.summary,
     description: `${contract.description}\n\n${describeScope(contract)}`,
     security: [{ apiKey: scope === null ? [] : [scope] }],
+    ...(isRepeatablePost(contract) && { 'x-repeatable': true }),
     requestParams: { path: params, ...(query && { query }), ...(headers && { header: headers }) },
     ...(body && {
       requestBody: { required: !isBodyOptional(body), content: { 'application/json': { schema: body } } },
@@ -287,6 +288,12 @@ function describeOperation(
       ),
     },
   }
+}
+
+/** For clients that repeat requests whose response was lost. Every other method may be repeated. */
+function isRepeatablePost({ method, headers, showsSecretOnce, isRepeatable }: Contract): boolean {
+  const takesKey = headers !== undefined && 'Idempotency-Key' in headers.shape
+  return method === 'POST' && (isRepeatable === true || (takesKey && !showsSecretOnce))
 }
 
 /** The values of `Error-Code` that a response with this status may have. */

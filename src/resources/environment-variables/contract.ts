@@ -216,6 +216,7 @@ const publicKey = boundedString(PUBLIC_KEY_LENGTH, {
 
 export const leaseEnvironmentVariablesContract = {
   operationId: 'leaseEnvironmentVariables',
+  isRepeatable: true,
   method: 'POST',
   path: '/v1/projects/{projectId}/environment-variables/lease',
   tag: 'Projects',

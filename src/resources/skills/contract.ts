@@ -400,6 +400,7 @@ export const retrieveSkillVersionContract = {
 
 export const publishSkillVersionContract = {
   operationId: 'publishSkillVersion',
+  isRepeatable: true,
   method: 'POST',
   path: '/v1/skills/{skillId}/publish',
   tag: 'Skills',

@@ -209,7 +209,7 @@ describe('a lease', () => {
     await askLease(projectId, { publicKey: pair.publicKey }, { key })
     const use = watchedDatabase()
     await askLease(projectId, { publicKey: pair.publicKey }, { key, environment: { DB: use.DB } })
-    expect([use.calls, use.statements.map(({ rowsWritten }) => rowsWritten)]).toEqual([1, [0, 0, 1]])
+    expect([use.calls, use.statements.map(({ rowsWritten }) => rowsWritten)]).toEqual([1, [0, 0, 1, 0]])
   })
 
   it('reads an archived project, and no deleted one', async () => {

@@ -414,7 +414,7 @@ describe('the purge', () => {
     await tickUntilDone(workspace)
     const use = watchedDatabase()
     await tick({ ...env, DB: use.DB }, new Date())
-    expect([use.calls, use.rowsWritten]).toEqual([9, 1])
+    expect([use.calls, use.rowsWritten]).toEqual([10, 1])
   })
 
   it('removes the Idempotency-Keys of requests that are a day old, and no newer ones', async () => {

@@ -369,6 +369,7 @@ export const retrieveRunContract = {
 
 export const acknowledgeRunContract = {
   operationId: 'acknowledgeRun',
+  isRepeatable: true,
   method: 'POST',
   path: '/v1/runs/{runId}/acknowledge',
   tag: 'Runs',
@@ -412,6 +413,7 @@ const claimId = uuid('The claim.', EXAMPLE_CLAIM.claimId)
 
 export const renewRunContract = {
   operationId: 'renewRun',
+  isRepeatable: true,
   method: 'POST',
   path: '/v1/runs/{runId}/renew',
   tag: 'Runs',
@@ -457,6 +459,7 @@ export const reportedOutcome = z
 
 export const completeRunContract = {
   operationId: 'completeRun',
+  isRepeatable: true,
   method: 'POST',
   path: '/v1/runs/{runId}/complete',
   tag: 'Runs',

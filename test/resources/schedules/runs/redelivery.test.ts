@@ -189,8 +189,8 @@ describe('redelivering a run', () => {
     const sent = (await receiver.received()).map((message) => JSON.parse(message.body).data.attempt)
     expect(sent).toEqual([1, 2, 3, 4, 5, 6, 1, 2])
     expect((await row(id))?.checkAt).toBeNull()
-    const events = (await workspace.dump('auditEvents')).filter(({ operation }) => operation === 'redeliverRun')
-    expect(events).toMatchObject([{ target: `/v1/runs/${id}/redeliver` }])
+    const events = (await workspace.dump('auditEvents')).filter(({ type }) => type === 'run.redelivered')
+    expect(events).toMatchObject([{ resourceId: id }])
   })
 
   it('sends a run again that was delivered and has no outcome', async () => {
