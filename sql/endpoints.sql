@@ -670,7 +670,7 @@ select
   ) as "isLastUsedStale",
   "eventEndpoints"."id" is not null as "endpointExists",
   "apiKeys"."projectIds" is null as "isUnrestricted",
-  "eventEndpoints"."sealedSecret" is not null as "isSigned",
+  "eventEndpoints"."format" = 'standard' as "isSigned",
   (
     :expiresAt is null
     or not coalesce("eventEndpoints"."previousExpiresAt" > :now, false)
@@ -720,7 +720,7 @@ where
             )
             and ("eventEndpoints"."id" is not null)
             and ("apiKeys"."projectIds" is null)
-            and ("eventEndpoints"."sealedSecret" is not null)
+            and ("eventEndpoints"."format" = 'standard')
             and (
               (
                 :expiresAt is null
@@ -798,7 +798,7 @@ where
       )
       and ("eventEndpoints"."id" is not null)
       and ("apiKeys"."projectIds" is null)
-      and ("eventEndpoints"."sealedSecret" is not null)
+      and ("eventEndpoints"."format" = 'standard')
       and (
         (
           :expiresAt is null

@@ -366,6 +366,7 @@ export async function fillDemo(
   await acme.send('PATCH', `/v1/event-endpoints/${EXAMPLE_IDS.eventEndpointId}`, {
     url: 'https://hooks.example.com/events',
   })
+  await acme.send('POST', `/v1/event-endpoints/${EXAMPLE_IDS.eventEndpointId}/rotate`, { overlapSeconds: 0 })
   await acme.send('PUT', `/v1/users/${EXAMPLE_IDS.userId}/profile-picture`, Buffer.from(PICTURE, 'base64'))
   const { token: restrictedKey } = await acme.send('POST', '/v1/api-keys', {
     name: 'demo restricted',

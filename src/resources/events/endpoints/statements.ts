@@ -210,7 +210,7 @@ export const rotatable = requiring([named], {
   endpointExists,
   isUnrestricted,
   isSigned: precondition(
-    isNotNull(eventEndpoints.sealedSecret),
+    eq(eventEndpoints.format, 'standard'),
     () => new ApiError('event_endpoint_unsigned', 'The format of the event endpoint is "text", which has no secret.'),
   ),
   noThirdSecret: precondition(
