@@ -536,5 +536,15 @@ function holdsText(folder: string, text: string): boolean {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .some((path) => !isDemo(path) && readFileSync(path).includes(text))
+    .some((path) => !isDemo(path) && contentOf(path).includes(text))
+}
+
+/** Empty if SQLite has removed the file since it was listed. */
+function contentOf(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
+    throw error
+  }
 }

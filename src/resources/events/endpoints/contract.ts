@@ -67,16 +67,14 @@ const fields = {
 }
 
 const eventEndpoint = z.strictObject(fields).register(docs, { id: 'EventEndpoint' })
-const withSecret = (id: string) =>
-  z
-    .strictObject({
-      ...fields,
-      secret: z.nullable(z.string()).register(docs, {
-        description:
-          'The secret that signs its messages, which no other response contains; null for the format `text`.',
-      }),
-    })
-    .register(docs, { id })
+const withSecret = z
+  .strictObject({
+    ...fields,
+    secret: z.nullable(z.string()).register(docs, {
+      description: 'The secret that signs its messages, which no other response contains; null for the format `text`.',
+    }),
+  })
+  .register(docs, { id: 'EventEndpointWithSecret' })
 
 const example = {
   id: EXAMPLE_IDS.eventEndpointId,
@@ -121,8 +119,8 @@ export const createEventEndpointContract = {
   tag: 'Events',
   summary: 'Create an event endpoint',
   description:
-    'Sends each event from now on to a URL, in order and at least once. With the format `standard`, a message is a page of `GET /v1/events`, signed according to Standard Webhooks. With `text` it is `{ "text": … }` with a sentence for each event, as the incoming webhooks of Slack, Mattermost and others take it, without a signature. ' +
-    'A message that is not answered with 2xx within 15 seconds is sent again after 1, 5, 15, 60 and 180 minutes and then every 6 hours, with the same `webhook-id`. After 3 days without a success, or at once with 410, the endpoint is disabled.',
+    'Sends each event from now on to a URL, in order and at least once. With the format `standard`, a message is a page of `GET /v1/events`, signed according to Standard Webhooks. With `text` it is `{ "text": … }` with a sentence for each event, as incoming webhooks of chats take it. ' +
+    'A message without a 2xx within 15 seconds is sent again, with the same `webhook-id`. After 3 days without a success, or at once with 410, the endpoint is disabled.',
   scope: 'event-endpoints:write',
   params: z.object({}),
   body: z
@@ -143,7 +141,7 @@ export const createEventEndpointContract = {
   success: {
     status: 201,
     description: 'The event endpoint was created. Only this response contains its secret.',
-    schema: withSecret('EventEndpointWithSecret'),
+    schema: withSecret,
     example: { ...example, lastAttempts: [], secret: exampleSecret },
     headers: { Location: 'The path of the event endpoint.' },
   },
@@ -235,21 +233,18 @@ export const rotateEventEndpointContract = {
   method: 'POST',
   path: `${onOne}/rotate`,
   summary: 'Rotate the secret of an event endpoint',
-  description:
-    'Creates a new secret. Messages are signed with both secrets until the previous one expires, so that the receiver has time to change to the new one.',
+  description: 'Creates a new secret. Messages are signed with both secrets until the previous one expires.',
   scope: 'event-endpoints:write',
   params,
   body: z
     .strictObject({
-      overlapSeconds: overlapSeconds(
-        'How many seconds the previous secret stays valid. With 0, all earlier secrets expire at once.',
-      ),
+      overlapSeconds: overlapSeconds('How many seconds the previous secret stays valid.'),
     })
     .register(docs, { id: 'EventEndpointRotation', example: { overlapSeconds: 3600 } }),
   success: {
     status: 200,
     description: 'The event endpoint with its new secret, which no other response contains.',
-    schema: withSecret('RotatedEventEndpoint'),
+    schema: withSecret,
     example: { ...example, previousSecretExpiresAt: '2026-03-28T14:05:09.120Z', secret: exampleSecret },
   },
   errorCodes: [...common.errorCodes, 'event_endpoint_unsigned', 'rotation_in_progress'],
