@@ -13,6 +13,7 @@ import type { BenchRequest } from './load.ts'
 import { ALL_FIELDS_LISTED, rangesOnLeapDay } from './next-run.ts'
 import {
   type Body,
+  EVENT_ENDPOINT,
   FILE,
   type Filled,
   fill,
@@ -378,6 +379,40 @@ const asks: Readonly<Record<string, Asks>> = {
       ...json({ overlapSeconds: 60 }),
     }),
   },
+  listEvents: { typical: usual(() => '/v1/events'), worst: largestPage(() => '/v1/events') },
+  createEventEndpoint: {
+    typical: async (places, index) => {
+      const { place } = await places.other(index)
+      return { place, path: '/v1/event-endpoints', ...EVENT_ENDPOINT }
+    },
+  },
+  listEventEndpoints: { typical: usual(() => '/v1/event-endpoints') },
+  retrieveEventEndpoint: { typical: usual(({ eventEndpoint }) => eventEndpoint) },
+  updateEventEndpoint: {
+    typical: usual(
+      ({ eventEndpoint }) => eventEndpoint,
+      (index) => json({ note: `Bench ${index}` }),
+    ),
+  },
+  deleteEventEndpoint: {
+    typical: async (places, index) => {
+      const { place } = await places.other(index)
+      return { place, path: await place.addEventEndpoint() }
+    },
+  },
+  rotateEventEndpoint: {
+    typical: usual(
+      ({ eventEndpoint }) => `${eventEndpoint}/rotate`,
+      () => json({ overlapSeconds: 0 }),
+    ),
+  },
+  testEventEndpoint: { typical: usual(({ eventEndpoint }) => `${eventEndpoint}/test`) },
+  rewindEventEndpoint: {
+    typical: usual(
+      ({ eventEndpoint }) => `${eventEndpoint}/rewind`,
+      () => json({ after: 'now' }),
+    ),
+  },
   listAuditEvents: { typical: usual(() => '/v1/audit-events'), worst: largestPage(() => '/v1/audit-events') },
 
   ...life('Project', 'Projects', 'projects'),
@@ -420,6 +455,12 @@ const asks: Readonly<Record<string, Asks>> = {
       place: await withWaitingRun(places, index),
       path: '/v1/runs/claim',
       ...json({ leaseSeconds: 60 }),
+    }),
+  },
+  redeliverRun: {
+    typical: async (places, index) => ({
+      place: places.usual.place,
+      path: `/v1/runs/${await newRun(places, index)}/redeliver`,
     }),
   },
   renewRun: {
@@ -467,6 +508,15 @@ const asks: Readonly<Record<string, Asks>> = {
   listSessionFiles: {
     typical: usual(({ sessions }) => `/v1/sessions/${sessions[0]}/files`),
     worst: largestPage(({ sessions }) => `/v1/sessions/${sessions[0]}/files`),
+  },
+  searchSessionFiles: {
+    typical: usual(({ sessions }) => `/v1/session-files?sessionId=${sessions[0]}&query=src`),
+    worst: {
+      '1,000 items, of which none matches': ({ full }) => ({
+        place: full.place,
+        path: `/v1/session-files?limit=${LARGEST_PAGE}&query=${'x'.repeat(255)}`,
+      }),
+    },
   },
   // Not into the first, whose files are listed.
   putSessionFile: {

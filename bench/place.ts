@@ -85,6 +85,11 @@ export class Place {
     return run
   }
 
+  /** @returns the path of a new event endpoint. */
+  async addEventEndpoint(): Promise<string> {
+    return `/v1/event-endpoints/${await this.send('POST', '/v1/event-endpoints', EVENT_ENDPOINT)}`
+  }
+
   /** @returns the path of a new file. */
   async addFile(sessionId: string): Promise<string> {
     const files = `/v1/sessions/${sessionId}/files`
@@ -98,6 +103,8 @@ const KIBIBYTE = 1024
 export const FILE = Buffer.alloc(4 * KIBIBYTE, 'contents of a file\n')
 export const PICTURE = Buffer.concat([Buffer.from('GIF89a'), Buffer.alloc(20 * KIBIBYTE)])
 export const RUN_ENDPOINT = json({ url: 'https://receiver.example.com/' })
+/** It wants nothing that happens. */
+export const EVENT_ENDPOINT = json({ url: 'https://receiver.example.com/', types: ['run-endpoint.deleted'] })
 
 /** The text of SKILL.md. */
 export function skillText(name: string, text: string, description = 'A skill.'): string {
@@ -130,6 +137,8 @@ export interface Filled {
   readonly runs: readonly string[]
   /** The sessions that are pinned. */
   readonly pinned: readonly string[]
+  /** Its path. */
+  readonly eventEndpoint: string
 }
 
 const MAX_PINS = 50
@@ -157,6 +166,7 @@ export async function fill(place: Place, count: number): Promise<Filled> {
   const pinned = sessions.slice(0, MAX_PINS)
   await times(pinned.length, (index) => place.send('PUT', `/v1/pins/session/${pinned[index]}`))
   await place.send('PUT', '/v1/run-endpoint', RUN_ENDPOINT)
+  const eventEndpoint = await place.addEventEndpoint()
   await place.send('PUT', `/v1/users/${USER}/profile-picture`, { body: PICTURE })
   return {
     place,
@@ -171,5 +181,6 @@ export async function fill(place: Place, count: number): Promise<Filled> {
     files,
     runs: runs.map((id) => `/v1/runs/${id}`),
     pinned,
+    eventEndpoint,
   }
 }

@@ -133,16 +133,24 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
     table: 'auditEvents',
     row: {
       organizationId: ORGANIZATION,
+      sequence: '1817000000000000 + v',
       id: MADE_ID,
-      operation: "'putSessionFile'",
-      target: `'/v1/sessions/' || ${GIVEN_ID} || '/files'`,
+      type: "'session-file.created'",
+      resourceId: GIVEN_ID,
+      parentId: GIVEN_ID,
+      resourceName: "'src/checkout/cart.ts'",
+      projectId: "'website'",
       apiKeyId: GIVEN_ID,
       apiKeyName: "'CI of the checkout'",
       userId: "'ada'",
       requestId: GIVEN_ID,
     },
-    // A path has each byte of an id in three characters.
-    longest: { target: longestName(3_400), apiKeyName: MAX_NAME_LENGTH, userId: MAX_ID_LENGTH },
+    longest: {
+      resourceName: longestName(1_000),
+      projectId: MAX_ID_LENGTH,
+      apiKeyName: MAX_NAME_LENGTH,
+      userId: MAX_ID_LENGTH,
+    },
   },
   deletion: {
     table: 'deletions',

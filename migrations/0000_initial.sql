@@ -37,14 +37,18 @@ CREATE UNIQUE INDEX `apiKeysByIdempotencyKey` ON `apiKeys` (`organizationId`,`id
 CREATE INDEX `apiKeysByCreator` ON `apiKeys` (`organizationId`,`createdByKeyId`,`id`,`revokedAt`) WHERE "createdByKeyId" is not null;--> statement-breakpoint
 CREATE TABLE `auditEvents` (
 	`organizationId` text NOT NULL,
+	`sequence` integer NOT NULL,
 	`id` text NOT NULL,
-	`operation` text NOT NULL,
-	`target` text NOT NULL,
-	`apiKeyId` text NOT NULL,
-	`apiKeyName` text NOT NULL,
+	`type` text NOT NULL,
+	`resourceId` text NOT NULL,
+	`parentId` text,
+	`resourceName` text,
+	`projectId` text,
+	`apiKeyId` text,
+	`apiKeyName` text,
 	`userId` text,
-	`requestId` text NOT NULL,
-	PRIMARY KEY(`organizationId`, `id`)
+	`requestId` text,
+	PRIMARY KEY(`organizationId`, `sequence`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `deletions` (
@@ -69,6 +73,39 @@ CREATE TABLE `environmentVariables` (
 );
 --> statement-breakpoint
 CREATE INDEX `environmentVariablesByKeyId` ON `environmentVariables` (substr(substr("sealedValue", 4), 1, instr(substr("sealedValue", 4), '.') - 1));--> statement-breakpoint
+CREATE TABLE `eventEndpoints` (
+	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
+	`format` text NOT NULL,
+	`sealedUrl` text NOT NULL,
+	`url` text NOT NULL,
+	`sealedSecret` text,
+	`previousSealedSecret` text,
+	`previousExpiresAt` text,
+	`types` text,
+	`projectId` text,
+	`note` text,
+	`batch` integer NOT NULL,
+	`deliveredSequence` integer NOT NULL,
+	`messageId` text,
+	`messageEnd` integer,
+	`leaseId` text,
+	`leaseExpiresAt` text,
+	`failures` integer NOT NULL,
+	`failingSince` text,
+	`nextAttemptAt` text,
+	`slowUntil` text,
+	`disabledAt` text,
+	`disabledReason` text,
+	`createdAt` text NOT NULL,
+	`updatedAt` text NOT NULL,
+	`lastAttempts` text,
+	PRIMARY KEY(`organizationId`, `id`)
+);
+--> statement-breakpoint
+CREATE INDEX `eventEndpointsByUrlKeyId` ON `eventEndpoints` (substr(substr("sealedUrl", 4), 1, instr(substr("sealedUrl", 4), '.') - 1));--> statement-breakpoint
+CREATE INDEX `eventEndpointsByKeyId` ON `eventEndpoints` (substr(substr("sealedSecret", 4), 1, instr(substr("sealedSecret", 4), '.') - 1));--> statement-breakpoint
+CREATE INDEX `eventEndpointsByPreviousKeyId` ON `eventEndpoints` (substr(substr("previousSealedSecret", 4), 1, instr(substr("previousSealedSecret", 4), '.') - 1));--> statement-breakpoint
 CREATE TABLE `lastTick` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`scheduledAt` text NOT NULL
@@ -172,6 +209,7 @@ CREATE TABLE `pullRequests` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `pullRequestsByProject` ON `pullRequests` (`organizationId`,`projectId`,`id`);--> statement-breakpoint
+CREATE INDEX `pullRequestsByCreation` ON `pullRequests` (`organizationId`,`createdAt`,`id`);--> statement-breakpoint
 CREATE TABLE `runEndpoints` (
 	`organizationId` text PRIMARY KEY NOT NULL,
 	`url` text NOT NULL,
@@ -196,7 +234,11 @@ CREATE TABLE `runs` (
 	`failure` text,
 	`attempts` integer NOT NULL,
 	`lastError` text,
+	`lastAttempts` text,
+	`nextAttemptAt` text,
+	`redeliveredAt` text,
 	`claimId` text,
+	`claimedBy` text,
 	`checkAt` text,
 	`startedAt` text,
 	`finishedAt` text,
@@ -271,6 +313,7 @@ CREATE TABLE `sessions` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `sessionsByProject` ON `sessions` (`organizationId`,`projectId`,`id`);--> statement-breakpoint
+CREATE INDEX `sessionsByCreation` ON `sessions` (`organizationId`,`createdAt`,`id`);--> statement-breakpoint
 CREATE TABLE `skillContents` (
 	`organizationId` text NOT NULL,
 	`skillId` text NOT NULL,

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Values } from '../src/db/parameters.ts'
-import { boundValues, type Statement } from '../src/db/statement.ts'
+import type { Statement } from '../src/db/statement.ts'
 import { Account, type AccountDatabase, type Query, type Row } from './cloudflare.ts'
 import { getConfigFile, readConfiguration, stateFolder, type Target } from './wrangler.ts'
 
@@ -68,6 +68,8 @@ export async function execute(
   target: Target,
   statements: readonly { statement: Statement; values: Values }[],
 ): Promise<Row[][]> {
+  // Loaded on first use: Drizzle takes half a second.
+  const { boundValues } = await import('../src/db/statement.ts')
   const database = await openDatabase(target)
   try {
     return await database.batch(

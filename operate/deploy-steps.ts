@@ -9,8 +9,6 @@ import { SCOPES } from '../src/access/scopes.ts'
 import { isOn } from '../src/environment.ts'
 import { Account } from './cloudflare.ts'
 import { databaseConfiguration, deployedDatabase, execute } from './database.ts'
-import { createKey } from './first-key.ts'
-import { selectAnyOrganization } from './provisioning.ts'
 import {
   applyMigrations,
   callWrangler,
@@ -425,8 +423,11 @@ function firstKey({ target, options }: DeployContext): Step {
     lines: [`created if there is no organization: "${organization}", and a key that acts for ${subject}`],
     commands: [],
     run: async () => {
+      // Loaded on first use: Drizzle takes half a second.
+      const { selectAnyOrganization } = await import('./provisioning.ts')
       const [found] = await execute(target, [{ statement: selectAnyOrganization, values: {} }])
       if (found && found.length > 0) return 'skipped: an organization exists'
+      const { createKey } = await import('./first-key.ts')
       const created = await createKey(target, {
         organization: { name: organization },
         userId,

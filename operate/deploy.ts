@@ -1,7 +1,6 @@
 /** Deploys the service to a Cloudflare account, and upgrades it when run again (docs/deploy.md). */
 import { describeScript, parsed, UsageError } from './command-line.ts'
 import { checkDeployment, type Step, stepsOf } from './deploy-steps.ts'
-import { parseUserId } from './first-key.ts'
 import { toArguments } from './wrangler.ts'
 
 const options = parsed(
@@ -25,7 +24,7 @@ await deploy()
 
 async function deploy(): Promise<void> {
   const { organization, location, subdomain, url } = options
-  const userId = parseUserId(options.user)
+  const userId = options.user === undefined ? undefined : (await import('./first-key.ts')).parseUserId(options.user)
   if (options.user !== undefined && userId === undefined)
     throw new UsageError(`--user is not a user ID; got "${options.user}".`)
   const steps = stepsOf({ ...deployment, organization, userId, location, subdomain, url })

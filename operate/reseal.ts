@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises'
 import { parse } from 'dotenv'
 import { sql } from 'drizzle-orm'
 import { parseKeyRing } from '../src/crypto/key-ring.ts'
-import { environmentVariables, keyIdOf, runEndpoints } from '../src/db/schema.ts'
+import { environmentVariables, eventEndpoints, keyIdOf, runEndpoints } from '../src/db/schema.ts'
 import { query, unguarded } from '../src/db/statement.ts'
 import { describeScript, getTarget, parsed, withTarget } from './command-line.ts'
 import { openDatabase } from './database.ts'
@@ -39,6 +39,9 @@ const counts = [
   { table: environmentVariables, column: environmentVariables.sealedValue },
   { table: runEndpoints, column: runEndpoints.sealedSecret },
   { table: runEndpoints, column: runEndpoints.previousSealedSecret },
+  { table: eventEndpoints, column: eventEndpoints.sealedUrl },
+  { table: eventEndpoints, column: eventEndpoints.sealedSecret },
+  { table: eventEndpoints, column: eventEndpoints.previousSealedSecret },
 ].map(({ table, column }) =>
   unguarded([], () =>
     query

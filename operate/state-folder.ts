@@ -80,7 +80,8 @@ function problemOf(file: string): string | undefined {
 
 /** True if no migration is left to apply. Needs no lock, so it also works beside a busy server. */
 export function hasCurrentSchema(target: Target): boolean {
-  return read(localDatabaseFile(target), (database) => hasMigration(database, LAST_MIGRATION))
+  const file = localDatabaseFile(target)
+  return existsSync(file) && read(file, (database) => hasMigration(database, LAST_MIGRATION))
 }
 
 /** True if the database has no tables yet, or has the first migration of this service. */

@@ -1,6 +1,6 @@
 /** Runs wrangler, on the Node of this project. */
 import { spawn, spawnSync } from 'node:child_process'
-import { createRequire } from 'node:module'
+import { createRequire, enableCompileCache, getCompileCacheDir } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
@@ -11,6 +11,9 @@ export const ROOT = resolve(import.meta.dirname, '..')
 
 /** The configuration of the MCP Worker, which belongs to wrangler.toml. */
 const MCP_CONFIG = join(ROOT, 'mcp', 'wrangler.toml')
+
+// Wrangler has 10 MB of code.
+enableCompileCache()
 
 const require = createRequire(import.meta.url)
 const COMMAND = join(dirname(require.resolve('wrangler/package.json')), 'bin', 'wrangler.js')
@@ -171,7 +174,7 @@ export function toArguments(args: readonly string[], { environment = '', config 
 }
 
 function quiet(): NodeJS.ProcessEnv {
-  return { ...process.env, WRANGLER_SEND_METRICS: 'false' }
+  return { ...process.env, NODE_COMPILE_CACHE: getCompileCacheDir(), WRANGLER_SEND_METRICS: 'false' }
 }
 
 function flags(target: Target): string[] {

@@ -1,40 +1,3 @@
--- src/access/audit.ts
-
--- recordChange
-insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
-select
-  "organizationId" as "organizationId",
-  :audit.id as "id",
-  :audit.operation as "operation",
-  :audit.target as "target",
-  "id" as "apiKeyId",
-  "name" as "apiKeyName",
-  "userId" as "userId",
-  :audit.requestId as "requestId"
-from
-  "apiKeys"
-where
-  (
-    (
-      "apiKeys"."hash" = :caller.keyHash
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-      and (
-        "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
-      )
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" >= :now
-      )
-    )
-    and changes() > 0
-  )
-on conflict do nothing;
-
 -- src/access/guard.ts
 
 -- recordUse
@@ -72,3 +35,66 @@ from
   "apiKeys"
 where
   "apiKeys"."hash" = :caller.keyHash;
+
+-- src/access/wake.ts
+
+-- selectWakeable
+select
+  "eventEndpoints"."organizationId" as "organizationId",
+  "eventEndpoints"."id" as "id",
+  coalesce("eventEndpoints"."slowUntil" > :now, 0) as "isSlow"
+from
+  "apiKeys"
+  inner join "eventEndpoints" on "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and "eventEndpoints"."disabledAt" is null
+    and "eventEndpoints"."nextAttemptAt" is null
+    and (
+      "eventEndpoints"."leaseId" is null
+      or "eventEndpoints"."leaseExpiresAt" <= :now
+    )
+    and exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = "apiKeys"."organizationId"
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."requestId" = :event.requestId
+          and (
+            (
+              "eventEndpoints"."types" is null
+              or (
+                instr("eventEndpoints"."types", '"' || "recorded"."type" || '"') > 0
+                or instr(
+                  "eventEndpoints"."types",
+                  '"' || substr("recorded"."type", 1, instr("recorded"."type", '.')) || '*' || '"'
+                ) > 0
+              )
+            )
+            and (
+              "eventEndpoints"."projectId" is null
+              or "recorded"."projectId" = "eventEndpoints"."projectId"
+            )
+          )
+        )
+    )
+  );

@@ -196,205 +196,6 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- deletion.record
-insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
-select
-  "apiKeys"."organizationId" as "organizationId",
-  substr(:audit.id, 1, 24) || lower(hex(randomblob(6))) as "id",
-  :audit.operation as "operation",
-  '/v1/api-keys/' || "ending"."id" as "target",
-  "apiKeys"."id" as "apiKeyId",
-  "apiKeys"."name" as "apiKeyName",
-  "apiKeys"."userId" as "userId",
-  :audit.requestId as "requestId"
-from
-  "apiKeys"
-  inner join (
-    with recursive
-      "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
-        select
-          "named"."organizationId" as "organizationId",
-          "named"."id" as "id",
-          "named"."hash" as "hash",
-          "named"."revokedAt" as "revokedAt",
-          1 as "isNamed"
-        from
-          "apiKeys"
-          left join "apiKeys" "named" on (
-            (
-              "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :apiKeyId
-            )
-            and (
-              "named"."revokedAt" is null
-              or :descendants
-            )
-          )
-        where
-          (
-            (
-              "apiKeys"."hash" = :caller.keyHash
-              and case
-                when "apiKeys"."revokedAt" is not null then 'revoked'
-                when "apiKeys"."expiresAt" <= :now then 'expired'
-              end is null
-              and (
-                :caller.scope is null
-                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-              )
-            )
-            and ("named"."id" is not null)
-            and (
-              (
-                "apiKeys"."rotatedAt" is null
-                or (
-                  "named"."id" = "apiKeys"."id"
-                  and not :descendants
-                )
-              )
-            )
-            and (
-              (
-                (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "named"."userId"
-                )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "named"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("named"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
-                    )
-                  )
-                )
-              )
-            )
-          )
-        union
-        select
-          "session"."organizationId" as "organizationId",
-          "session"."id" as "id",
-          "session"."hash" as "hash",
-          "session"."revokedAt" as "revokedAt",
-          0 as "isNamed"
-        from
-          "apiKeys"
-          left join "apiKeys" "named" on (
-            (
-              "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :apiKeyId
-            )
-            and (
-              "named"."revokedAt" is null
-              or :descendants
-            )
-          )
-          inner join "apiKeys" "session" on (
-            "session"."organizationId" = "apiKeys"."organizationId"
-            and "session"."createdByKeyId" = "named"."id"
-            and "session"."kind" = 'session'
-            and "session"."revokedAt" is null
-            and "session"."expiresAt" > :now
-          )
-        where
-          (
-            (
-              "apiKeys"."hash" = :caller.keyHash
-              and case
-                when "apiKeys"."revokedAt" is not null then 'revoked'
-                when "apiKeys"."expiresAt" <= :now then 'expired'
-              end is null
-              and (
-                :caller.scope is null
-                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-              )
-            )
-            and ("named"."id" is not null)
-            and (
-              (
-                "apiKeys"."rotatedAt" is null
-                or (
-                  "named"."id" = "apiKeys"."id"
-                  and not :descendants
-                )
-              )
-            )
-            and (
-              (
-                (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "named"."userId"
-                )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "named"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("named"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
-                    )
-                  )
-                )
-              )
-            )
-          )
-        union
-        select
-          "child"."organizationId" as "organizationId",
-          "child"."id" as "id",
-          "child"."hash" as "hash",
-          "child"."revokedAt" as "revokedAt",
-          0 as "isNamed"
-        from
-          "apiKeys" "child"
-          inner join "lineage" on (
-            "child"."organizationId" = "lineage"."organizationId"
-            and "child"."createdByKeyId" = "lineage"."id"
-          )
-        where
-          :descendants
-      )
-    select
-      *
-    from
-      "lineage"
-    where
-      "revokedAt" is null
-  ) as "ending" on not "ending"."isNamed"
-where
-  (
-    "apiKeys"."hash" = :caller.keyHash
-    and case
-      when "apiKeys"."revokedAt" is not null then 'revoked'
-      when "apiKeys"."expiresAt" <= :now then 'expired'
-    end is null
-    and (
-      :caller.scope is null
-      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-    )
-  );
-
 -- deletion.revoked
 update "apiKeys"
 set
@@ -580,6 +381,253 @@ where
   "apiKeys"."hash" = + "ending"."hash"
 returning
   "id";
+
+-- deletion.revoked.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'api-key.revoked' as "type",
+  "revoked"."id" as "resourceId",
+  null as "parentId",
+  "revoked"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join (
+    with recursive
+      "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+        select
+          "named"."organizationId" as "organizationId",
+          "named"."id" as "id",
+          "named"."hash" as "hash",
+          "named"."revokedAt" as "revokedAt",
+          1 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on (
+            (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :apiKeyId
+            )
+            and (
+              "named"."revokedAt" is null
+              or :descendants
+            )
+          )
+        where
+          (
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          )
+        union
+        select
+          "session"."organizationId" as "organizationId",
+          "session"."id" as "id",
+          "session"."hash" as "hash",
+          "session"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on (
+            (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :apiKeyId
+            )
+            and (
+              "named"."revokedAt" is null
+              or :descendants
+            )
+          )
+          inner join "apiKeys" "session" on (
+            "session"."organizationId" = "apiKeys"."organizationId"
+            and "session"."createdByKeyId" = "named"."id"
+            and "session"."kind" = 'session'
+            and "session"."revokedAt" is null
+            and "session"."expiresAt" > :now
+          )
+        where
+          (
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          )
+        union
+        select
+          "child"."organizationId" as "organizationId",
+          "child"."id" as "id",
+          "child"."hash" as "hash",
+          "child"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys" "child"
+          inner join "lineage" on (
+            "child"."organizationId" = "lineage"."organizationId"
+            and "child"."createdByKeyId" = "lineage"."id"
+          )
+        where
+          :descendants
+      )
+    select
+      *
+    from
+      "lineage"
+    where
+      "revokedAt" is null
+  ) as "ending" on true
+  inner join "apiKeys" "revoked" on "revoked"."hash" = "ending"."hash"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
 
 -- endSurplusSessions
 update "apiKeys"
@@ -872,6 +920,85 @@ returning
   "lastUsedAt",
   "createdAt";
 
+-- insertKey.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'api-key.created' as "type",
+  :id as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  null as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- insertSession
 insert into
   "apiKeys" (
@@ -945,6 +1072,85 @@ returning
   "rotatedAt",
   "lastUsedAt",
   "createdAt";
+
+-- insertSession.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'api-key.created' as "type",
+  :id as "resourceId",
+  null as "parentId",
+  coalesce(:name, "apiKeys"."name") as "resourceName",
+  null as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
 
 -- insertSuccessor
 insert into
@@ -1084,6 +1290,89 @@ returning
   "rotatedAt",
   "lastUsedAt",
   "createdAt";
+
+-- insertSuccessor.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'api-key.rotated' as "type",
+  "named"."id" as "resourceId",
+  null as "parentId",
+  "named"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "apiKeys" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" = :apiKeyId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
 
 -- listKeys
 select
@@ -1335,109 +1624,6 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- ownDeletion.record
-insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
-select
-  "apiKeys"."organizationId" as "organizationId",
-  substr(:audit.id, 1, 24) || lower(hex(randomblob(6))) as "id",
-  :audit.operation as "operation",
-  '/v1/api-keys/' || "ending"."id" as "target",
-  "apiKeys"."id" as "apiKeyId",
-  "apiKeys"."name" as "apiKeyName",
-  "apiKeys"."userId" as "userId",
-  :audit.requestId as "requestId"
-from
-  "apiKeys"
-  inner join (
-    with recursive
-      "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
-        select
-          "named"."organizationId" as "organizationId",
-          "named"."id" as "id",
-          "named"."hash" as "hash",
-          "named"."revokedAt" as "revokedAt",
-          1 as "isNamed"
-        from
-          "apiKeys"
-          left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
-        where
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-        union
-        select
-          "session"."organizationId" as "organizationId",
-          "session"."id" as "id",
-          "session"."hash" as "hash",
-          "session"."revokedAt" as "revokedAt",
-          0 as "isNamed"
-        from
-          "apiKeys"
-          left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
-          inner join "apiKeys" "session" on (
-            "session"."organizationId" = "apiKeys"."organizationId"
-            and "session"."createdByKeyId" = "named"."id"
-            and "session"."kind" = 'session'
-            and "session"."revokedAt" is null
-            and "session"."expiresAt" > :now
-          )
-        where
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-        union
-        select
-          "child"."organizationId" as "organizationId",
-          "child"."id" as "id",
-          "child"."hash" as "hash",
-          "child"."revokedAt" as "revokedAt",
-          0 as "isNamed"
-        from
-          "apiKeys" "child"
-          inner join "lineage" on (
-            "child"."organizationId" = "lineage"."organizationId"
-            and "child"."createdByKeyId" = "lineage"."id"
-          )
-        where
-          :descendants
-      )
-    select
-      *
-    from
-      "lineage"
-    where
-      "revokedAt" is null
-  ) as "ending" on not "ending"."isNamed"
-where
-  (
-    "apiKeys"."hash" = :caller.keyHash
-    and case
-      when "apiKeys"."revokedAt" is not null then 'revoked'
-      when "apiKeys"."expiresAt" <= :now then 'expired'
-    end is null
-    and (
-      :caller.scope is null
-      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-    )
-  );
-
 -- ownDeletion.revoked
 update "apiKeys"
 set
@@ -1528,51 +1714,92 @@ where
 returning
   "id";
 
--- recordEndedSessions
+-- ownDeletion.revoked.recording
 insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
 select
   "apiKeys"."organizationId" as "organizationId",
-  substr(:audit.id, 1, 24) || lower(hex(randomblob(6))) as "id",
-  :audit.operation as "operation",
-  '/v1/api-keys/' || "shortened"."id" as "target",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'api-key.revoked' as "type",
+  "revoked"."id" as "resourceId",
+  null as "parentId",
+  "revoked"."name" as "resourceName",
+  null as "projectId",
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."name" as "apiKeyName",
   "apiKeys"."userId" as "userId",
-  :audit.requestId as "requestId"
+  :event.requestId as "requestId"
 from
   "apiKeys"
   inner join (
-    (
-      select
-        "session"."id" as "id",
-        "session"."hash" as "hash"
-      from
-        "apiKeys"
-        left join "apiKeys" "named" on (
+    with recursive
+      "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+        select
+          "named"."organizationId" as "organizationId",
+          "named"."id" as "id",
+          "named"."hash" as "hash",
+          "named"."revokedAt" as "revokedAt",
+          1 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
+        where
           (
-            "named"."organizationId" = "apiKeys"."organizationId"
-            and "named"."id" = :apiKeyId
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
           )
-          and "named"."revokedAt" is null
-        )
-        left join "apiKeys" "earlier" on (
-          "earlier"."organizationId" = "apiKeys"."organizationId"
-          and "earlier"."idempotencyKey" = :idempotencyKey
-          and "earlier"."id" <> :id
-        )
-        inner join "apiKeys" "session" on (
-          (
+        union
+        select
+          "session"."organizationId" as "organizationId",
+          "session"."id" as "id",
+          "session"."hash" as "hash",
+          "session"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys"
+          left join "apiKeys" "named" on "named"."hash" = "apiKeys"."hash"
+          inner join "apiKeys" "session" on (
             "session"."organizationId" = "apiKeys"."organizationId"
             and "session"."createdByKeyId" = "named"."id"
             and "session"."kind" = 'session'
             and "session"."revokedAt" is null
             and "session"."expiresAt" > :now
           )
-          and "session"."expiresAt" > :overlapEndsAt
-        )
-      where
-        (
+        where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
@@ -1584,157 +1811,372 @@ from
               or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
-          and ("named"."id" is not null)
-          and (
-            (
-              "apiKeys"."rotatedAt" is null
-              or "named"."id" = "apiKeys"."id"
-            )
+        union
+        select
+          "child"."organizationId" as "organizationId",
+          "child"."id" as "id",
+          "child"."hash" as "hash",
+          "child"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "apiKeys" "child"
+          inner join "lineage" on (
+            "child"."organizationId" = "lineage"."organizationId"
+            and "child"."createdByKeyId" = "lineage"."id"
           )
-          and (
+        where
+          :descendants
+      )
+    select
+      *
+    from
+      "lineage"
+    where
+      "revokedAt" is null
+  ) as "ending" on true
+  inner join "apiKeys" "revoked" on "revoked"."hash" = "ending"."hash"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
+-- recordEndedSessions
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
+  'api-key.revoked' as "type",
+  "session"."id" as "resourceId",
+  null as "parentId",
+  "session"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "apiKeys" "session" on "session"."hash" in (
+    select
+      "hash"
+    from
+      (
+        (
+          select
+            "session"."id" as "id",
+            "session"."hash" as "hash"
+          from
+            "apiKeys"
+            left join "apiKeys" "named" on (
+              (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :apiKeyId
+              )
+              and "named"."revokedAt" is null
+            )
+            left join "apiKeys" "earlier" on (
+              "earlier"."organizationId" = "apiKeys"."organizationId"
+              and "earlier"."idempotencyKey" = :idempotencyKey
+              and "earlier"."id" <> :id
+            )
+            inner join "apiKeys" "session" on (
+              (
+                "session"."organizationId" = "apiKeys"."organizationId"
+                and "session"."createdByKeyId" = "named"."id"
+                and "session"."kind" = 'session'
+                and "session"."revokedAt" is null
+                and "session"."expiresAt" > :now
+              )
+              and "session"."expiresAt" > :overlapEndsAt
+            )
+          where
             (
               (
-                "apiKeys"."userId" is null
-                or "apiKeys"."userId" is "named"."userId"
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("named"."id" is not null)
+              and (
+                (
+                  "apiKeys"."rotatedAt" is null
+                  or "named"."id" = "apiKeys"."id"
+                )
               )
               and (
-                "apiKeys"."projectIds" is null
-                or (
-                  "named"."projectIds" is not null
-                  and not exists (
-                    select
-                      1
-                    from
-                      json_each("named"."projectIds")
-                    where
-                      value not in (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
                         select
-                          value
+                          1
                         from
-                          json_each("apiKeys"."projectIds")
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
                       )
+                    )
                   )
                 )
               )
-            )
-          )
-          and ("named"."kind" <> 'session')
-          and (
-            not exists (
-              select
-                1
-              from
-                json_each("named"."scopes")
-              where
-                value not in (
+              and ("named"."kind" <> 'session')
+              and (
+                not exists (
                   select
-                    value
+                    1
                   from
-                    json_each("apiKeys"."scopes")
+                    json_each("named"."scopes")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."scopes")
+                    )
                 )
+              )
+              and (
+                (
+                  "apiKeys"."expiresAt" is null
+                  or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+                )
+              )
+              and "earlier"."id" is null
+              and ("named"."rotatedAt" is null)
+              and (
+                (
+                  "named"."expiresAt" is null
+                  or "named"."expiresAt" > :now
+                )
+              )
             )
-          )
-          and (
-            (
-              "apiKeys"."expiresAt" is null
-              or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
-            )
-          )
-          and "earlier"."id" is null
-          and ("named"."rotatedAt" is null)
-          and (
-            (
-              "named"."expiresAt" is null
-              or "named"."expiresAt" > :now
-            )
-          )
         )
-    )
-  ) as "shortened" on :overlapEndsAt <= :now
+      ) as "shortened"
+  )
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
-    and case
-      when "apiKeys"."revokedAt" is not null then 'revoked'
-      when "apiKeys"."expiresAt" <= :now then 'expired'
-    end is null
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and :overlapEndsAt <= :now
     and (
-      :caller.scope is null
-      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
+          )
+      )
     )
   );
 
 -- recordSurplusSessions
 insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
 select
   "apiKeys"."organizationId" as "organizationId",
-  substr(:audit.id, 1, 24) || lower(hex(randomblob(6))) as "id",
-  :audit.operation as "operation",
-  '/v1/api-keys/' || "surplus"."id" as "target",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
+  'api-key.revoked' as "type",
+  "session"."id" as "resourceId",
+  null as "parentId",
+  "session"."name" as "resourceName",
+  null as "projectId",
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."name" as "apiKeyName",
   "apiKeys"."userId" as "userId",
-  :audit.requestId as "requestId"
+  :event.requestId as "requestId"
 from
   "apiKeys"
-  inner join (
-    (
-      select
-        "session"."id" as "id",
-        "session"."hash" as "hash"
-      from
-        "apiKeys"
-        inner join "apiKeys" "session" on (
-          "session"."organizationId" = "apiKeys"."organizationId"
-          and "session"."createdByKeyId" = "apiKeys"."id"
-          and "session"."kind" = 'session'
-          and "session"."revokedAt" is null
-          and "session"."expiresAt" > :now
-        )
-      where
+  inner join "apiKeys" "session" on "session"."hash" in (
+    select
+      "hash"
+    from
+      (
         (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          select
+            "session"."id" as "id",
+            "session"."hash" as "hash"
+          from
+            "apiKeys"
+            inner join "apiKeys" "session" on (
+              "session"."organizationId" = "apiKeys"."organizationId"
+              and "session"."createdByKeyId" = "apiKeys"."id"
+              and "session"."kind" = 'session'
+              and "session"."revokedAt" is null
+              and "session"."expiresAt" > :now
             )
-          )
-          and ("apiKeys"."kind" <> 'session')
-          and ("apiKeys"."rotatedAt" is null)
-          and (
+          where
             (
-              not :expiresAtIsGiven
-              or (
-                "apiKeys"."expiresAt" is null
-                or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("apiKeys"."kind" <> 'session')
+              and ("apiKeys"."rotatedAt" is null)
+              and (
+                (
+                  not :expiresAtIsGiven
+                  or (
+                    "apiKeys"."expiresAt" is null
+                    or coalesce(:expiresAt <= "apiKeys"."expiresAt", false)
+                  )
+                )
               )
             )
-          )
+          order by
+            "session"."id" desc
+          limit
+            + 20
+          offset
+            19
         )
-      order by
-        "session"."id" desc
-      limit
-        + 20
-      offset
-        19
-    )
-  ) as "surplus" on true
+      ) as "surplus"
+  )
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
-    and case
-      when "apiKeys"."revokedAt" is not null then 'revoked'
-      when "apiKeys"."expiresAt" <= :now then 'expired'
-    end is null
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
     and (
-      :caller.scope is null
-      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
+          )
+      )
     )
   );
 

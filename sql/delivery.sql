@@ -1,3 +1,507 @@
+-- src/resources/events/delivery/statements.ts
+
+-- markQueued
+update "eventEndpoints"
+set
+  "leaseId" = null,
+  "leaseExpiresAt" = :queuedUntil
+from
+  json_each(:found) as "found"
+where
+  (
+    (
+      "eventEndpoints"."organizationId" = ("found".value ->> 'organizationId')
+      and "eventEndpoints"."id" = ("found".value ->> 'id')
+    )
+    and (
+      (
+        "eventEndpoints"."disabledAt" is null
+        and (
+          "eventEndpoints"."nextAttemptAt" is null
+          or "eventEndpoints"."nextAttemptAt" <= :now
+        )
+      )
+      and (
+        "eventEndpoints"."leaseExpiresAt" is null
+        or "eventEndpoints"."leaseExpiresAt" <= :now
+      )
+    )
+  );
+
+-- markSlow
+update "eventEndpoints"
+set
+  "slowUntil" = :slowUntil
+where
+  (
+    (
+      "eventEndpoints"."organizationId" = :organizationId
+      and "eventEndpoints"."id" = :endpointId
+    )
+    and "eventEndpoints"."updatedAt" = :takenUpdatedAt
+  );
+
+-- recordDisabling
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "eventEndpoints"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "eventEndpoints"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'event-endpoint.disabled' as "type",
+  "id" as "resourceId",
+  null as "parentId",
+  "url" as "resourceName",
+  null as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  "eventEndpoints"
+where
+  (
+    (
+      "eventEndpoints"."organizationId" = :organizationId
+      and "eventEndpoints"."id" = :endpointId
+    )
+    and "eventEndpoints"."disabledAt" = :disabledAt
+    and changes() > 0
+  );
+
+-- selectBehind
+select
+  "organizationId",
+  "id",
+  coalesce("slowUntil" > :now, 0) as "isSlow"
+from
+  "eventEndpoints"
+where
+  (
+    (
+      (
+        "eventEndpoints"."disabledAt" is null
+        and (
+          "eventEndpoints"."nextAttemptAt" is null
+          or "eventEndpoints"."nextAttemptAt" <= :now
+        )
+      )
+      and (
+        "eventEndpoints"."leaseExpiresAt" is null
+        or "eventEndpoints"."leaseExpiresAt" <= :now
+      )
+    )
+    and (
+      "eventEndpoints"."messageEnd" is not null
+      or coalesce(
+        (
+          select
+            max(
+              (
+                (
+                  "eventEndpoints"."types" is null
+                  or (
+                    instr("eventEndpoints"."types", '"' || "near"."type" || '"') > 0
+                    or instr("eventEndpoints"."types", '"' || substr("near"."type", 1, instr("near"."type", '.')) || '*' || '"') > 0
+                  )
+                )
+                and (
+                  "eventEndpoints"."projectId" is null
+                  or "near"."projectId" = "eventEndpoints"."projectId"
+                )
+              )
+            )
+            or count(*) = 1000
+            or min("near"."sequence") <= :dayAgo
+          from
+            (
+              select
+                "sequence",
+                "type",
+                "projectId"
+              from
+                "auditEvents"
+              where
+                (
+                  "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+                  and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+                )
+              order by
+                "auditEvents"."sequence" asc
+              limit
+                + 1000
+            ) "near"
+        ),
+        0
+      )
+    )
+  )
+limit
+  + 1000;
+
+-- selectIsSlow
+select
+  coalesce("slowUntil" > :now, 0) as "isSlow"
+from
+  "eventEndpoints"
+where
+  (
+    "eventEndpoints"."organizationId" = :organizationId
+    and "eventEndpoints"."id" = :endpointId
+  );
+
+-- selectMessage
+select
+  "auditEvents"."sequence",
+  "auditEvents"."id",
+  "auditEvents"."type",
+  "auditEvents"."resourceId",
+  "auditEvents"."parentId",
+  "auditEvents"."resourceName",
+  "auditEvents"."projectId",
+  "auditEvents"."apiKeyId",
+  "auditEvents"."apiKeyName",
+  "auditEvents"."userId",
+  "auditEvents"."requestId",
+  "users"."name" as "user",
+  "projects"."name" as "project"
+from
+  "eventEndpoints"
+  inner join "auditEvents" on (
+    "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+    and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+    and "auditEvents"."sequence" <= "eventEndpoints"."messageEnd"
+  )
+  left join "users" on (
+    "eventEndpoints"."format" = 'text'
+    and "users"."organizationId" = "auditEvents"."organizationId"
+    and "users"."id" = "auditEvents"."userId"
+  )
+  left join "projects" on (
+    "eventEndpoints"."format" = 'text'
+    and "projects"."organizationId" = "auditEvents"."organizationId"
+    and "projects"."id" = "auditEvents"."projectId"
+  )
+where
+  (
+    (
+      "eventEndpoints"."organizationId" = :organizationId
+      and "eventEndpoints"."id" = :endpointId
+    )
+    and "eventEndpoints"."leaseId" = :leaseId
+    and (
+      (
+        "eventEndpoints"."types" is null
+        or (
+          instr("eventEndpoints"."types", '"' || "auditEvents"."type" || '"') > 0
+          or instr(
+            "eventEndpoints"."types",
+            '"' || substr("auditEvents"."type", 1, instr("auditEvents"."type", '.')) || '*' || '"'
+          ) > 0
+        )
+      )
+      and (
+        "eventEndpoints"."projectId" is null
+        or "auditEvents"."projectId" = "eventEndpoints"."projectId"
+      )
+    )
+  )
+order by
+  "auditEvents"."sequence" asc;
+
+-- storeResult
+update "eventEndpoints"
+set
+  "deliveredSequence" = case
+    when "eventEndpoints"."messageId" = :acceptedMessageId then "eventEndpoints"."messageEnd"
+    else "eventEndpoints"."deliveredSequence"
+  end,
+  "messageId" = case
+    when "eventEndpoints"."messageId" = :acceptedMessageId then null
+    else "eventEndpoints"."messageId"
+  end,
+  "messageEnd" = case
+    when "eventEndpoints"."messageId" = :acceptedMessageId then null
+    else "eventEndpoints"."messageEnd"
+  end,
+  "leaseId" = null,
+  "leaseExpiresAt" = null,
+  "failures" = case
+    when "eventEndpoints"."updatedAt" = :takenUpdatedAt then cast(:failures as integer)
+    else "eventEndpoints"."failures"
+  end,
+  "failingSince" = case
+    when "eventEndpoints"."updatedAt" = :takenUpdatedAt then :failingSince
+    else "eventEndpoints"."failingSince"
+  end,
+  "nextAttemptAt" = case
+    when "eventEndpoints"."updatedAt" = :takenUpdatedAt then :nextAttemptAt
+    else "eventEndpoints"."nextAttemptAt"
+  end,
+  "disabledAt" = coalesce(
+    "eventEndpoints"."disabledAt",
+    case
+      when "eventEndpoints"."updatedAt" = :takenUpdatedAt then :disabledAt
+      else null
+    end
+  ),
+  "disabledReason" = coalesce(
+    "eventEndpoints"."disabledReason",
+    case
+      when "eventEndpoints"."updatedAt" = :takenUpdatedAt then :disabledReason
+      else null
+    end
+  ),
+  "lastAttempts" = case
+    when :attempt is null then "eventEndpoints"."lastAttempts"
+    else json_remove('[' || :attempt || coalesce(',' || substr("eventEndpoints"."lastAttempts", 2), ']'), '$[10]')
+  end
+where
+  (
+    (
+      "eventEndpoints"."organizationId" = :organizationId
+      and "eventEndpoints"."id" = :endpointId
+    )
+    and "eventEndpoints"."leaseId" = :leaseId
+  )
+returning
+  case
+    when :acceptedMessageId is null then 0
+    else coalesce(
+      (
+        select
+          max(
+            (
+              (
+                "eventEndpoints"."types" is null
+                or (
+                  instr("eventEndpoints"."types", '"' || "near"."type" || '"') > 0
+                  or instr("eventEndpoints"."types", '"' || substr("near"."type", 1, instr("near"."type", '.')) || '*' || '"') > 0
+                )
+              )
+              and (
+                "eventEndpoints"."projectId" is null
+                or "near"."projectId" = "eventEndpoints"."projectId"
+              )
+            )
+          )
+          or count(*) = 1000
+          or false
+        from
+          (
+            select
+              "sequence",
+              "type",
+              "projectId"
+            from
+              "auditEvents"
+            where
+              (
+                "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+                and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+              )
+            order by
+              "auditEvents"."sequence" asc
+            limit
+              + 1000
+          ) "near"
+      ),
+      0
+    )
+  end as "isBehind";
+
+-- take
+update "eventEndpoints"
+set
+  "messageId" = coalesce("eventEndpoints"."messageId", :newMessageId),
+  "messageEnd" = coalesce(
+    "eventEndpoints"."messageEnd",
+    (
+      select
+        case
+          when count(*) < (
+            select
+              case
+                when not "batch" then 1
+                when "format" = 'text' then 20
+                else 100
+              end
+            from
+              "eventEndpoints" "sized"
+            where
+              (
+                "sized"."organizationId" = :organizationId
+                and "sized"."id" = :endpointId
+              )
+          ) then (
+            select
+              max("examined"."sequence")
+            from
+              (
+                select
+                  "sequence",
+                  "type",
+                  "projectId"
+                from
+                  "auditEvents"
+                where
+                  (
+                    "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+                    and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+                  )
+                order by
+                  "auditEvents"."sequence" asc
+                limit
+                  + 2500
+              ) "examined"
+          )
+          else max("sequence")
+        end
+      from
+        (
+          select
+            "examined"."sequence" as "sequence"
+          from
+            (
+              select
+                "sequence",
+                "type",
+                "projectId"
+              from
+                "auditEvents"
+              where
+                (
+                  "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+                  and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+                )
+              order by
+                "auditEvents"."sequence" asc
+              limit
+                + 2500
+            ) "examined"
+          where
+            (
+              (
+                "eventEndpoints"."types" is null
+                or (
+                  instr("eventEndpoints"."types", '"' || "examined"."type" || '"') > 0
+                  or instr(
+                    "eventEndpoints"."types",
+                    '"' || substr("examined"."type", 1, instr("examined"."type", '.')) || '*' || '"'
+                  ) > 0
+                )
+              )
+              and (
+                "eventEndpoints"."projectId" is null
+                or "examined"."projectId" = "eventEndpoints"."projectId"
+              )
+            )
+          limit
+            (
+              select
+                case
+                  when not "batch" then 1
+                  when "format" = 'text' then 20
+                  else 100
+                end
+              from
+                "eventEndpoints" "sized"
+              where
+                (
+                  "sized"."organizationId" = :organizationId
+                  and "sized"."id" = :endpointId
+                )
+            )
+        )
+    )
+  ),
+  "leaseId" = :leaseId,
+  "leaseExpiresAt" = :leaseExpiresAt
+where
+  (
+    (
+      "eventEndpoints"."organizationId" = :organizationId
+      and "eventEndpoints"."id" = :endpointId
+    )
+    and (
+      "eventEndpoints"."leaseId" is null
+      or "eventEndpoints"."leaseExpiresAt" <= :now
+    )
+    and (
+      "eventEndpoints"."disabledAt" is null
+      and (
+        "eventEndpoints"."nextAttemptAt" is null
+        or "eventEndpoints"."nextAttemptAt" <= :now
+      )
+    )
+    and (
+      "eventEndpoints"."messageEnd" is not null
+      or "eventEndpoints"."deliveredSequence" < (
+        select
+          max("sequence")
+        from
+          "auditEvents"
+        where
+          "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+      )
+    )
+    and (
+      :isSlow
+      or not coalesce("eventEndpoints"."slowUntil" > :now, 0)
+    )
+  )
+returning
+  "organizationId",
+  "id",
+  "format",
+  "sealedUrl",
+  "sealedSecret",
+  case
+    when "previousExpiresAt" > :now then "previousSealedSecret"
+  end as "previousSealedSecret",
+  "messageId" as "messageId",
+  "messageEnd" as "messageEnd",
+  "failures",
+  "failingSince",
+  (
+    select
+      max("sequence")
+    from
+      "auditEvents"
+    where
+      "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+  ) as "end",
+  "updatedAt";
+
 -- src/resources/schedules/delivery/check-runs.ts
 
 -- selectToCheck
@@ -33,7 +537,7 @@ from
   )
   left join "runEndpoints" on (
     "runEndpoints"."organizationId" = "runs"."organizationId"
-    and "runEndpoints"."createdAt" <= "runs"."createdAt"
+    and "runEndpoints"."createdAt" <= coalesce("runs"."redeliveredAt", "runs"."createdAt")
   )
 where
   "runs"."checkAt" <= :now
@@ -48,6 +552,7 @@ set
   "status" = ("checked".value ->> 'newStatus'),
   "failure" = ("checked".value ->> 'failure'),
   "lastError" = coalesce(("checked".value ->> 'lastError'), "runs"."lastError"),
+  "nextAttemptAt" = null,
   "checkAt" = ("checked".value ->> 'newCheckAt'),
   "startedAt" = case
     when not (
@@ -102,18 +607,84 @@ where
       json_each(:slowEndpoints) as "slowEndpoints"
   );
 
+-- recordGone
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "runEndpoints"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "runEndpoints"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'run-endpoint.deleted' as "type",
+  "organizationId" as "resourceId",
+  null as "parentId",
+  null as "resourceName",
+  null as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  "runEndpoints"
+where
+  ("runEndpoints"."organizationId", "runEndpoints"."url", "runEndpoints"."createdAt") in (
+    select
+      ("goneEndpoints".value ->> 'organizationId'),
+      ("goneEndpoints".value ->> 'url'),
+      ("goneEndpoints".value ->> 'endpointCreatedAt')
+    from
+      json_each(:goneEndpoints) as "goneEndpoints"
+  );
+
 -- recordResults
 update "runs"
 set
   "status" = case
     when (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then ("results".value ->> 'status')
@@ -121,28 +692,49 @@ set
   end,
   "failure" = case
     when (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then ("results".value ->> 'failure')
     else "runs"."failure"
   end,
-  "attempts" = max("runs"."attempts", ("results".value ->> 'attempts')),
+  "attempts" = case
+    when "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt') then max("runs"."attempts", ("results".value ->> 'attempts'))
+    else "runs"."attempts"
+  end,
   "lastError" = case
     when (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then case
@@ -162,30 +754,78 @@ set
     end
     else "runs"."lastError"
   end,
-  "checkAt" = case
+  "lastAttempts" = case
+    when ("results".value ->> 'lastAttempt') is null then "runs"."lastAttempts"
+    else json_remove(
+      '[' || ("results".value ->> 'lastAttempt') || coalesce(',' || substr("runs"."lastAttempts", 2), ']'),
+      '$[6]'
+    )
+  end,
+  "nextAttemptAt" = case
     when (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
+        )
+      )
+    ) then ("results".value ->> 'nextAttemptAt')
+    else "runs"."nextAttemptAt"
+  end,
+  "checkAt" = case
+    when (
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
+      or (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is null
+        and (
+          ("results".value ->> 'status') = 'succeeded'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then ("results".value ->> 'checkAt')
     else "runs"."checkAt"
   end,
   "startedAt" = case
-    when "runs"."status" = 'delivered'
+    when "runs"."status" in ('pending', 'delivered')
     and not (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then "runs"."startedAt"
@@ -193,13 +833,22 @@ set
   end,
   "finishedAt" = case
     when (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then ("results".value ->> 'finishedAt')
@@ -207,13 +856,22 @@ set
   end,
   "message" = case
     when (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then ("results".value ->> 'message')
@@ -221,13 +879,22 @@ set
   end,
   "sessionId" = case
     when (
-      "runs"."status" = 'pending'
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("results".value ->> 'redeliveredAt')
+          or (
+            ("results".value ->> 'status') = 'succeeded'
+            or ("results".value ->> 'failure') is 'task'
+          )
+        )
+      )
       or (
         "runs"."status" = 'delivered'
         and "runs"."claimId" is null
         and (
           ("results".value ->> 'status') = 'succeeded'
-          or ("results".value ->> 'failure') = 'task'
+          or ("results".value ->> 'failure') is 'task'
         )
       )
     ) then (
@@ -313,6 +980,7 @@ select
       1
   ) as "previous",
   "runs"."lastError",
+  "runs"."redeliveredAt",
   "schedules"."maxRunSeconds",
   "runEndpoints"."url",
   "runEndpoints"."createdAt" as "endpointCreatedAt",
@@ -340,7 +1008,7 @@ from
   )
   left join "runEndpoints" on (
     "runEndpoints"."organizationId" = "runs"."organizationId"
-    and "runEndpoints"."createdAt" <= "runs"."createdAt"
+    and "runEndpoints"."createdAt" <= coalesce("runs"."redeliveredAt", "runs"."createdAt")
   )
 where
   (
@@ -355,3 +1023,69 @@ where
       or "agents"."id" is not null
     )
   );
+
+-- src/resources/schedules/delivery/run-failures.ts
+
+-- recordFailures
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "runs"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "runs"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "runs"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'run.failed' as "type",
+  "runs"."id" as "resourceId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  json_each(:failedRuns) as "failedRuns"
+  inner join "runs" on (
+    "runs"."organizationId" = ("failedRuns".value ->> 'organizationId')
+    and "runs"."id" = ("failedRuns".value ->> 'id')
+    and "runs"."failure" = ("failedRuns".value ->> 'failure')
+    and "runs"."finishedAt" = ("failedRuns".value ->> 'finishedAt')
+  )
+  inner join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+where
+  "runs"."status" = 'failed';

@@ -115,6 +115,85 @@ where
 returning
   "key";
 
+-- deleteVariable.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'environment-variable.deleted' as "type",
+  :key as "resourceId",
+  null as "parentId",
+  :key as "resourceName",
+  :projectId as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- leasable.check
 select
   case
@@ -392,6 +471,86 @@ returning
   "createdAt",
   "updatedAt";
 
+-- putVariables.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'environment-variable.set' as "type",
+  "set".value as "resourceId",
+  null as "parentId",
+  "set".value as "resourceName",
+  :projectId as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join json_each(:keys) as "set" on true
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- readable.check
 select
   case
@@ -429,52 +588,79 @@ where
 
 -- recordLease
 insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
 select
   "apiKeys"."organizationId" as "organizationId",
-  :audit.id as "id",
-  :audit.operation as "operation",
-  :audit.target || coalesce(
-    (
-      select
-        '?keys=' || substr(names, 1, 1000) || iif(length(names) > 1000, '…', '')
-      from
-        (
-          select
-            group_concat(key) as names
-          from
-            (
-              select
-                "key"
-              from
-                "environmentVariables"
-              where
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'environment-variables.leased' as "type",
+  "projects"."id" as "resourceId",
+  null as "parentId",
+  (
+    select
+      substr(names, 1, 1000) || iif(length(names) > 1000, '…', '')
+    from
+      (
+        select
+          group_concat(key, ', ') as names
+        from
+          (
+            select
+              "key"
+            from
+              "environmentVariables"
+            where
+              (
                 (
-                  (
-                    "environmentVariables"."organizationId" = "projects"."organizationId"
-                    and "environmentVariables"."projectId" = "projects"."id"
-                  )
-                  and (
-                    :keys is null
-                    or "environmentVariables"."key" in (
-                      select
-                        value
-                      from
-                        json_each(:keys)
-                    )
+                  "environmentVariables"."organizationId" = "projects"."organizationId"
+                  and "environmentVariables"."projectId" = "projects"."id"
+                )
+                and (
+                  :keys is null
+                  or "environmentVariables"."key" in (
+                    select
+                      value
+                    from
+                      json_each(:keys)
                   )
                 )
-              order by
-                "environmentVariables"."key" asc
-            )
-        )
-    ),
-    ''
-  ) as "target",
+              )
+            order by
+              "environmentVariables"."key" asc
+          )
+      )
+  ) as "resourceName",
+  "projects"."id" as "projectId",
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."name" as "apiKeyName",
   "apiKeys"."userId" as "userId",
-  :audit.requestId as "requestId"
+  :event.requestId as "requestId"
 from
   "apiKeys"
   left join "projects" on (
@@ -484,59 +670,75 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
-      and case
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-    )
-    and ("projects"."id" is not null)
-    and (
-      select
-        group_concat(value)
-      from
-        (
-          select
-            value
-          from
-            json_each(:keys)
-          where
-            not exists (
-              select
-                1
-              from
-                "environmentVariables"
-              where
-                (
-                  (
-                    "environmentVariables"."organizationId" = "projects"."organizationId"
-                    and "environmentVariables"."projectId" = "projects"."id"
-                  )
-                  and "environmentVariables"."key" = value
-                )
-            )
-          limit
-            + 4
-        )
-    ) is null
-    and ("apiKeys"."projectIds" is not null)
-    and (
       (
-        "apiKeys"."projectIds" is null
-        or "projects"."id" in (
-          select
-            value
-          from
-            json_each("apiKeys"."projectIds")
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("projects"."id" is not null)
+      and (
+        select
+          group_concat(value)
+        from
+          (
+            select
+              value
+            from
+              json_each(:keys)
+            where
+              not exists (
+                select
+                  1
+                from
+                  "environmentVariables"
+                where
+                  (
+                    (
+                      "environmentVariables"."organizationId" = "projects"."organizationId"
+                      and "environmentVariables"."projectId" = "projects"."id"
+                    )
+                    and "environmentVariables"."key" = value
+                  )
+              )
+            limit
+              + 4
+          )
+      ) is null
+      and ("apiKeys"."projectIds" is not null)
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
         )
       )
     )
-  )
-on conflict do nothing;
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
 
 -- recordRequest
 insert into

@@ -57,7 +57,11 @@ insert into
     "failure",
     "attempts",
     "lastError",
+    "lastAttempts",
+    "nextAttemptAt",
+    "redeliveredAt",
     "claimId",
+    "claimedBy",
     "checkAt",
     "startedAt",
     "finishedAt",
@@ -137,7 +141,11 @@ select
         )
     ) || ' was not finished.'
   end as "lastError",
+  null as "lastAttempts",
+  null as "nextAttemptAt",
+  null as "redeliveredAt",
   null as "claimId",
+  null as "claimedBy",
   case
     when not (
       case
@@ -245,6 +253,77 @@ values
 on conflict ("lastTick"."id") do update
 set
   "scheduledAt" = max("lastTick"."scheduledAt", excluded."scheduledAt");
+
+-- recordUncomputable
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "schedules"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "schedules"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "schedules"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'schedule.paused' as "type",
+  "schedules"."id" as "resourceId",
+  case "schedules"."parentType"
+    when 'agent' then "schedules"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "schedules"."parentType"
+    when 'project' then "schedules"."parentId"
+  end as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  json_each(:firings) as "firings"
+  inner join "schedules" on (
+    (
+      (
+        (
+          "schedules"."organizationId" = ("firings".value ->> 'organizationId')
+          and "schedules"."id" = ("firings".value ->> 'id')
+          and "schedules"."timezone" = ("firings".value ->> 'timezone')
+        )
+        and "schedules"."cron" is ("firings".value ->> 'cron')
+        and "schedules"."runAt" is ("firings".value ->> 'runAt')
+      )
+      and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
+    )
+    and (
+      "schedules"."enabledAt" is not null
+      and "schedules"."cron" is not null
+      and ("firings".value ->> 'nextRunAt') is null
+    )
+  );
 
 -- selectDue
 select
@@ -386,6 +465,111 @@ where
     )
   );
 
+-- recordPauses
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "schedules"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "schedules"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "schedules"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'schedule.paused' as "type",
+  "schedules"."id" as "resourceId",
+  case "schedules"."parentType"
+    when 'agent' then "schedules"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "schedules"."parentType"
+    when 'project' then "schedules"."parentId"
+  end as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  json_each(:failed) as "failed"
+  inner join "schedules" on (
+    "schedules"."organizationId" = ("failed".value ->> 'organizationId')
+    and "schedules"."id" = ("failed".value ->> 'scheduleId')
+    and (
+      "schedules"."enabledAt" is not null
+      and (
+        select
+          count(*)
+        from
+          (
+            select
+              "status",
+              row_number() over (
+                order by
+                  "scheduledAt" desc
+              ) as position
+            from
+              (
+                select
+                  *
+                from
+                  (
+                    select
+                      "runs"."status" as "status",
+                      "runs"."checkAt" as "checkAt",
+                      "runs"."scheduledAt" as "scheduledAt"
+                    from
+                      "runs"
+                    where
+                      "runs"."organizationId" = "schedules"."organizationId"
+                      and "runs"."scheduleId" = "schedules"."id"
+                      and "runs"."scheduledAt" >= "schedules"."enabledAt"
+                    order by
+                      "runs"."scheduledAt" desc
+                    limit
+                      1000
+                  )
+                where
+                  "status" in ('succeeded', 'failed')
+                  or (
+                    "status" = 'delivered'
+                    and "checkAt" is null
+                  )
+                limit
+                  100
+              )
+          )
+        where
+          position <= coalesce("schedules"."pauseAfterFailures", 20)
+          and "status" = 'failed'
+      ) >= coalesce("schedules"."pauseAfterFailures", 20)
+    )
+  );
+
 -- src/resources/schedules/firing/record-missed.ts
 
 -- deleteRecordedSpans
@@ -414,7 +598,11 @@ insert into
     "failure",
     "attempts",
     "lastError",
+    "lastAttempts",
+    "nextAttemptAt",
+    "redeliveredAt",
     "claimId",
+    "claimedBy",
     "checkAt",
     "startedAt",
     "finishedAt",
@@ -435,7 +623,11 @@ select
   null as "failure",
   0 as "attempts",
   'The run was missed. The run of ' || "missedSpans"."missedUntil" || ' replaces it.' as "lastError",
+  null as "lastAttempts",
+  null as "nextAttemptAt",
+  null as "redeliveredAt",
   null as "claimId",
+  null as "claimedBy",
   null as "checkAt",
   null as "startedAt",
   null as "finishedAt",
@@ -493,6 +685,78 @@ where
   );
 
 -- src/resources/schedules/firing/refresh-next-runs.ts
+
+-- recordPaused
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "schedules"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "schedules"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "schedules"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'schedule.paused' as "type",
+  "schedules"."id" as "resourceId",
+  case "schedules"."parentType"
+    when 'agent' then "schedules"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "schedules"."parentType"
+    when 'project' then "schedules"."parentId"
+  end as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  json_each(:refreshed) as "refreshed"
+  inner join "schedules" on (
+    (
+      (
+        (
+          "schedules"."organizationId" = ("refreshed".value ->> 'organizationId')
+          and "schedules"."id" = ("refreshed".value ->> 'id')
+          and "schedules"."timezone" = ("refreshed".value ->> 'timezone')
+        )
+        and "schedules"."cron" is ("refreshed".value ->> 'cron')
+        and "schedules"."runAt" is ("refreshed".value ->> 'runAt')
+      )
+      and "schedules"."enabledAt" = ("refreshed".value ->> 'enabledAt')
+      and "schedules"."nextRunAt" is ("refreshed".value ->> 'nextRunAt')
+    )
+    and (
+      "schedules"."enabledAt" is not null
+      and "schedules"."cron" is not null
+      and ("refreshed".value ->> 'newNextRunAt') is null
+    )
+  );
 
 -- selectPage
 select

@@ -795,7 +795,8 @@ select
   "sealedValue" as "sealed",
   "organizationId" as "organizationId",
   "projectId" as "projectId",
-  "key" as "key"
+  "key" as "key",
+  null as "id"
 from
   "environmentVariables"
 where
@@ -830,7 +831,8 @@ select
   "sealedSecret" as "sealed",
   "organizationId" as "organizationId",
   null as "projectId",
-  null as "key"
+  null as "key",
+  null as "id"
 from
   "runEndpoints"
 where
@@ -865,7 +867,8 @@ select
   "previousSealedSecret" as "sealed",
   "organizationId" as "organizationId",
   null as "projectId",
-  null as "key"
+  null as "key",
+  null as "id"
 from
   "runEndpoints"
 where
@@ -894,6 +897,110 @@ where
     and substr("runEndpoints"."previousSealedSecret", 1, length(("resealed".value ->> 'before'))) = ("resealed".value ->> 'before')
   );
 
+-- SEALED.3.select
+select
+  "eventEndpoints".rowid as "rowid",
+  "sealedUrl" as "sealed",
+  "organizationId" as "organizationId",
+  "projectId" as "projectId",
+  null as "key",
+  "id" as "id"
+from
+  "eventEndpoints"
+where
+  (
+    substr(substr("eventEndpoints"."sealedUrl", 4), 1, instr(substr("eventEndpoints"."sealedUrl", 4), '.') - 1) = :keyId
+    and "eventEndpoints".rowid > :after
+  )
+order by
+  "eventEndpoints".rowid asc
+limit
+  + 20;
+
+-- SEALED.3.update
+update "eventEndpoints"
+set
+  "sealedUrl" = ("resealed".value ->> 'sealed')
+from
+  json_each(:resealed) as "resealed"
+where
+  (
+    "eventEndpoints".rowid = ("resealed".value ->> 'rowid')
+    and substr("eventEndpoints"."sealedUrl", 1, length(("resealed".value ->> 'before'))) = ("resealed".value ->> 'before')
+  );
+
+-- SEALED.4.select
+select
+  "eventEndpoints".rowid as "rowid",
+  "sealedSecret" as "sealed",
+  "organizationId" as "organizationId",
+  "projectId" as "projectId",
+  null as "key",
+  "id" as "id"
+from
+  "eventEndpoints"
+where
+  (
+    substr(
+      substr("eventEndpoints"."sealedSecret", 4),
+      1,
+      instr(substr("eventEndpoints"."sealedSecret", 4), '.') - 1
+    ) = :keyId
+    and "eventEndpoints".rowid > :after
+  )
+order by
+  "eventEndpoints".rowid asc
+limit
+  + 20;
+
+-- SEALED.4.update
+update "eventEndpoints"
+set
+  "sealedSecret" = ("resealed".value ->> 'sealed')
+from
+  json_each(:resealed) as "resealed"
+where
+  (
+    "eventEndpoints".rowid = ("resealed".value ->> 'rowid')
+    and substr("eventEndpoints"."sealedSecret", 1, length(("resealed".value ->> 'before'))) = ("resealed".value ->> 'before')
+  );
+
+-- SEALED.5.select
+select
+  "eventEndpoints".rowid as "rowid",
+  "previousSealedSecret" as "sealed",
+  "organizationId" as "organizationId",
+  "projectId" as "projectId",
+  null as "key",
+  "id" as "id"
+from
+  "eventEndpoints"
+where
+  (
+    substr(
+      substr("eventEndpoints"."previousSealedSecret", 4),
+      1,
+      instr(substr("eventEndpoints"."previousSealedSecret", 4), '.') - 1
+    ) = :keyId
+    and "eventEndpoints".rowid > :after
+  )
+order by
+  "eventEndpoints".rowid asc
+limit
+  + 20;
+
+-- SEALED.5.update
+update "eventEndpoints"
+set
+  "previousSealedSecret" = ("resealed".value ->> 'sealed')
+from
+  json_each(:resealed) as "resealed"
+where
+  (
+    "eventEndpoints".rowid = ("resealed".value ->> 'rowid')
+    and substr("eventEndpoints"."previousSealedSecret", 1, length(("resealed".value ->> 'before'))) = ("resealed".value ->> 'before')
+  );
+
 -- src/maintenance/retention.ts
 
 -- oldAuditEvents.find
@@ -903,11 +1010,21 @@ from
   (
     select
       "auditEvents"."organizationId",
-      "auditEvents"."id"
+      "auditEvents"."sequence"
     from
       "organizations"
       cross join "auditEvents" on "auditEvents"."organizationId" = "organizations"."id"
-      and "auditEvents"."id" < :oldestEventId
+      and "auditEvents"."sequence" < (
+        select
+          max("sequence")
+        from
+          "auditEvents" "later"
+        where
+          (
+            "later"."organizationId" = "organizations"."id"
+            and "later"."sequence" < :oldestEvent
+          )
+      )
     where
       "organizations"."id" > :after
       and "organizations"."id" <= :last
@@ -918,14 +1035,24 @@ from
 -- oldAuditEvents.remove
 delete from "auditEvents"
 where
-  ("auditEvents"."organizationId", "auditEvents"."id") in (
+  ("auditEvents"."organizationId", "auditEvents"."sequence") in (
     select
       "auditEvents"."organizationId",
-      "auditEvents"."id"
+      "auditEvents"."sequence"
     from
       "organizations"
       cross join "auditEvents" on "auditEvents"."organizationId" = "organizations"."id"
-      and "auditEvents"."id" < :oldestEventId
+      and "auditEvents"."sequence" < (
+        select
+          max("sequence")
+        from
+          "auditEvents" "later"
+        where
+          (
+            "later"."organizationId" = "organizations"."id"
+            and "later"."sequence" < :oldestEvent
+          )
+      )
     where
       "organizations"."id" > :after
       and "organizations"."id" <= :last

@@ -138,6 +138,126 @@ returning
   "updatedAt",
   "revision";
 
+-- statements.put.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  case
+    when "agents"."id" is null then 'agent.created'
+    else 'agent.updated'
+  end as "type",
+  :agentId as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'agent'
+    and "deletions"."resourceId" = :agentId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+      and (
+        (
+          "agents"."id" is not null
+          or (
+            "agents"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        select
+          case
+            when "organizationUsage"."agents" + ("agents"."id" is null) > max("organizationUsage"."agents", :quota.agents) then 'agents'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "agents"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0
+      )
+      and (
+        :ifNoneMatch is null
+        or "agents"."revision" is null
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- statements.readable.check
 select
   case
@@ -228,35 +348,88 @@ where
     )
   );
 
--- statements.list
+-- statements.list.select
 select
-  "agents"."id",
-  "agents"."name",
-  "agents"."archivedAt",
-  "agents"."createdAt",
-  "agents"."updatedAt"
+  "id" as "id",
+  "name" as "name",
+  "archivedAt" as "archivedAt",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
 from
-  "apiKeys"
-  inner join "agents" on (
-    "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" > :cursor
-  )
+  (
+    select
+      *
+    from
+      "agents"
+    where
+      (
+        "agents"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+        )
+        and "agents"."id" > :cursor
+      )
+    order by
+      "agents"."id" asc
+    limit
+      + :maxExamined
+  ) as "agents"
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
-    and case
-      when "apiKeys"."revokedAt" is not null then 'revoked'
-      when "apiKeys"."expiresAt" <= :now then 'expired'
-    end is null
-    and (
-      :caller.scope is null
-      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+    :query is null
+    or instr(lower("agents"."name"), lower(:query)) > 0
+  )
+limit
+  + :rowLimit;
+
+-- statements.list.selectLastExamined
+select
+  "id" as "id",
+  "createdAt" as "createdAt"
+from
+  "agents"
+where
+  (
+    "agents"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          "apiKeys"."hash" = :caller.keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
     )
+    and "agents"."id" > :cursor
   )
 order by
   "agents"."id" asc
 limit
-  + :rowLimit;
+  + 1
+offset
+  2499;
 
 -- statements.deletable.check
 select
@@ -428,6 +601,115 @@ where
 returning
   "id";
 
+-- statements.deletion.removed.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'agent.deleted' as "type",
+  "agents"."id" as "resourceId",
+  null as "parentId",
+  "agents"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'agent'
+    and "deletions"."resourceId" = :agentId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "agents"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+      and (
+        (
+          "agents"."id" is not null
+          or (
+            "agents"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "agents"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- statements.archivable.check
 select
   case
@@ -548,6 +830,118 @@ returning
   "createdAt",
   "updatedAt",
   "revision";
+
+-- statements.archive.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  case
+    when :archived then 'agent.archived'
+    else 'agent.restored'
+  end as "type",
+  "agents"."id" as "resourceId",
+  null as "parentId",
+  "agents"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'agent'
+    and "deletions"."resourceId" = :agentId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "agents"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+      and (
+        (
+          "agents"."id" is not null
+          or (
+            "agents"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "agents"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
 
 -- src/resources/platform-resources/projects.ts
 
@@ -707,6 +1101,136 @@ returning
   "updatedAt",
   "revision";
 
+-- statements.put.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  case
+    when "projects"."id" is null then 'project.created'
+    else 'project.updated'
+  end as "type",
+  :projectId as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  :projectId as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'project'
+    and "deletions"."resourceId" = :projectId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or :projectId in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          "projects"."id" is not null
+          or (
+            "projects"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        select
+          case
+            when "organizationUsage"."projects" + ("projects"."id" is null) > max("organizationUsage"."projects", :quota.projects) then 'projects'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "projects"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0
+      )
+      and (
+        :ifNoneMatch is null
+        or "projects"."revision" is null
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- statements.readable.check
 select
   case
@@ -817,40 +1341,96 @@ where
     )
   );
 
--- statements.list.0
+-- statements.list.select
 select
-  "projects"."id",
-  "projects"."name",
-  "projects"."archivedAt",
-  "projects"."createdAt",
-  "projects"."updatedAt"
+  "id" as "id",
+  "name" as "name",
+  "archivedAt" as "archivedAt",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
 from
-  "apiKeys"
-  inner join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" > :cursor
-  )
+  (
+    select
+      *
+    from
+      "projects"
+    where
+      (
+        "projects"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and "apiKeys"."projectIds" is null
+            )
+        )
+        and "projects"."id" > :cursor
+      )
+    order by
+      "projects"."id" asc
+    limit
+      + :maxExamined
+  ) as "projects"
 where
   (
-    (
-      "apiKeys"."hash" = :caller.keyHash
-      and case
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
+    :query is null
+    or instr(lower("projects"."name"), lower(:query)) > 0
+  )
+limit
+  + :rowLimit;
+
+-- statements.list.selectLastExamined
+select
+  "id" as "id",
+  "createdAt" as "createdAt"
+from
+  "projects"
+where
+  (
+    "projects"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and "apiKeys"."projectIds" is null
+        )
     )
-    and "apiKeys"."projectIds" is null
+    and "projects"."id" > :cursor
   )
 order by
   "projects"."id" asc
 limit
-  + :rowLimit;
+  + 1
+offset
+  2499;
 
--- statements.list.1
+-- statements.list.selectAccessible
 select
   "projects"."id",
   "projects"."name",
@@ -862,25 +1442,29 @@ from
   inner join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
     and "projects"."id" > :cursor
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = :caller.keyHash
-      and case
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-    )
     and "projects"."id" in (
       select
         value
       from
         json_each("apiKeys"."projectIds")
+    )
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and (
+      :query is null
+      or instr(lower("projects"."name"), lower(:query)) > 0
     )
   )
 order by
@@ -1086,6 +1670,125 @@ where
 returning
   "id";
 
+-- statements.deletion.removed.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'project.deleted' as "type",
+  "projects"."id" as "resourceId",
+  null as "parentId",
+  "projects"."name" as "resourceName",
+  "projects"."id" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'project'
+    and "deletions"."resourceId" = :projectId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "projects"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or :projectId in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          "projects"."id" is not null
+          or (
+            "projects"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "projects"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- statements.archivable.check
 select
   case
@@ -1224,6 +1927,128 @@ returning
   "createdAt",
   "updatedAt",
   "revision";
+
+-- statements.archive.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  case
+    when :archived then 'project.archived'
+    else 'project.restored'
+  end as "type",
+  "projects"."id" as "resourceId",
+  null as "parentId",
+  "projects"."name" as "resourceName",
+  "projects"."id" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'project'
+    and "deletions"."resourceId" = :projectId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "projects"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or :projectId in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          "projects"."id" is not null
+          or (
+            "projects"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "projects"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
 
 -- src/resources/platform-resources/pull-requests.ts
 
@@ -1437,6 +2262,165 @@ returning
   "updatedAt",
   "revision";
 
+-- statements.put.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  case
+    when "pullRequests"."id" is null then 'pull-request.created'
+    else 'pull-request.updated'
+  end as "type",
+  :pullRequestId as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  "projects"."id" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "pullRequests" on (
+    "pullRequests"."organizationId" = "apiKeys"."organizationId"
+    and "pullRequests"."id" = :pullRequestId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'pull_request'
+    and "deletions"."resourceId" = :pullRequestId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("projects"."id" is not null)
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or coalesce("pullRequests"."projectId", "deletions"."projectId", "projects"."id") in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
+          or (
+            "pullRequests"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        (
+          "pullRequests"."id" is null
+          or "pullRequests"."projectId" = "projects"."id"
+        )
+      )
+      and ("projects"."archivedAt" is null)
+      and (
+        select
+          case
+            when "organizationUsage"."pullRequests" + ("pullRequests"."id" is null) > max("organizationUsage"."pullRequests", :quota.pullRequests) then 'pullRequests'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "pullRequests"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "pullRequests"."revision" || '"') > 0
+      )
+      and (
+        :ifNoneMatch is null
+        or "pullRequests"."revision" is null
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- statements.readable.check
 select
   case
@@ -1569,46 +2553,106 @@ select
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
-  "organizationId" as "callerOrganizationId",
-  "userId" as "callerUserId",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
-  "apiKeys"."projectIds" is null as "isUnrestricted"
+  :projectId is null
+  or "named"."id" is not null as "projectExists",
+  :projectId is not null
+  or "apiKeys"."projectIds" is null as "isUnrestricted",
+  :projectId is null
+  or (
+    "apiKeys"."projectIds" is null
+    or "named"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "isAccessible"
 from
   "apiKeys"
+  left join "projects" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" = :projectId
+  )
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.list
+-- statements.list.select
 select
-  "pullRequests"."id",
-  "pullRequests"."projectId",
-  "pullRequests"."name",
-  "pullRequests"."createdAt",
-  "pullRequests"."updatedAt"
+  "id" as "id",
+  "projectId" as "projectId",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
 from
-  "apiKeys"
-  inner join "pullRequests" on (
-    "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" > :cursor
-  )
+  (
+    select
+      *
+    from
+      "pullRequests"
+    where
+      (
+        "pullRequests"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and "pullRequests"."id" > :cursor
+      )
+    order by
+      "pullRequests"."id" asc
+    limit
+      + :maxExamined
+  ) as "pullRequests"
 where
   (
     (
-      (
-        "apiKeys"."hash" = :caller.keyHash
-        and case
-          when "apiKeys"."revokedAt" is not null then 'revoked'
-          when "apiKeys"."expiresAt" <= :now then 'expired'
-        end is null
-        and (
-          :caller.scope is null
-          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-        )
-      )
-      and ("apiKeys"."projectIds" is null)
+      :query is null
+      or instr(lower("pullRequests"."name"), lower(:query)) > 0
     )
     and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
       select
@@ -1618,55 +2662,15 @@ where
         "projects"
     ) is true
   )
-order by
-  "pullRequests"."id" asc
 limit
   + :rowLimit;
 
--- statements.listableInProject.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "projectExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "projectIsAccessible"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
-
--- statements.listInProject
+-- statements.list.selectLastExamined
 select
   "id" as "id",
-  "projectId" as "projectId",
-  "name" as "name",
-  "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
+  "createdAt" as "createdAt"
 from
-  "pullRequests" indexed by "pullRequestsByProject"
+  "pullRequests"
 where
   (
     "pullRequests"."organizationId" = (
@@ -1674,9 +2678,9 @@ where
         "apiKeys"."organizationId"
       from
         "apiKeys"
-        left join "projects" on (
-          "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
         )
       where
         (
@@ -1691,11 +2695,164 @@ where
               or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
-          and ("projects"."id" is not null)
           and (
-            (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
               "apiKeys"."projectIds" is null
-              or "projects"."id" in (
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and "pullRequests"."id" > :cursor
+  )
+order by
+  "pullRequests"."id" asc
+limit
+  + 1
+offset
+  2499;
+
+-- statements.listInProject.select
+select
+  "id" as "id",
+  "projectId" as "projectId",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
+from
+  (
+    select
+      *
+    from
+      "pullRequests" indexed by "pullRequestsByProject"
+    where
+      (
+        "pullRequests"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and "pullRequests"."projectId" = :projectId
+        and "pullRequests"."id" > :cursor
+      )
+    order by
+      "pullRequests"."id" asc
+    limit
+      + :maxExamined
+  ) as "pullRequests"
+where
+  (
+    (
+      :query is null
+      or instr(lower("pullRequests"."name"), lower(:query)) > 0
+    )
+    and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+      select
+        "projects"."organizationId",
+        "projects"."id"
+      from
+        "projects"
+    ) is true
+  )
+limit
+  + :rowLimit;
+
+-- statements.listInProject.selectLastExamined
+select
+  "id" as "id",
+  "createdAt" as "createdAt"
+from
+  "pullRequests" indexed by "pullRequestsByProject"
+where
+  (
+    "pullRequests"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
                 select
                   value
                 from
@@ -1711,7 +2868,161 @@ where
 order by
   "pullRequests"."id" asc
 limit
+  + 1
+offset
+  2499;
+
+-- statements.listLatest.select
+select
+  "id" as "id",
+  "projectId" as "projectId",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
+from
+  (
+    select
+      *
+    from
+      "pullRequests" indexed by "pullRequestsByCreation"
+    where
+      (
+        "pullRequests"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and ("pullRequests"."createdAt", "pullRequests"."id") < (:createdBefore, :cursor)
+      )
+    order by
+      "pullRequests"."createdAt" desc,
+      "pullRequests"."id" desc
+    limit
+      + :maxExamined
+  ) as "pullRequests"
+where
+  (
+    (
+      :query is null
+      or instr(lower("pullRequests"."name"), lower(:query)) > 0
+    )
+    and (
+      (
+        :projectId is null
+        or "pullRequests"."projectId" = :projectId
+      )
+      and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) is true
+    )
+  )
+limit
   + :rowLimit;
+
+-- statements.listLatest.selectLastExamined
+select
+  "id" as "id",
+  "createdAt" as "createdAt"
+from
+  "pullRequests" indexed by "pullRequestsByCreation"
+where
+  (
+    "pullRequests"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and ("pullRequests"."createdAt", "pullRequests"."id") < (:createdBefore, :cursor)
+  )
+order by
+  "pullRequests"."createdAt" desc,
+  "pullRequests"."id" desc
+limit
+  + 1
+offset
+  2499;
 
 -- statements.deletable.check
 select
@@ -1944,6 +3255,136 @@ where
 returning
   "id";
 
+-- statements.deletion.removed.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'pull-request.deleted' as "type",
+  "pullRequests"."id" as "resourceId",
+  null as "parentId",
+  "pullRequests"."name" as "resourceName",
+  "pullRequests"."projectId" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "pullRequests" on (
+    "pullRequests"."organizationId" = "apiKeys"."organizationId"
+    and "pullRequests"."id" = :pullRequestId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'pull_request'
+    and "deletions"."resourceId" = :pullRequestId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "pullRequests"."organizationId"
+    and "projects"."id" = "pullRequests"."projectId"
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "pullRequests"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or coalesce("pullRequests"."projectId", "deletions"."projectId") in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
+          or (
+            "pullRequests"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and ("projects"."archivedAt" is null)
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "pullRequests"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "pullRequests"."revision" || '"') > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- src/resources/platform-resources/sessions.ts
 
 -- statements.puttable.check
@@ -2156,6 +3597,165 @@ returning
   "updatedAt",
   "revision";
 
+-- statements.put.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  case
+    when "sessions"."id" is null then 'session.created'
+    else 'session.updated'
+  end as "type",
+  :sessionId as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  "projects"."id" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("projects"."id" is not null)
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or coalesce("sessions"."projectId", "deletions"."projectId", "projects"."id") in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
+          or (
+            "sessions"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        (
+          "sessions"."id" is null
+          or "sessions"."projectId" = "projects"."id"
+        )
+      )
+      and ("projects"."archivedAt" is null)
+      and (
+        select
+          case
+            when "organizationUsage"."sessions" + ("sessions"."id" is null) > max("organizationUsage"."sessions", :quota.sessions) then 'sessions'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "sessions"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "sessions"."revision" || '"') > 0
+      )
+      and (
+        :ifNoneMatch is null
+        or "sessions"."revision" is null
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- statements.readable.check
 select
   case
@@ -2288,46 +3888,106 @@ select
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
   ) as "isInScope",
-  "organizationId" as "callerOrganizationId",
-  "userId" as "callerUserId",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
-  "apiKeys"."projectIds" is null as "isUnrestricted"
+  :projectId is null
+  or "named"."id" is not null as "projectExists",
+  :projectId is not null
+  or "apiKeys"."projectIds" is null as "isUnrestricted",
+  :projectId is null
+  or (
+    "apiKeys"."projectIds" is null
+    or "named"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "isAccessible"
 from
   "apiKeys"
+  left join "projects" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" = :projectId
+  )
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.list
+-- statements.list.select
 select
-  "sessions"."id",
-  "sessions"."projectId",
-  "sessions"."name",
-  "sessions"."createdAt",
-  "sessions"."updatedAt"
+  "id" as "id",
+  "projectId" as "projectId",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
 from
-  "apiKeys"
-  inner join "sessions" on (
-    "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" > :cursor
-  )
+  (
+    select
+      *
+    from
+      "sessions"
+    where
+      (
+        "sessions"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and "sessions"."id" > :cursor
+      )
+    order by
+      "sessions"."id" asc
+    limit
+      + :maxExamined
+  ) as "sessions"
 where
   (
     (
-      (
-        "apiKeys"."hash" = :caller.keyHash
-        and case
-          when "apiKeys"."revokedAt" is not null then 'revoked'
-          when "apiKeys"."expiresAt" <= :now then 'expired'
-        end is null
-        and (
-          :caller.scope is null
-          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-        )
-      )
-      and ("apiKeys"."projectIds" is null)
+      :query is null
+      or instr(lower("sessions"."name"), lower(:query)) > 0
     )
     and ("sessions"."organizationId", "sessions"."projectId") in (
       select
@@ -2337,55 +3997,15 @@ where
         "projects"
     ) is true
   )
-order by
-  "sessions"."id" asc
 limit
   + :rowLimit;
 
--- statements.listableInProject.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "projectExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "projectIsAccessible"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
-
--- statements.listInProject
+-- statements.list.selectLastExamined
 select
   "id" as "id",
-  "projectId" as "projectId",
-  "name" as "name",
-  "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
+  "createdAt" as "createdAt"
 from
-  "sessions" indexed by "sessionsByProject"
+  "sessions"
 where
   (
     "sessions"."organizationId" = (
@@ -2393,9 +4013,9 @@ where
         "apiKeys"."organizationId"
       from
         "apiKeys"
-        left join "projects" on (
-          "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
         )
       where
         (
@@ -2410,11 +4030,164 @@ where
               or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
             )
           )
-          and ("projects"."id" is not null)
           and (
-            (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
               "apiKeys"."projectIds" is null
-              or "projects"."id" in (
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and "sessions"."id" > :cursor
+  )
+order by
+  "sessions"."id" asc
+limit
+  + 1
+offset
+  2499;
+
+-- statements.listInProject.select
+select
+  "id" as "id",
+  "projectId" as "projectId",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
+from
+  (
+    select
+      *
+    from
+      "sessions" indexed by "sessionsByProject"
+    where
+      (
+        "sessions"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and "sessions"."projectId" = :projectId
+        and "sessions"."id" > :cursor
+      )
+    order by
+      "sessions"."id" asc
+    limit
+      + :maxExamined
+  ) as "sessions"
+where
+  (
+    (
+      :query is null
+      or instr(lower("sessions"."name"), lower(:query)) > 0
+    )
+    and ("sessions"."organizationId", "sessions"."projectId") in (
+      select
+        "projects"."organizationId",
+        "projects"."id"
+      from
+        "projects"
+    ) is true
+  )
+limit
+  + :rowLimit;
+
+-- statements.listInProject.selectLastExamined
+select
+  "id" as "id",
+  "createdAt" as "createdAt"
+from
+  "sessions" indexed by "sessionsByProject"
+where
+  (
+    "sessions"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
                 select
                   value
                 from
@@ -2430,7 +4203,161 @@ where
 order by
   "sessions"."id" asc
 limit
+  + 1
+offset
+  2499;
+
+-- statements.listLatest.select
+select
+  "id" as "id",
+  "projectId" as "projectId",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
+from
+  (
+    select
+      *
+    from
+      "sessions" indexed by "sessionsByCreation"
+    where
+      (
+        "sessions"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and ("sessions"."createdAt", "sessions"."id") < (:createdBefore, :cursor)
+      )
+    order by
+      "sessions"."createdAt" desc,
+      "sessions"."id" desc
+    limit
+      + :maxExamined
+  ) as "sessions"
+where
+  (
+    (
+      :query is null
+      or instr(lower("sessions"."name"), lower(:query)) > 0
+    )
+    and (
+      (
+        :projectId is null
+        or "sessions"."projectId" = :projectId
+      )
+      and ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) is true
+    )
+  )
+limit
   + :rowLimit;
+
+-- statements.listLatest.selectLastExamined
+select
+  "id" as "id",
+  "createdAt" as "createdAt"
+from
+  "sessions" indexed by "sessionsByCreation"
+where
+  (
+    "sessions"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and ("sessions"."createdAt", "sessions"."id") < (:createdBefore, :cursor)
+  )
+order by
+  "sessions"."createdAt" desc,
+  "sessions"."id" desc
+limit
+  + 1
+offset
+  2499;
 
 -- statements.deletable.check
 select
@@ -2663,6 +4590,136 @@ where
 returning
   "id";
 
+-- statements.deletion.removed.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'session.deleted' as "type",
+  "sessions"."id" as "resourceId",
+  null as "parentId",
+  "sessions"."name" as "resourceName",
+  "sessions"."projectId" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "sessions"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or coalesce("sessions"."projectId", "deletions"."projectId") in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
+          or (
+            "sessions"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and ("projects"."archivedAt" is null)
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "sessions"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "sessions"."revision" || '"') > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- src/resources/platform-resources/users.ts
 
 -- statements.puttable.check
@@ -2801,6 +4858,126 @@ returning
   "updatedAt",
   "revision";
 
+-- statements.put.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  case
+    when "users"."id" is null then 'user.created'
+    else 'user.updated'
+  end as "type",
+  :userId as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "users" on (
+    "users"."organizationId" = "apiKeys"."organizationId"
+    and "users"."id" = :userId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'user'
+    and "deletions"."resourceId" = :userId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+      and (
+        (
+          "users"."id" is not null
+          or (
+            "users"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        select
+          case
+            when "organizationUsage"."users" + ("users"."id" is null) > max("organizationUsage"."users", :quota.users) then 'users'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "users"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "users"."revision" || '"') > 0
+      )
+      and (
+        :ifNoneMatch is null
+        or "users"."revision" is null
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- statements.readable.check
 select
   case
@@ -2890,34 +5067,87 @@ where
     )
   );
 
--- statements.list
+-- statements.list.select
 select
-  "users"."id",
-  "users"."name",
-  "users"."createdAt",
-  "users"."updatedAt"
+  "id" as "id",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
 from
-  "apiKeys"
-  inner join "users" on (
-    "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" > :cursor
-  )
+  (
+    select
+      *
+    from
+      "users"
+    where
+      (
+        "users"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+        )
+        and "users"."id" > :cursor
+      )
+    order by
+      "users"."id" asc
+    limit
+      + :maxExamined
+  ) as "users"
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
-    and case
-      when "apiKeys"."revokedAt" is not null then 'revoked'
-      when "apiKeys"."expiresAt" <= :now then 'expired'
-    end is null
-    and (
-      :caller.scope is null
-      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+    :query is null
+    or instr(lower("users"."name"), lower(:query)) > 0
+  )
+limit
+  + :rowLimit;
+
+-- statements.list.selectLastExamined
+select
+  "id" as "id",
+  "createdAt" as "createdAt"
+from
+  "users"
+where
+  (
+    "users"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          "apiKeys"."hash" = :caller.keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
     )
+    and "users"."id" > :cursor
   )
 order by
   "users"."id" asc
 limit
-  + :rowLimit;
+  + 1
+offset
+  2499;
 
 -- statements.deletable.check
 select
@@ -3246,18 +5476,210 @@ where
 returning
   "id";
 
--- statements.deletion.recordUserKeys
+-- statements.deletion.removed.recording
 insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "apiKeyName", "userId", "requestId")
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
 select
   "apiKeys"."organizationId" as "organizationId",
-  substr(:audit.id, 1, 24) || lower(hex(randomblob(6))) as "id",
-  :audit.operation as "operation",
-  '/v1/api-keys/' || "userKey"."id" as "target",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'user.deleted' as "type",
+  "users"."id" as "resourceId",
+  null as "parentId",
+  "users"."name" as "resourceName",
+  null as "projectId",
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."name" as "apiKeyName",
   "apiKeys"."userId" as "userId",
-  :audit.requestId as "requestId"
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "users" on (
+    "users"."organizationId" = "apiKeys"."organizationId"
+    and "users"."id" = :userId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'user'
+    and "deletions"."resourceId" = :userId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "users"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+      and (
+        not exists (
+          select
+            1
+          from
+            "apiKeys" "userKey"
+          where
+            (
+              (
+                "userKey"."organizationId" = "apiKeys"."organizationId"
+                and "userKey"."userId" = :userId
+                and "userKey"."revokedAt" is null
+              )
+              and (
+                "userKey"."expiresAt" is null
+                or "userKey"."expiresAt" > :now
+              )
+              and not (
+                (
+                  (
+                    (
+                      "apiKeys"."userId" is null
+                      or "apiKeys"."userId" is "userKey"."userId"
+                    )
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "userKey"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("userKey"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
+                      )
+                    )
+                  )
+                  and (
+                    "apiKeys"."rotatedAt" is null
+                    or "userKey"."id" = "apiKeys"."id"
+                  )
+                )
+              )
+            )
+        )
+      )
+      and (
+        (
+          "users"."id" is not null
+          or (
+            "users"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "users"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "users"."revision" || '"') > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
+-- statements.deletion.recordUserKeys
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
+  'api-key.revoked' as "type",
+  "userKey"."id" as "resourceId",
+  null as "parentId",
+  "userKey"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
 from
   "apiKeys"
   inner join "apiKeys" "userKey" on (
@@ -3268,80 +5690,97 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :caller.keyHash
-      and case
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
       )
-    )
-    and "apiKeys"."projectIds" is null
-    and not exists (
-      select
-        1
-      from
-        "apiKeys" "userKey"
-      where
-        (
+      and "apiKeys"."projectIds" is null
+      and not exists (
+        select
+          1
+        from
+          "apiKeys" "userKey"
+        where
           (
-            "userKey"."organizationId" = "apiKeys"."organizationId"
-            and "userKey"."userId" = :userId
-            and "userKey"."revokedAt" is null
-          )
-          and (
-            "userKey"."expiresAt" is null
-            or "userKey"."expiresAt" > :now
-          )
-          and not (
             (
+              "userKey"."organizationId" = "apiKeys"."organizationId"
+              and "userKey"."userId" = :userId
+              and "userKey"."revokedAt" is null
+            )
+            and (
+              "userKey"."expiresAt" is null
+              or "userKey"."expiresAt" > :now
+            )
+            and not (
               (
                 (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "userKey"."userId"
-                )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "userKey"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("userKey"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "userKey"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "userKey"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("userKey"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
                     )
                   )
                 )
-              )
-              and (
-                "apiKeys"."rotatedAt" is null
-                or "userKey"."id" = "apiKeys"."id"
+                and (
+                  "apiKeys"."rotatedAt" is null
+                  or "userKey"."id" = "apiKeys"."id"
+                )
               )
             )
           )
-        )
+      )
+      and exists (
+        select
+          1
+        from
+          "deletions"
+        where
+          (
+            "deletions"."organizationId" = "apiKeys"."organizationId"
+            and "deletions"."resourceType" = 'user'
+            and "deletions"."resourceId" = :userId
+            and "deletions"."deletedAt" = :now
+          )
+      )
     )
-    and exists (
-      select
-        1
-      from
-        "deletions"
-      where
-        (
-          "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'user'
-          and "deletions"."resourceId" = :userId
-          and "deletions"."deletedAt" = :now
-        )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
+          )
+      )
     )
   );
 

@@ -197,6 +197,85 @@ where
 returning
   "objectKey";
 
+-- deletePicture.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'profile-picture.deleted' as "type",
+  :userId as "resourceId",
+  null as "parentId",
+  null as "resourceName",
+  null as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- leasePicture
 insert into
   "profilePictures" (
@@ -293,6 +372,85 @@ where
   )
 returning
   "updatedAt";
+
+-- putPicture.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'profile-picture.set' as "type",
+  :userId as "resourceId",
+  null as "parentId",
+  null as "resourceName",
+  null as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
 
 -- readable.check
 select

@@ -70,6 +70,7 @@ set
     "runs"."status" = 'pending'
     and "runs"."checkAt" is not null
   ),
+  "nextAttemptAt" = null,
   "claimId" = null,
   "checkAt" = (
     select
@@ -160,6 +161,139 @@ where
     and "runs"."id" = :runId
   );
 
+-- acknowledge.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'run.acknowledged' as "type",
+  "runs"."id" as "resourceId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "runs"."id" is not null
+          and (
+            "schedules"."id" is not null
+            and (
+              "projects"."id" is not null
+              or "agents"."id" is not null
+            )
+          )
+        )
+      )
+      and (
+        (
+          "agents"."id" is not null
+          or (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+        )
+      )
+      and (
+        not (
+          "runs"."status" = 'delivered'
+          and "runs"."claimId" is not null
+        )
+      )
+    )
+    and (
+      "runs"."status" = 'pending'
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
+      )
+    )
+  );
+
 -- acknowledgeable.check
 select
   case
@@ -229,6 +363,40 @@ where
 select
   "id",
   "scheduleId",
+  (
+    select
+      "schedules"."name"
+    from
+      "apiKeys"
+      left join "agents" on (
+        "agents"."organizationId" = "apiKeys"."organizationId"
+        and "agents"."id" = :parentId
+      )
+      left join "schedules" on (
+        (
+          "schedules"."organizationId" = "apiKeys"."organizationId"
+          and "schedules"."parentType" = 'agent'
+          and "schedules"."parentId" = :parentId
+        )
+        and "schedules"."id" = :scheduleId
+      )
+    where
+      (
+        (
+          "apiKeys"."hash" = :caller.keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
+        and ("agents"."id" is not null)
+        and ("schedules"."id" is not null)
+      )
+  ) as "scheduleName",
   case "parentType"
     when 'project' then "parentId"
   end as "projectId",
@@ -240,6 +408,12 @@ select
   "failure",
   "attempts",
   "lastError",
+  "lastAttempts",
+  "nextAttemptAt",
+  case
+    when "status" = 'delivered'
+    and "claimId" is not null then json_insert("claimedBy", '$.leaseExpiresAt', "checkAt")
+  end as "claim",
   "startedAt",
   "finishedAt",
   "message",
@@ -305,7 +479,11 @@ insert into
     "failure",
     "attempts",
     "lastError",
+    "lastAttempts",
+    "nextAttemptAt",
+    "redeliveredAt",
     "claimId",
+    "claimedBy",
     "checkAt",
     "startedAt",
     "finishedAt",
@@ -385,7 +563,11 @@ select
         )
     ) || ' was not finished.'
   end as "lastError",
+  null as "lastAttempts",
+  null as "nextAttemptAt",
+  null as "redeliveredAt",
   null as "claimId",
+  null as "claimedBy",
   case
     when not (
       case
@@ -479,6 +661,93 @@ where
   )
 on conflict do nothing;
 
+-- agentScheduleRuns.insert.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'run.created' as "type",
+  :id as "resourceId",
+  case "schedules"."parentType"
+    when 'agent' then "schedules"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "schedules"."parentType"
+    when 'project' then "schedules"."parentId"
+  end as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "schedules" on (
+    "schedules"."organizationId" = "apiKeys"."organizationId"
+    and "schedules"."id" = :scheduleId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- agentScheduleRuns.updateLastRun
 update "schedules"
 set
@@ -535,6 +804,7 @@ where
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -546,6 +816,12 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",
@@ -612,6 +888,7 @@ where
 select
   "runs"."id" as "id",
   "runs"."scheduleId" as "scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -623,6 +900,12 @@ select
   "runs"."failure" as "failure",
   "runs"."attempts" as "attempts",
   "runs"."lastError" as "lastError",
+  "runs"."lastAttempts" as "lastAttempts",
+  "runs"."nextAttemptAt" as "nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt" as "startedAt",
   "runs"."finishedAt" as "finishedAt",
   "runs"."message" as "message",
@@ -681,8 +964,10 @@ from
               )
             )
         )
-        and "runs"."id" < :cursor
-        and "runs"."id" >= :firstId
+        and (
+          "runs"."id" > :afterId
+          and "runs"."id" < :beforeId
+        )
       )
     order by
       "runs"."id" desc
@@ -784,8 +1069,10 @@ where
           )
         )
     )
-    and "runs"."id" < :cursor
-    and "runs"."id" >= :firstId
+    and (
+      "runs"."id" > :afterId
+      and "runs"."id" < :beforeId
+    )
   )
 order by
   "runs"."id" desc
@@ -927,6 +1214,14 @@ set
   "status" = 'delivered',
   "attempts" = "runs"."attempts" + 1,
   "claimId" = :claimId,
+  "claimedBy" = (
+    select
+      json_object('apiKeyId', "id", 'apiKeyName', "name") as "key"
+    from
+      "apiKeys"
+    where
+      "apiKeys"."hash" = :caller.keyHash
+  ),
   "checkAt" = (
     select
       min(
@@ -1017,6 +1312,162 @@ where
       "runs"."id" asc
     limit
       + :rowLimit
+  );
+
+-- claimOfAll.claim.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'run.claimed' as "type",
+  "runs"."id" as "resourceId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "runs" on ("runs"."organizationId", "runs"."id") in (
+    select
+      "runs"."organizationId" as "organizationId",
+      "runs"."id" as "id"
+    from
+      "apiKeys"
+      left join "projects" "named" on (
+        "named"."organizationId" = "apiKeys"."organizationId"
+        and "named"."id" = :projectId
+      )
+      inner join "runs" indexed by "runsPending" on (
+        "runs"."organizationId" = "apiKeys"."organizationId"
+        and "runs"."status" = 'pending'
+        and "runs"."checkAt" is null
+      )
+      inner join "schedules" on (
+        "schedules"."organizationId" = "runs"."organizationId"
+        and "schedules"."id" = "runs"."scheduleId"
+      )
+      left join "projects" on (
+        "runs"."parentType" = 'project'
+        and "projects"."organizationId" = "runs"."organizationId"
+        and "projects"."id" = "runs"."parentId"
+      )
+      left join "agents" on (
+        "runs"."parentType" = 'agent'
+        and "agents"."organizationId" = "runs"."organizationId"
+        and "agents"."id" = "runs"."parentId"
+      )
+    where
+      (
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+        and (
+          "projects"."id" is not null
+          or "agents"."id" is not null
+        )
+      )
+    order by
+      "runs"."id" asc
+    limit
+      + :rowLimit
+  )
+  inner join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
   );
 
 -- claimOfProject.selectClaimable
@@ -1156,6 +1607,14 @@ set
   "status" = 'delivered',
   "attempts" = "runs"."attempts" + 1,
   "claimId" = :claimId,
+  "claimedBy" = (
+    select
+      json_object('apiKeyId', "id", 'apiKeyName', "name") as "key"
+    from
+      "apiKeys"
+    where
+      "apiKeys"."hash" = :caller.keyHash
+  ),
   "checkAt" = (
     select
       min(
@@ -1252,6 +1711,166 @@ where
       + :rowLimit
   );
 
+-- claimOfProject.claim.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  'run.claimed' as "type",
+  "runs"."id" as "resourceId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "runs" on ("runs"."organizationId", "runs"."id") in (
+    select
+      "runs"."organizationId" as "organizationId",
+      "runs"."id" as "id"
+    from
+      "apiKeys"
+      left join "projects" "named" on (
+        "named"."organizationId" = "apiKeys"."organizationId"
+        and "named"."id" = :projectId
+      )
+      inner join "runs" indexed by "runsToPull" on (
+        "runs"."organizationId" = "apiKeys"."organizationId"
+        and "runs"."status" = 'pending'
+        and "runs"."checkAt" is null
+        and (
+          "runs"."parentType" = 'project'
+          and "runs"."parentId" = :projectId
+        )
+      )
+      inner join "schedules" on (
+        "schedules"."organizationId" = "runs"."organizationId"
+        and "schedules"."id" = "runs"."scheduleId"
+      )
+      left join "projects" on (
+        "runs"."parentType" = 'project'
+        and "projects"."organizationId" = "runs"."organizationId"
+        and "projects"."id" = "runs"."parentId"
+      )
+      left join "agents" on (
+        "runs"."parentType" = 'agent'
+        and "agents"."organizationId" = "runs"."organizationId"
+        and "agents"."id" = "runs"."parentId"
+      )
+    where
+      (
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+        and (
+          "projects"."id" is not null
+          or "agents"."id" is not null
+        )
+      )
+    order by
+      "runs"."id" asc
+    limit
+      + :rowLimit
+  )
+  inner join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- completable.check
 select
   case
@@ -1310,11 +1929,11 @@ select
       )
     )
   ) as "isAccessible",
-  case
-    when :claimId is null then "runs"."claimId" is null
-    or "runs"."status" = 'pending'
-    else "runs"."claimId" is :claimId
-  end as "isOfClaim",
+  :claimId is not null
+  or "runs"."claimId" is null
+  or "runs"."status" = 'pending' as "namesClaim",
+  :claimId is null
+  or "runs"."claimId" is :claimId as "isOfClaim",
   (
     "runs"."status" in ('pending', 'delivered')
     or "runs"."status" = :outcome
@@ -1382,6 +2001,7 @@ set
     "runs"."status" = 'pending'
     and "runs"."checkAt" is not null
   ),
+  "nextAttemptAt" = null,
   "claimId" = :claimId,
   "checkAt" = null,
   "startedAt" = coalesce("runs"."startedAt", :now),
@@ -1480,11 +2100,13 @@ where
             )
           )
           and (
-            case
-              when :claimId is null then "runs"."claimId" is null
-              or "runs"."status" = 'pending'
-              else "runs"."claimId" is :claimId
-            end
+            :claimId is not null
+            or "runs"."claimId" is null
+            or "runs"."status" = 'pending'
+          )
+          and (
+            :claimId is null
+            or "runs"."claimId" is :claimId
           )
           and (
             (
@@ -1524,6 +2146,202 @@ where
     )
     and "runs"."id" = :runId
     and "runs"."status" in ('pending', 'delivered')
+  );
+
+-- complete.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'run.' || :outcome as "type",
+  "runs"."id" as "resourceId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "runs"."id" is not null
+          and (
+            "schedules"."id" is not null
+            and (
+              "projects"."id" is not null
+              or "agents"."id" is not null
+            )
+          )
+        )
+      )
+      and (
+        :sessionId is null
+        or "runs"."status" in ('succeeded', 'failed')
+        or (
+          ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
+          and (
+            "apiKeys"."projectIds" is null
+            or "sessions"."projectId" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+        )
+      )
+      and (
+        (
+          "agents"."id" is not null
+          or (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+        )
+      )
+      and (
+        :claimId is not null
+        or "runs"."claimId" is null
+        or "runs"."status" = 'pending'
+      )
+      and (
+        :claimId is null
+        or "runs"."claimId" is :claimId
+      )
+      and (
+        (
+          "runs"."status" in ('pending', 'delivered')
+          or "runs"."status" = :outcome
+          and coalesce("runs"."failure", 'task') = 'task'
+        )
+      )
+      and (
+        not (
+          "runs"."status" = 'delivered'
+          and "runs"."checkAt" is not null
+          and coalesce(
+            max(
+              coalesce("runs"."checkAt", ''),
+              strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+            ) <= :now,
+            false
+          )
+        )
+      )
+      and (
+        not (
+          "runs"."status" = 'delivered'
+          and coalesce(
+            "schedules"."overlap" = 'skip'
+            and "schedules"."lastRunAt" > "runs"."scheduledAt"
+            and coalesce(
+              "runs"."checkAt",
+              strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+            ) <= :now,
+            false
+          )
+        )
+      )
+    )
+    and (
+      "runs"."status" in ('pending', 'delivered')
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
+      )
+    )
   );
 
 -- listable.check
@@ -1666,11 +2484,13 @@ where
             )
           )
           and (
-            case
-              when :claimId is null then "runs"."claimId" is null
-              or "runs"."status" = 'pending'
-              else "runs"."claimId" is :claimId
-            end
+            :claimId is not null
+            or "runs"."claimId" is null
+            or "runs"."status" = 'pending'
+          )
+          and (
+            :claimId is null
+            or "runs"."claimId" is :claimId
           )
           and (
             (
@@ -1798,11 +2618,13 @@ where
               )
             )
             and (
-              case
-                when :claimId is null then "runs"."claimId" is null
-                or "runs"."status" = 'pending'
-                else "runs"."claimId" is :claimId
-              end
+              :claimId is not null
+              or "runs"."claimId" is null
+              or "runs"."status" = 'pending'
+            )
+            and (
+              :claimId is null
+              or "runs"."claimId" is :claimId
             )
             and (
               (
@@ -1894,10 +2716,108 @@ where
     )
   );
 
+-- pauseIfFailing.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 32768 + 0) as "id",
+  'schedule.paused' as "type",
+  "schedules"."id" as "resourceId",
+  case "schedules"."parentType"
+    when 'agent' then "schedules"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "schedules"."parentType"
+    when 'project' then "schedules"."parentId"
+  end as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "schedules" on (
+    "schedules"."organizationId" = "apiKeys"."organizationId"
+    and "schedules"."id" = (
+      select
+        "scheduleId"
+      from
+        "runs"
+      where
+        (
+          "runs"."organizationId" = "apiKeys"."organizationId"
+          and "runs"."id" = :runId
+        )
+    )
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
+          )
+      )
+    )
+  );
+
 -- pendingRuns.select
 select
   "runs"."id" as "id",
   "runs"."scheduleId" as "scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -1909,6 +2829,12 @@ select
   "runs"."failure" as "failure",
   "runs"."attempts" as "attempts",
   "runs"."lastError" as "lastError",
+  "runs"."lastAttempts" as "lastAttempts",
+  "runs"."nextAttemptAt" as "nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt" as "startedAt",
   "runs"."finishedAt" as "finishedAt",
   "runs"."message" as "message",
@@ -1968,8 +2894,10 @@ from
             )
         )
         and "runs"."status" = 'pending'
-        and "runs"."id" > :cursor
-        and "runs"."id" >= :firstId
+        and (
+          "runs"."id" > :afterId
+          and "runs"."id" < :beforeId
+        )
       )
     order by
       "runs"."id" asc
@@ -2072,8 +3000,10 @@ where
         )
     )
     and "runs"."status" = 'pending'
-    and "runs"."id" > :cursor
-    and "runs"."id" >= :firstId
+    and (
+      "runs"."id" > :afterId
+      and "runs"."id" < :beforeId
+    )
   )
 order by
   "runs"."id" asc
@@ -2086,6 +3016,51 @@ offset
 select
   "id",
   "scheduleId",
+  (
+    select
+      "schedules"."name"
+    from
+      "apiKeys"
+      left join "projects" on (
+        "projects"."organizationId" = "apiKeys"."organizationId"
+        and "projects"."id" = :parentId
+      )
+      left join "schedules" on (
+        (
+          "schedules"."organizationId" = "apiKeys"."organizationId"
+          and "schedules"."parentType" = 'project'
+          and "schedules"."parentId" = :parentId
+        )
+        and "schedules"."id" = :scheduleId
+      )
+    where
+      (
+        (
+          "apiKeys"."hash" = :caller.keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
+        and ("projects"."id" is not null)
+        and (
+          (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+        )
+        and ("schedules"."id" is not null)
+      )
+  ) as "scheduleName",
   case "parentType"
     when 'project' then "parentId"
   end as "projectId",
@@ -2097,6 +3072,12 @@ select
   "failure",
   "attempts",
   "lastError",
+  "lastAttempts",
+  "nextAttemptAt",
+  case
+    when "status" = 'delivered'
+    and "claimId" is not null then json_insert("claimedBy", '$.leaseExpiresAt', "checkAt")
+  end as "claim",
   "startedAt",
   "finishedAt",
   "message",
@@ -2173,7 +3154,11 @@ insert into
     "failure",
     "attempts",
     "lastError",
+    "lastAttempts",
+    "nextAttemptAt",
+    "redeliveredAt",
     "claimId",
+    "claimedBy",
     "checkAt",
     "startedAt",
     "finishedAt",
@@ -2253,7 +3238,11 @@ select
         )
     ) || ' was not finished.'
   end as "lastError",
+  null as "lastAttempts",
+  null as "nextAttemptAt",
+  null as "redeliveredAt",
   null as "claimId",
+  null as "claimedBy",
   case
     when not (
       case
@@ -2358,6 +3347,93 @@ where
   )
 on conflict do nothing;
 
+-- projectScheduleRuns.insert.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'run.created' as "type",
+  :id as "resourceId",
+  case "schedules"."parentType"
+    when 'agent' then "schedules"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "schedules"."parentType"
+    when 'project' then "schedules"."parentId"
+  end as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "schedules" on (
+    "schedules"."organizationId" = "apiKeys"."organizationId"
+    and "schedules"."id" = :scheduleId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- projectScheduleRuns.updateLastRun
 update "schedules"
 set
@@ -2425,6 +3501,7 @@ where
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -2436,6 +3513,12 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",
@@ -2508,6 +3591,377 @@ where
     )
     and ("schedules"."id" is not null)
   );
+
+-- redeliver
+update "runs"
+set
+  "status" = 'pending',
+  "failure" = null,
+  "attempts" = 0,
+  "nextAttemptAt" = null,
+  "redeliveredAt" = max(
+    :now,
+    coalesce(
+      (
+        select
+          "createdAt"
+        from
+          "runEndpoints"
+        where
+          "runEndpoints"."organizationId" = "runs"."organizationId"
+      ),
+      ''
+    )
+  ),
+  "claimId" = null,
+  "checkAt" = :checkAt,
+  "startedAt" = null,
+  "finishedAt" = null,
+  "updatedAt" = :now
+where
+  (
+    "runs"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "runs" on (
+          "runs"."organizationId" = "apiKeys"."organizationId"
+          and "runs"."id" = :runId
+        )
+        left join "schedules" on (
+          "schedules"."organizationId" = "runs"."organizationId"
+          and "schedules"."id" = "runs"."scheduleId"
+        )
+        left join "projects" on (
+          "runs"."parentType" = 'project'
+          and "projects"."organizationId" = "runs"."organizationId"
+          and "projects"."id" = "runs"."parentId"
+        )
+        left join "agents" on (
+          "runs"."parentType" = 'agent'
+          and "agents"."organizationId" = "runs"."organizationId"
+          and "agents"."id" = "runs"."parentId"
+        )
+        left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            (
+              "runs"."id" is not null
+              and (
+                "schedules"."id" is not null
+                and (
+                  "projects"."id" is not null
+                  or "agents"."id" is not null
+                )
+              )
+            )
+          )
+          and ("runEndpoints"."organizationId" is not null)
+          and (
+            (
+              "agents"."id" is not null
+              or (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+            )
+          )
+          and (
+            not (
+              "runs"."status" = 'delivered'
+              and "runs"."claimId" is not null
+            )
+          )
+          and (
+            (
+              "runs"."status" in ('pending', 'delivered')
+              or "runs"."failure" = 'delivery'
+            )
+          )
+          and (
+            not (
+              "runs"."status" = 'delivered'
+              and "runs"."checkAt" is not null
+              and coalesce(
+                max(
+                  coalesce("runs"."checkAt", ''),
+                  strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+                ) <= :now,
+                false
+              )
+            )
+          )
+          and (
+            not (
+              "schedules"."overlap" = 'skip'
+              and coalesce("schedules"."lastRunAt" > "runs"."scheduledAt", false)
+            )
+          )
+        )
+    )
+    and "runs"."id" = :runId
+  );
+
+-- redeliver.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'run.redelivered' as "type",
+  "runs"."id" as "resourceId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+  left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "runs"."id" is not null
+          and (
+            "schedules"."id" is not null
+            and (
+              "projects"."id" is not null
+              or "agents"."id" is not null
+            )
+          )
+        )
+      )
+      and ("runEndpoints"."organizationId" is not null)
+      and (
+        (
+          "agents"."id" is not null
+          or (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+        )
+      )
+      and (
+        not (
+          "runs"."status" = 'delivered'
+          and "runs"."claimId" is not null
+        )
+      )
+      and (
+        (
+          "runs"."status" in ('pending', 'delivered')
+          or "runs"."failure" = 'delivery'
+        )
+      )
+      and (
+        not (
+          "runs"."status" = 'delivered'
+          and "runs"."checkAt" is not null
+          and coalesce(
+            max(
+              coalesce("runs"."checkAt", ''),
+              strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+            ) <= :now,
+            false
+          )
+        )
+      )
+      and (
+        not (
+          "schedules"."overlap" = 'skip'
+          and coalesce("schedules"."lastRunAt" > "runs"."scheduledAt", false)
+        )
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
+-- redeliverable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  (
+    "runs"."id" is not null
+    and (
+      "schedules"."id" is not null
+      and (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+    )
+  ) as "runExists",
+  "runEndpoints"."organizationId" is not null as "endpointExists",
+  (
+    "agents"."id" is not null
+    or (
+      "apiKeys"."projectIds" is null
+      or "projects"."id" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+  ) as "isAccessible",
+  not (
+    "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null
+  ) as "isUnclaimed",
+  (
+    "runs"."status" in ('pending', 'delivered')
+    or "runs"."failure" = 'delivery'
+  ) as "isRedeliverable",
+  not (
+    "runs"."status" = 'delivered'
+    and "runs"."checkAt" is not null
+    and coalesce(
+      max(
+        coalesce("runs"."checkAt", ''),
+        strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+      ) <= :now,
+      false
+    )
+  ) as "isInTime",
+  not (
+    "schedules"."overlap" = 'skip'
+    and coalesce("schedules"."lastRunAt" > "runs"."scheduledAt", false)
+  ) as "isLatestIfAlone"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+  left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+where
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- renew
 update "runs"
@@ -2710,6 +4164,7 @@ where
 select
   "runs"."id" as "id",
   "runs"."scheduleId" as "scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -2721,6 +4176,12 @@ select
   "runs"."failure" as "failure",
   "runs"."attempts" as "attempts",
   "runs"."lastError" as "lastError",
+  "runs"."lastAttempts" as "lastAttempts",
+  "runs"."nextAttemptAt" as "nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt" as "startedAt",
   "runs"."finishedAt" as "finishedAt",
   "runs"."message" as "message",
@@ -2781,7 +4242,7 @@ from
         )
         and "runs"."scheduleId" = :scheduleId
         and "runs"."scheduledAt" < :before
-        and "runs"."scheduledAt" >= :since
+        and "runs"."scheduledAt" >= :from
       )
     order by
       "runs"."scheduledAt" desc
@@ -2885,7 +4346,7 @@ where
     )
     and "runs"."scheduleId" = :scheduleId
     and "runs"."scheduledAt" < :before
-    and "runs"."scheduledAt" >= :since
+    and "runs"."scheduledAt" >= :from
   )
 order by
   "runs"."scheduledAt" desc
@@ -2898,6 +4359,7 @@ offset
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -2909,6 +4371,12 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",
@@ -2986,6 +4454,7 @@ where
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -2997,6 +4466,12 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",
@@ -3089,11 +4564,13 @@ where
       )
     )
     and (
-      case
-        when :claimId is null then "runs"."claimId" is null
-        or "runs"."status" = 'pending'
-        else "runs"."claimId" is :claimId
-      end
+      :claimId is not null
+      or "runs"."claimId" is null
+      or "runs"."status" = 'pending'
+    )
+    and (
+      :claimId is null
+      or "runs"."claimId" is :claimId
     )
     and (
       (
@@ -3131,10 +4608,11 @@ where
     )
   );
 
--- selectRun
+-- selectRedelivered
 select
   "runs"."id",
   "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
@@ -3146,6 +4624,134 @@ select
   "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
+  "runs"."startedAt",
+  "runs"."finishedAt",
+  "runs"."message",
+  "runs"."sessionId",
+  "runs"."createdAt",
+  "runs"."updatedAt"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+  left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and (
+      (
+        "runs"."id" is not null
+        and (
+          "schedules"."id" is not null
+          and (
+            "projects"."id" is not null
+            or "agents"."id" is not null
+          )
+        )
+      )
+    )
+    and ("runEndpoints"."organizationId" is not null)
+    and (
+      (
+        "agents"."id" is not null
+        or (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+    )
+    and (
+      not (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is not null
+      )
+    )
+    and (
+      (
+        "runs"."status" in ('pending', 'delivered')
+        or "runs"."failure" = 'delivery'
+      )
+    )
+    and (
+      not (
+        "runs"."status" = 'delivered'
+        and "runs"."checkAt" is not null
+        and coalesce(
+          max(
+            coalesce("runs"."checkAt", ''),
+            strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
+          ) <= :now,
+          false
+        )
+      )
+    )
+    and (
+      not (
+        "schedules"."overlap" = 'skip'
+        and coalesce("schedules"."lastRunAt" > "runs"."scheduledAt", false)
+      )
+    )
+  );
+
+-- selectRun
+select
+  "runs"."id",
+  "runs"."scheduleId",
+  "schedules"."name" as "scheduleName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "runs"."scheduledAt",
+  "runs"."status",
+  "runs"."failure",
+  "runs"."attempts",
+  "runs"."lastError",
+  "runs"."lastAttempts",
+  "runs"."nextAttemptAt",
+  case
+    when "runs"."status" = 'delivered'
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+  end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
   "runs"."message",

@@ -802,6 +802,85 @@ where
     )
   );
 
+-- agentSchedules.insert.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'schedule.created' as "type",
+  :id as "resourceId",
+  :parentId as "parentId",
+  null as "resourceName",
+  null as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- agentSchedules.selectCreated
 select
   "schedules"."id",
@@ -1060,6 +1139,188 @@ where
       when :enabled then coalesce("schedules"."enabledAt", "schedules"."pausedReason") is not null
       else "schedules"."enabledAt" is null
     end
+  );
+
+-- agentSchedules.put.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  case
+    when "schedules"."id" is null then 'schedule.created'
+    when not :enabled
+    and "schedules"."enabledAt" is not null then 'schedule.paused'
+    when "schedules"."enabledAt" is null
+    and case
+      when :enabled
+      and "schedules"."pausedReason" is null then coalesce("schedules"."enabledAt", :now)
+    end is not null then 'schedule.resumed'
+    else 'schedule.updated'
+  end as "type",
+  :scheduleId as "resourceId",
+  :parentId as "parentId",
+  :name as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+  left join "schedules" "namesake" on (
+    "namesake"."organizationId" = "apiKeys"."organizationId"
+    and "namesake"."id" = :scheduleId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'schedule'
+    and "deletions"."resourceId" = :scheduleId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("agents"."id" is not null)
+      and ("deletions"."resourceId" is null)
+      and (
+        (
+          "namesake"."id" is null
+          or "schedules"."id" is not null
+        )
+      )
+      and ("agents"."archivedAt" is null)
+      and (
+        select
+          case
+            when "organizationUsage"."schedules" + ("schedules"."id" is null) > max("organizationUsage"."schedules", :quota.schedules) then 'schedules'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and (
+        (
+          "schedules"."id" is not null
+          or (
+            select
+              count(*)
+            from
+              "schedules"
+            where
+              (
+                "schedules"."organizationId" = "apiKeys"."organizationId"
+                and "schedules"."parentType" = 'agent'
+                and "schedules"."parentId" = :parentId
+              )
+          ) < :scheduleLimit
+        )
+      )
+      and (
+        (
+          :runAt is null
+          or :runAt > :now
+          or :runAt is "schedules"."runAt"
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "schedules"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+      )
+      and (
+        :ifNoneMatch is null
+        or "schedules"."revision" is null
+      )
+    )
+    and (
+      (
+        "schedules"."id" is null
+        or not (
+          "schedules"."name" is :name
+          and "schedules"."cron" is :cron
+          and "schedules"."runAt" is :runAt
+          and "schedules"."timezone" is :timezone
+          and "schedules"."overlap" is :overlap
+          and "schedules"."maxRunSeconds" is :maxRunSeconds
+          and "schedules"."pauseAfterFailures" is :pauseAfterFailures
+          and "schedules"."note" is :note
+          and "schedules"."payload" is :payload
+          and case
+            when :enabled then coalesce("schedules"."enabledAt", "schedules"."pausedReason") is not null
+            else "schedules"."enabledAt" is null
+          end
+        )
+      )
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
+      )
+    )
   );
 
 -- agentSchedules.list
@@ -1450,6 +1711,134 @@ returning
   "pausedReason",
   "revision";
 
+-- agentSchedules.update.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  case
+    when not :enabled
+    and "schedules"."enabledAt" is not null then 'schedule.paused'
+    when :enabled
+    and "schedules"."enabledAt" is null then 'schedule.resumed'
+    else 'schedule.updated'
+  end as "type",
+  "schedules"."id" as "resourceId",
+  :parentId as "parentId",
+  case
+    when json_type(:changes, '$.name') is null then "schedules"."name"
+    else :changes ->> '$.name'
+  end as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("agents"."id" is not null)
+      and ("schedules"."id" is not null)
+      and ("agents"."archivedAt" is null)
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "schedules"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+      )
+      and ("schedules"."revision" = coalesce(:seenRevision, "schedules"."revision"))
+      and (
+        (
+          case
+            when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+            else :changes ->> '$.overlap'
+          end <> 'skip'
+          or case
+            when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+            else :changes ->> '$.maxRunSeconds'
+          end is not null
+        )
+      )
+      and (
+        (
+          :runAt is null
+          or :runAt > :now
+          or :runAt is "schedules"."runAt"
+        )
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- agentSchedules.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
@@ -1555,6 +1944,105 @@ where
   )
 returning
   "id";
+
+-- agentSchedules.remove.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'schedule.deleted' as "type",
+  "schedules"."id" as "resourceId",
+  :parentId as "parentId",
+  "schedules"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("agents"."id" is not null)
+      and ("schedules"."id" is not null)
+      and ("agents"."archivedAt" is null)
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "schedules"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
 
 -- organizationListable.check
 select
@@ -1691,6 +2179,85 @@ where
             and "schedules"."parentId" = :parentId
           )
       ) < :scheduleLimit
+    )
+  );
+
+-- projectSchedules.insert.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'schedule.created' as "type",
+  :id as "resourceId",
+  null as "parentId",
+  null as "resourceName",
+  :parentId as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
     )
   );
 
@@ -1975,6 +2542,199 @@ where
       when :enabled then coalesce("schedules"."enabledAt", "schedules"."pausedReason") is not null
       else "schedules"."enabledAt" is null
     end
+  );
+
+-- projectSchedules.put.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  case
+    when "schedules"."id" is null then 'schedule.created'
+    when not :enabled
+    and "schedules"."enabledAt" is not null then 'schedule.paused'
+    when "schedules"."enabledAt" is null
+    and case
+      when :enabled
+      and "schedules"."pausedReason" is null then coalesce("schedules"."enabledAt", :now)
+    end is not null then 'schedule.resumed'
+    else 'schedule.updated'
+  end as "type",
+  :scheduleId as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  :parentId as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+  left join "schedules" "namesake" on (
+    "namesake"."organizationId" = "apiKeys"."organizationId"
+    and "namesake"."id" = :scheduleId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'schedule'
+    and "deletions"."resourceId" = :scheduleId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("projects"."id" is not null)
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and ("deletions"."resourceId" is null)
+      and (
+        (
+          "namesake"."id" is null
+          or "schedules"."id" is not null
+        )
+      )
+      and ("projects"."archivedAt" is null)
+      and (
+        select
+          case
+            when "organizationUsage"."schedules" + ("schedules"."id" is null) > max("organizationUsage"."schedules", :quota.schedules) then 'schedules'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and (
+        (
+          "schedules"."id" is not null
+          or (
+            select
+              count(*)
+            from
+              "schedules"
+            where
+              (
+                "schedules"."organizationId" = "apiKeys"."organizationId"
+                and "schedules"."parentType" = 'project'
+                and "schedules"."parentId" = :parentId
+              )
+          ) < :scheduleLimit
+        )
+      )
+      and (
+        (
+          :runAt is null
+          or :runAt > :now
+          or :runAt is "schedules"."runAt"
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "schedules"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+      )
+      and (
+        :ifNoneMatch is null
+        or "schedules"."revision" is null
+      )
+    )
+    and (
+      (
+        "schedules"."id" is null
+        or not (
+          "schedules"."name" is :name
+          and "schedules"."cron" is :cron
+          and "schedules"."runAt" is :runAt
+          and "schedules"."timezone" is :timezone
+          and "schedules"."overlap" is :overlap
+          and "schedules"."maxRunSeconds" is :maxRunSeconds
+          and "schedules"."pauseAfterFailures" is :pauseAfterFailures
+          and "schedules"."note" is :note
+          and "schedules"."payload" is :payload
+          and case
+            when :enabled then coalesce("schedules"."enabledAt", "schedules"."pausedReason") is not null
+            else "schedules"."enabledAt" is null
+          end
+        )
+      )
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
+      )
+    )
   );
 
 -- projectSchedules.list
@@ -2423,6 +3183,145 @@ returning
   "pausedReason",
   "revision";
 
+-- projectSchedules.update.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  case
+    when not :enabled
+    and "schedules"."enabledAt" is not null then 'schedule.paused'
+    when :enabled
+    and "schedules"."enabledAt" is null then 'schedule.resumed'
+    else 'schedule.updated'
+  end as "type",
+  "schedules"."id" as "resourceId",
+  null as "parentId",
+  case
+    when json_type(:changes, '$.name') is null then "schedules"."name"
+    else :changes ->> '$.name'
+  end as "resourceName",
+  :parentId as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("projects"."id" is not null)
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and ("schedules"."id" is not null)
+      and ("projects"."archivedAt" is null)
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "schedules"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+      )
+      and ("schedules"."revision" = coalesce(:seenRevision, "schedules"."revision"))
+      and (
+        (
+          case
+            when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+            else :changes ->> '$.overlap'
+          end <> 'skip'
+          or case
+            when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+            else :changes ->> '$.maxRunSeconds'
+          end is not null
+        )
+      )
+      and (
+        (
+          :runAt is null
+          or :runAt > :now
+          or :runAt is "schedules"."runAt"
+        )
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- projectSchedules.recordDeletion
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
@@ -2551,9 +3450,119 @@ where
 returning
   "id";
 
+-- projectSchedules.remove.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'schedule.deleted' as "type",
+  "schedules"."id" as "resourceId",
+  null as "parentId",
+  "schedules"."name" as "resourceName",
+  :parentId as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("projects"."id" is not null)
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and ("schedules"."id" is not null)
+      and ("projects"."archivedAt" is null)
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "schedules"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- selectLastExamined
 select
-  "id"
+  "id" as "id"
 from
   "schedules"
 where
@@ -2607,7 +3616,10 @@ select
   "schedules"."lastRunAt" as "lastRunAt",
   (
     select
-      "status"
+      json_group_array("status") filter (
+        where
+          "status" in ('succeeded', 'failed')
+      )
     from
       (
         select
@@ -2622,11 +3634,7 @@ select
         limit
           10
       )
-    where
-      "status" in ('succeeded', 'failed')
-    limit
-      1
-  ) as "lastOutcome"
+  ) as "lastOutcomes"
 from
   (
     select
@@ -2659,7 +3667,7 @@ from
         and "schedules"."id" > :cursor
       )
     order by
-      "schedules"."id"
+      "schedules"."id" asc
     limit
       + :maxExamined
   ) as "schedules"
@@ -2687,6 +3695,10 @@ where
       and (
         :nextRunBefore is null
         or "schedules"."nextRunAt" < :nextRunBefore
+      )
+      and (
+        :query is null
+        or instr(lower("schedules"."name"), lower(:query)) > 0
       )
     )
     and (

@@ -510,6 +510,155 @@ where
 returning
   "objectKey";
 
+-- deleteFile.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'session-file.deleted' as "type",
+  "sessionFiles"."id" as "resourceId",
+  "sessionFiles"."sessionId" as "parentId",
+  "sessionFiles"."path" as "resourceName",
+  "sessions"."projectId" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  left join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."id" = :fileId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "sessions"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or coalesce("sessions"."projectId", "deletions"."projectId") in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
+          or (
+            "sessions"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and (
+        (
+          "sessionFiles"."id" is not null
+          or not (
+            (
+              ("sessions"."organizationId", "sessions"."projectId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) is true
+              or (
+                "sessions"."id" is null
+                and "deletions"."resourceId" is null
+              )
+            )
+          )
+        )
+      )
+      and ("projects"."archivedAt" is null)
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- listable.check
 select
   case
@@ -704,6 +853,154 @@ returning
   "sizeBytes",
   coalesce("contentType", 'application/octet-stream') as "contentType",
   "sha256";
+
+-- putFile.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  case
+    when "sessionFiles"."id" is null then 'session-file.created'
+    else 'session-file.updated'
+  end as "type",
+  coalesce("sessionFiles"."id", :fileId) as "resourceId",
+  "sessions"."id" as "parentId",
+  :path as "resourceName",
+  "sessions"."projectId" as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  left join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."path" = :path
+  )
+  left join "orphanedObjects" on (
+    "orphanedObjects"."objectKey" = :objectKey
+    and "orphanedObjects"."deleteAfter" > :notSweptBefore
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and (
+        (
+          "sessions"."id" is not null
+          or "deletions"."resourceId" is not null
+        )
+      )
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or coalesce("sessions"."projectId", "deletions"."projectId") in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
+          or (
+            "sessions"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and ("projects"."archivedAt" is null)
+      and (
+        select
+          case
+            when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :quota.files) then 'files'
+            when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :quota.bytes) then 'bytes'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and ("orphanedObjects"."objectKey" is not null)
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
 
 -- readable.check
 select
@@ -903,6 +1200,240 @@ where
         and "sessionFiles"."objectKey" = :objectKey
       )
   );
+
+-- searchFiles
+select
+  "sessionFiles"."id" as "id",
+  "sessionFiles"."sessionId" as "sessionId",
+  "sessionFiles"."path" as "path",
+  "sessionFiles"."createdAt" as "createdAt",
+  "sessionFiles"."updatedAt" as "updatedAt"
+from
+  (
+    select
+      *
+    from
+      "sessionFiles" indexed by "sessionFilesById"
+    where
+      (
+        "sessionFiles"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("apiKeys"."projectIds" is null)
+            )
+        )
+        and "sessionFiles"."id" > :cursor
+      )
+    order by
+      "sessionFiles"."id" asc
+    limit
+      + :maxExamined
+  ) as "sessionFiles"
+  inner join "sessions" on (
+    "sessions"."organizationId" = "sessionFiles"."organizationId"
+    and "sessions"."id" = "sessionFiles"."sessionId"
+  )
+where
+  (
+    (
+      :query is null
+      or instr(lower("sessionFiles"."path"), lower(:query)) > 0
+    )
+    and ("sessions"."organizationId", "sessions"."projectId") in (
+      select
+        "projects"."organizationId",
+        "projects"."id"
+      from
+        "projects"
+    ) is true
+  )
+limit
+  + :rowLimit;
+
+-- searchFilesOfSession
+select
+  "id" as "id",
+  "sessionId" as "sessionId",
+  "path" as "path",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
+from
+  (
+    select
+      *
+    from
+      "sessionFiles"
+    where
+      (
+        "sessionFiles"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "sessions" on (
+              "sessions"."organizationId" = "apiKeys"."organizationId"
+              and "sessions"."id" = :sessionId
+            )
+            left join "deletions" on (
+              "deletions"."organizationId" = "apiKeys"."organizationId"
+              and "deletions"."resourceType" = 'session'
+              and "deletions"."resourceId" = :sessionId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and (
+                (
+                  "sessions"."id" is not null
+                  or "deletions"."resourceId" is not null
+                )
+              )
+              and (
+                (
+                  "apiKeys"."projectIds" is null
+                  or coalesce("sessions"."projectId", "deletions"."projectId") in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+              and (
+                (
+                  ("sessions"."organizationId", "sessions"."projectId") in (
+                    select
+                      "projects"."organizationId",
+                      "projects"."id"
+                    from
+                      "projects"
+                  ) is true
+                  or (
+                    "sessions"."id" is null
+                    and "deletions"."resourceId" is null
+                  )
+                )
+              )
+            )
+        )
+        and "sessionFiles"."sessionId" = :sessionId
+        and "sessionFiles"."id" > :cursor
+      )
+    order by
+      "sessionFiles"."id" asc
+    limit
+      + :maxExamined
+  ) as "sessionFiles"
+where
+  (
+    :query is null
+    or instr(lower("sessionFiles"."path"), lower(:query)) > 0
+  )
+limit
+  + :rowLimit;
+
+-- searchable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."projectIds" is null as "isUnrestricted"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :caller.keyHash;
+
+-- searchableInSession.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  (
+    "sessions"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "sessionExists",
+  (
+    "apiKeys"."projectIds" is null
+    or coalesce("sessions"."projectId", "deletions"."projectId") in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "sessionIsAccessible",
+  (
+    ("sessions"."organizationId", "sessions"."projectId") in (
+      select
+        "projects"."organizationId",
+        "projects"."id"
+      from
+        "projects"
+    ) is true
+    or (
+      "sessions"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "sessionIsNotDeleted"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+where
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- selectContent
 select
@@ -1181,6 +1712,121 @@ order by
   "sessionFiles"."id" asc
 limit
   + :rowLimit;
+
+-- selectLastExamined
+select
+  "id" as "id"
+from
+  "sessionFiles" indexed by "sessionFilesById"
+where
+  (
+    "sessionFiles"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and ("apiKeys"."projectIds" is null)
+        )
+    )
+    and "sessionFiles"."id" > :cursor
+  )
+order by
+  "sessionFiles"."id" asc
+limit
+  + 1
+offset
+  2499;
+
+-- selectLastExaminedOfSession
+select
+  "id" as "id"
+from
+  "sessionFiles"
+where
+  (
+    "sessionFiles"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "sessions" on (
+          "sessions"."organizationId" = "apiKeys"."organizationId"
+          and "sessions"."id" = :sessionId
+        )
+        left join "deletions" on (
+          "deletions"."organizationId" = "apiKeys"."organizationId"
+          and "deletions"."resourceType" = 'session'
+          and "deletions"."resourceId" = :sessionId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and (
+            (
+              "sessions"."id" is not null
+              or "deletions"."resourceId" is not null
+            )
+          )
+          and (
+            (
+              "apiKeys"."projectIds" is null
+              or coalesce("sessions"."projectId", "deletions"."projectId") in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+          and (
+            (
+              ("sessions"."organizationId", "sessions"."projectId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) is true
+              or (
+                "sessions"."id" is null
+                and "deletions"."resourceId" is null
+              )
+            )
+          )
+        )
+    )
+    and "sessionFiles"."sessionId" = :sessionId
+    and "sessionFiles"."id" > :cursor
+  )
+order by
+  "sessionFiles"."id" asc
+limit
+  + 1
+offset
+  2499;
 
 -- uploadable.check
 select

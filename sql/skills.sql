@@ -811,6 +811,95 @@ where
 returning
   "id";
 
+-- deleteSkill.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'skill.deleted' as "type",
+  "skills"."id" as "resourceId",
+  null as "parentId",
+  "skills"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("skills"."id" is not null)
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "skills"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- deleteUnusedContents
 delete from "skillContents"
 where
@@ -1017,6 +1106,85 @@ where
     and ("orphanedObjects"."objectKey" is not null)
   );
 
+-- insertSkill.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'skill.created' as "type",
+  :skillId as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  null as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- insertVersion
 insert into
   "skillVersions" (
@@ -1169,6 +1337,125 @@ where
     )
     and "skills"."id" = :skillId
     and "skills"."version" <> cast(:version as integer)
+  );
+
+-- publish.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'skill.published' as "type",
+  "skills"."id" as "resourceId",
+  null as "parentId",
+  "skillVersions"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
+  left join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" = cast(:version as integer)
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("skills"."id" is not null)
+      and (
+        (
+          "skills"."id" is null
+          or "skillVersions"."version" is not null
+        )
+      )
+      and (
+        not exists (
+          select
+            "id"
+          from
+            "skills" "other"
+          where
+            (
+              "other"."organizationId" = "apiKeys"."organizationId"
+              and "other"."name" = "skillVersions"."name"
+              and "other"."id" <> :skillId
+            )
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "skills"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
+      )
+    )
+    and (
+      "skills"."version" <> cast(:version as integer)
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
+      )
+    )
   );
 
 -- publishable.check
@@ -1487,6 +1774,40 @@ where
 order by
   "file".key asc;
 
+-- selectLastExamined
+select
+  "id" as "id"
+from
+  "skills"
+where
+  (
+    "skills"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          "apiKeys"."hash" = :caller.keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
+    )
+    and "skills"."id" > :cursor
+  )
+order by
+  "skills"."id" asc
+limit
+  + 1
+offset
+  2499;
+
 -- selectPublished
 select
   "skills"."id",
@@ -1557,22 +1878,26 @@ select
 from
   "apiKeys"
   inner join "skills" on (
-    (
-      "skills"."organizationId" = "apiKeys"."organizationId"
-      and "skills"."id" > :cursor
-    )
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" > :cursor
     and "skills"."name" = :name
   )
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
-    and case
-      when "apiKeys"."revokedAt" is not null then 'revoked'
-      when "apiKeys"."expiresAt" <= :now then 'expired'
-    end is null
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
     and (
-      :caller.scope is null
-      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      :query is null
+      or instr(lower("skills"."name"), lower(:query)) > 0
     )
   );
 
@@ -1620,31 +1945,49 @@ order by
 
 -- selectSkills
 select
-  "skills"."id",
-  "skills"."name",
-  "skills"."description",
-  "skills"."createdAt",
-  "skills"."updatedAt"
+  "id" as "id",
+  "name" as "name",
+  "description" as "description",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
 from
-  "apiKeys"
-  inner join "skills" on (
-    "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" > :cursor
-  )
+  (
+    select
+      *
+    from
+      "skills"
+    where
+      (
+        "skills"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+        )
+        and "skills"."id" > :cursor
+      )
+    order by
+      "skills"."id" asc
+    limit
+      + :maxExamined
+  ) as "skills"
 where
   (
-    "apiKeys"."hash" = :caller.keyHash
-    and case
-      when "apiKeys"."revokedAt" is not null then 'revoked'
-      when "apiKeys"."expiresAt" <= :now then 'expired'
-    end is null
-    and (
-      :caller.scope is null
-      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-    )
+    :query is null
+    or instr(lower("skills"."name"), lower(:query)) > 0
   )
-order by
-  "skills"."id" asc
 limit
   + :rowLimit;
 
@@ -2085,6 +2428,154 @@ where
         )
     )
     and "skills"."id" = :skillId
+  );
+
+-- updateSkill.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'skill.updated' as "type",
+  "skills"."id" as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
+  left join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" = "skills"."version"
+  )
+  left join "orphanedObjects" on (
+    "orphanedObjects"."objectKey" = :objectKey
+    and "orphanedObjects"."deleteAfter" > :notSweptBefore
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("skills"."id" is not null)
+      and (
+        select
+          case
+            when "organizationUsage"."skillBytes" + (
+              (
+                select
+                  coalesce(sum("new".value ->> 'bytes'), 0)
+                from
+                  json_each(:contents) as "new"
+                where
+                  not exists (
+                    select
+                      1
+                    from
+                      "skillContents"
+                    where
+                      (
+                        "skillContents"."organizationId" = "apiKeys"."organizationId"
+                        and "skillContents"."skillId" = :skillId
+                        and "skillContents"."sha256" = "new".value ->> 'sha256'
+                      )
+                  )
+              )
+            ) > max("organizationUsage"."skillBytes", :quota.skillBytes) then 'skillBytes'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and (
+        not exists (
+          select
+            "id"
+          from
+            "skills" "other"
+          where
+            (
+              "other"."organizationId" = "apiKeys"."organizationId"
+              and "other"."name" = :name
+              and "other"."id" <> :skillId
+            )
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "skills"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
+      )
+      and ("orphanedObjects"."objectKey" is not null)
+    )
+    and (
+      "skillVersions"."files" is not :files
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
+      )
+    )
   );
 
 -- versionReadable.check

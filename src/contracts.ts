@@ -29,7 +29,7 @@ export {
   completeRunContract,
   listRunsContract,
   OUTCOMES,
-  STATUSES,
+  STATUS_FILTERS,
 } from './resources/schedules/runs/contract.ts'
 export {
   listSessionFilesContract,

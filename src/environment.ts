@@ -15,13 +15,22 @@ export interface RunMessage {
   readonly isSlow?: boolean
 }
 
+/** An event endpoint that may have events to deliver: a hint, because its row decides. */
+export interface EndpointMessage {
+  readonly endpoint: { readonly organizationId: string; readonly id: string }
+  /** True on the queue of slow endpoints. */
+  readonly isSlow?: boolean
+}
+
+export type DeliveryMessage = RunMessage | EndpointMessage
+
 export interface Environment extends LimitSettings {
   readonly DB: D1Database
   readonly OBJECTS: R2Bucket
-  /** Queue of the runs to send to run endpoints. */
-  readonly RUNS: Queue<RunMessage>
-  /** Queue of the runs to send to run endpoints that respond slowly. */
-  readonly SLOW_RUNS: Queue<RunMessage>
+  /** Queue of what is sent to run endpoints and event endpoints. */
+  readonly RUNS: Queue<DeliveryMessage>
+  /** Queue of what is sent to endpoints that respond slowly. */
+  readonly SLOW_RUNS: Queue<DeliveryMessage>
   /** The files in public/. */
   readonly ASSETS: Fetcher
   /** The MCP Worker; missing until the first deployment has uploaded it. */

@@ -3,7 +3,7 @@
  * for the start-up of another.
  */
 import { createApp } from './app.ts'
-import type { Environment, RunMessage } from './environment.ts'
+import type { DeliveryMessage, Environment } from './environment.ts'
 
 export { ProjectEnvironments } from './resources/environment-variables/project-environments.ts'
 
@@ -16,7 +16,7 @@ export default {
     await tick(environment, new Date(controller.scheduledTime))
   },
   async queue(batch, environment, context) {
-    const { deliverRuns } = await import('./resources/schedules/delivery/consumer.ts')
-    await deliverRuns(batch, environment, context)
+    const { deliver } = await import('./deliveries.ts')
+    await deliver(batch, environment, context)
   },
-} satisfies ExportedHandler<Environment, RunMessage>
+} satisfies ExportedHandler<Environment, DeliveryMessage>

@@ -8,7 +8,7 @@ import type { Operation } from './http/mount.ts'
 
 const agents = () => import('./resources/platform-resources/agents.ts')
 const apiKeys = () => import('./resources/api-keys/handlers.ts')
-const auditEvents = () => import('./resources/audit-events/handlers.ts')
+const events = () => import('./resources/events/handlers.ts')
 const variables = () => import('./resources/environment-variables/handlers.ts')
 const me = () => import('./resources/me/handlers.ts')
 const pins = () => import('./resources/pins/handlers.ts')
@@ -18,6 +18,7 @@ const pullRequests = () => import('./resources/platform-resources/pull-requests.
 const runEndpoint = () => import('./resources/schedules/run-endpoint/handlers.ts')
 const runs = () => import('./resources/schedules/runs/handlers.ts')
 const schedules = () => import('./resources/schedules/handlers.ts')
+const eventEndpoints = () => import('./resources/events/endpoints/handlers.ts')
 const files = () => import('./resources/session-files/handlers.ts')
 const sessions = () => import('./resources/platform-resources/sessions.ts')
 const skills = () => import('./resources/skills/handlers.ts')
@@ -42,7 +43,16 @@ export const operations: readonly Operation[] = [
   route('DELETE /v1/api-keys/{apiKeyId}', apiKeys, (m) => m.deleteApiKey),
   route('POST /v1/api-keys/{apiKeyId}/rotate', apiKeys, (m) => m.rotateApiKey),
 
-  route('GET /v1/audit-events', auditEvents, (m) => m.listAuditEvents),
+  route('GET /v1/events', events, (m) => m.listEvents),
+  route('GET /v1/audit-events', events, (m) => m.listAuditEvents),
+  route('POST /v1/event-endpoints', eventEndpoints, (m) => m.createEventEndpoint),
+  route('GET /v1/event-endpoints', eventEndpoints, (m) => m.listEventEndpoints),
+  route('GET /v1/event-endpoints/{eventEndpointId}', eventEndpoints, (m) => m.retrieveEventEndpoint),
+  route('PATCH /v1/event-endpoints/{eventEndpointId}', eventEndpoints, (m) => m.updateEventEndpoint),
+  route('DELETE /v1/event-endpoints/{eventEndpointId}', eventEndpoints, (m) => m.deleteEventEndpoint),
+  route('POST /v1/event-endpoints/{eventEndpointId}/rotate', eventEndpoints, (m) => m.rotateEventEndpoint),
+  route('POST /v1/event-endpoints/{eventEndpointId}/test', eventEndpoints, (m) => m.testEventEndpoint),
+  route('POST /v1/event-endpoints/{eventEndpointId}/rewind', eventEndpoints, (m) => m.rewindEventEndpoint),
 
   route('GET /v1/projects', projects, (m) => m.list),
   route('PUT /v1/projects/{projectId}', projects, (m) => m.put),
@@ -96,6 +106,7 @@ export const operations: readonly Operation[] = [
   route('POST /v1/runs/claim', runs, (m) => m.claimRuns),
   route('GET /v1/runs/{runId}', runs, (m) => m.retrieveRun),
   route('POST /v1/runs/{runId}/acknowledge', runs, (m) => m.acknowledgeRun),
+  route('POST /v1/runs/{runId}/redeliver', runs, (m) => m.redeliverRun),
   route('POST /v1/runs/{runId}/renew', runs, (m) => m.renewRun),
   route('POST /v1/runs/{runId}/complete', runs, (m) => m.completeRun),
 
@@ -104,6 +115,7 @@ export const operations: readonly Operation[] = [
   route('POST /v1/run-endpoint/rotate', runEndpoint, (m) => m.rotateRunEndpoint),
   route('DELETE /v1/run-endpoint', runEndpoint, (m) => m.deleteRunEndpoint),
 
+  route('GET /v1/session-files', files, (m) => m.searchSessionFiles),
   route('PUT /v1/sessions/{sessionId}/files', files, (m) => m.putSessionFile),
   route('GET /v1/sessions/{sessionId}/files/{fileId}', files, (m) => m.retrieveSessionFile),
   route('GET /v1/sessions/{sessionId}/files/{fileId}/content', files, (m) => m.retrieveSessionFileContent),

@@ -8,6 +8,7 @@ import { resealValues } from './maintenance/reseal.ts'
 import { deleteExpired } from './maintenance/retention.ts'
 import { findOrphans } from './objects/find-orphans.ts'
 import { deleteOrphanedObjects } from './objects/sweep.ts'
+import { findBehind } from './resources/events/delivery/find-behind.ts'
 import { checkRuns } from './resources/schedules/delivery/check-runs.ts'
 import { fireSchedules } from './resources/schedules/firing/fire.ts'
 import { recordMissedRuns } from './resources/schedules/firing/record-missed.ts'
@@ -17,6 +18,7 @@ import { refreshNextRuns } from './resources/schedules/firing/refresh-next-runs.
 const TASKS = {
   fireSchedules,
   checkRuns,
+  findBehind,
   refreshNextRuns,
   recordMissedRuns,
   deleteExpired,

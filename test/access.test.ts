@@ -243,6 +243,9 @@ const DRAWN = [
   [/\b(?!01900000-0000-7000-8000)[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, 'id'],
   [/\b(?:wsk_|wsf_|whsec_)[\w+/=]+/g, 'token'],
   [/"[\w+/=-]{40,}"/g, '"bytes"'],
+  // Of events and their feed, and of a request that is sent.
+  [/(?<=ursor":")[\da-z]{11}(?=")/g, 'place'],
+  [/(?<="milliseconds":)\d+/g, '0'],
 ] as const
 const withoutDrawn = (value: unknown) =>
   DRAWN.reduce((text, [pattern, name]) => text.replace(pattern, name), JSON.stringify(value))
@@ -311,6 +314,7 @@ const OWNERS: Record<string, (row: RowValues, before: Record<string, RowValues[]
   organizations: () => 'organization',
   users: () => 'organization',
   agents: () => 'organization',
+  eventEndpoints: () => 'organization',
   runEndpoints: () => 'organization',
   skills: () => 'scopes alone',
   skillVersions: () => 'scopes alone',

@@ -77,6 +77,7 @@ describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
       'docs/contract',
       'docs/clients',
       'docs/schedules',
+      'docs/events',
       'docs/mcp',
     ])
     for (const link of links) {
@@ -111,6 +112,7 @@ describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
           contract: './docs/contract',
           clients: './docs/clients',
           schedules: './docs/schedules',
+          events: './docs/events',
           mcp: './docs/mcp',
         },
       },
@@ -325,7 +327,7 @@ describe('what agents read', () => {
     }
     expect(text).not.toContain('npm run deploy -- ')
     // A model reads it at once.
-    expect(text.length).toBeLessThan(280_000)
+    expect(text.length).toBeLessThan(340_000)
   })
 
   it('describes an operation with its parameters, bodies, errors and an example', async () => {

@@ -3,18 +3,23 @@ import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { namedStatements } from '../scripts/named-statements.ts'
 import { hashToken, mintToken } from '../src/access/api-key.ts'
-import { recordChange } from '../src/access/audit.ts'
 import { recordUse } from '../src/access/guard.ts'
 import { authorized } from '../src/access/preconditions.ts'
 import { SCOPES } from '../src/access/scopes.ts'
+import { selectWakeable } from '../src/access/wake.ts'
 import type { Value } from '../src/db/parameters.ts'
 import type { Statement } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/contract.ts'
-import { ownDeletion } from '../src/resources/api-keys/statements.ts'
-import { selectLastExamined } from '../src/resources/audit-events/statements.ts'
+import { feed, trail } from '../src/resources/events/statements.ts'
+import * as agents from '../src/resources/platform-resources/agents.ts'
+import * as projects from '../src/resources/platform-resources/projects.ts'
+import * as pullRequests from '../src/resources/platform-resources/pull-requests.ts'
+import * as sessions from '../src/resources/platform-resources/sessions.ts'
+import * as users from '../src/resources/platform-resources/users.ts'
 import { allRuns, pendingRuns, runsOfSchedule } from '../src/resources/schedules/runs/statements.ts'
 import { selectLastExamined as selectLastExaminedSchedule } from '../src/resources/schedules/statements.ts'
-import { addUnrecordedToOrphans } from '../src/resources/session-files/statements.ts'
+import * as files from '../src/resources/session-files/statements.ts'
+import { selectLastExamined as selectLastExaminedSkill } from '../src/resources/skills/statements.ts'
 import {
   deadKeys,
   dumpStores,
@@ -83,11 +88,8 @@ function recordingDatabase(most = Number.POSITIVE_INFINITY): { DB: D1Database; b
   return { DB: DB as unknown as D1Database, batches }
 }
 
-/**
- * The statements that act. The record of a change acts only after one that did
- * (test/resources/audit-events/audit-events.test.ts).
- */
-const actingOf = ([, ...others]: Ran[]) => others.filter(({ sql }) => sql !== recordChange.sql)
+/** Without what the service reads after a change to wake event endpoints: no response has it. */
+const actingOf = ([, ...others]: Ran[]) => others.filter(({ sql }) => sql !== selectWakeable.sql)
 
 /** Sends the request. The first statement of the operation's batch explains, the others act. */
 async function sendRecorded(operationId: string, example: Example, key: string | undefined) {
@@ -245,17 +247,23 @@ describe.each(exampleList)('the statements of $operationId', (operation) => {
     // Where any live key will do there may be nothing to guard.
     if (contract.scope !== null) expect(acted.size).toBeGreaterThan(0)
     // These act only where an upload outlasts its lease (test/resources/session-files/session-files.test.ts), and where
-    // a page of audit events or runs examines as many as it may (test/resources/audit-events/audit-events.test.ts,
-    // test/resources/schedules/runs/runs.test.ts), and where a key that ends itself has sessions
-    // (test/resources/api-keys/key-sessions.test.ts).
+    // a page of a list examines as many as it may (test/resources/events/audit-trail.test.ts,
+    // test/resources/events/feed.test.ts, test/resources/schedules/runs/runs.test.ts, test/search.test.ts).
     const rare = [
-      addUnrecordedToOrphans,
-      ownDeletion.record,
-      selectLastExamined,
+      files.addUnrecordedToOrphans,
+      feed.selectLastExamined,
+      trail.selectLastExamined,
       selectLastExaminedSchedule,
       allRuns.selectLastExamined,
       pendingRuns.selectLastExamined,
       runsOfSchedule.selectLastExamined,
+      selectLastExaminedSkill,
+      files.selectLastExamined,
+      files.selectLastExaminedOfSession,
+      ...[agents, projects, users].map(({ statements }) => statements.list.selectLastExamined),
+      ...[pullRequests, sessions].flatMap(({ statements: { list, listInProject, listLatest } }) =>
+        [list, listInProject, listLatest].map(({ selectLastExamined }) => selectLastExamined),
+      ),
     ].map(({ sql }) => sql)
     expect([...idle].filter((sql) => !acted.has(sql) && !rare.includes(sql))).toEqual([])
   })
@@ -309,11 +317,16 @@ describe('the statements of all operations', () => {
       for (const found of Object.values(await successOfAll(operation))) for (const sql of found) ran.add(sql)
     }
     const modules = import.meta.glob(
-      ['../src/resources/**/statements.ts', '../src/resources/platform-resources/*.ts'],
+      [
+        '../src/resources/**/statements.ts',
+        '../src/resources/platform-resources/*.ts',
+        // No operation reaches it.
+        '!../src/resources/events/delivery/statements.ts',
+      ],
       { eager: true },
     )
     const exported = new Set(sqlOf(Object.values(modules).flatMap(statementsIn)))
-    for (const { sql } of [authorized.check, recordUse]) {
+    for (const { sql } of [authorized.check, recordUse, selectWakeable]) {
       ran.delete(sql)
       exported.delete(sql)
     }

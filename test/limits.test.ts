@@ -62,6 +62,7 @@ describe('CORS', () => {
     },
   })
   const corsOf = (headers: Headers) => [...headers.keys()].filter((name) => name.startsWith('access-control'))
+  const namesIn = (headers: Headers, list: string) => headers.get(list)?.split(',').sort()
 
   it('is off by default', async () => {
     const key = await (await Workspace.create()).addKey()
@@ -70,16 +71,37 @@ describe('CORS', () => {
     expect([asked.status, corsOf(asked.headers), response.status, corsOf(response.headers)]).toEqual([405, [], 200, []])
   })
 
-  it('allows requests from the configured origins, and reading of response headers', async () => {
+  it('allows requests from the configured origins, their headers, and reading of response headers', async () => {
     const key = await (await Workspace.create()).addKey()
     const asked = await request('OPTIONS', '/v1/me', { ...preflight(ORIGIN), environment })
     expect([asked.status, asked.headers.get('Access-Control-Allow-Origin')]).toEqual([204, ORIGIN])
     expect(asked.headers.get('Access-Control-Allow-Methods')).toContain('PATCH')
-    expect(asked.headers.get('Access-Control-Allow-Headers')).toContain('Authorization')
-    expect(asked.headers.get('Access-Control-Allow-Headers')).toContain('If-Match')
+    expect(namesIn(asked.headers, 'Access-Control-Allow-Headers')).toEqual([
+      'Authorization',
+      'Content-Type',
+      'Idempotency-Key',
+      'If-Match',
+      'If-None-Match',
+      'If-Range',
+      'MCP-Protocol-Version',
+      'Mcp-Method',
+      'Mcp-Name',
+      'Range',
+      'X-Bookmark',
+    ])
     const response = await request('GET', '/v1/me', { key, headers: { Origin: ORIGIN }, environment })
     expect(response.headers.get('Access-Control-Allow-Origin')).toBe(ORIGIN)
-    expect(response.headers.get('Access-Control-Expose-Headers')).toContain('X-Request-Id')
+    expect(namesIn(response.headers, 'Access-Control-Expose-Headers')).toEqual([
+      'Content-Range',
+      'ETag',
+      'Error-Code',
+      'Location',
+      'RateLimit',
+      'RateLimit-Policy',
+      'Retry-After',
+      'X-Bookmark',
+      'X-Request-Id',
+    ])
     expect(response.headers.get('Access-Control-Allow-Credentials')).toBeNull()
     const refused = await request('GET', '/v1/me', { headers: { Origin: ORIGIN }, environment })
     expect([refused.status, refused.headers.get('Access-Control-Allow-Origin')]).toEqual([401, ORIGIN])

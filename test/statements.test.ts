@@ -13,7 +13,7 @@ declare global {
 
 /** No HTTP operation reaches these: the tick, deliveries, the health check, and a service binding. */
 const OF_THE_SERVICE = [
-  /^src\/(?:maintenance|objects|resources\/schedules\/(?:firing|delivery))\//,
+  /^src\/(?:maintenance|objects|resources\/(?:events\/delivery|schedules\/(?:firing|delivery)))\//,
   /^src\/(?:health|db\/pass|resources\/environment-variables\/project-environments)\.ts$/,
 ]
 /** They begin from the token of a feed. */

@@ -1,7 +1,7 @@
 /** `workspace env`: the environment variables of a project. */
 import { constants } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
-import { dataOf, items, leaseVariables, WorkspaceApiError } from '../../client/src/index.ts'
+import { leaseVariables, WorkspaceError } from '../../client/src/index.ts'
 import { startProgress, UsageError } from '../../command-line/src/index.ts'
 import { describeProblems, setEnvironmentVariablesContract } from '../../src/contracts.ts'
 import { type Ended, start } from './child.ts'
@@ -11,7 +11,6 @@ import { isLoaderVariable } from './loader-variables.ts'
 import { countOf, outcomeLine, printList } from './output.ts'
 import { connect, pageSize } from './service.ts'
 
-const PATH = '/v1/projects/{projectId}/environment-variables'
 const PROJECT = ['--project <id>', 'the project'] as const
 const UNRESTRICTED = 'This needs an API key that is restricted to projects. To create one:'
 const CREATE_KEY = 'workspace keys create sandbox --scope environment-variables:lease --project'
@@ -37,13 +36,12 @@ const push = withJson(
   checkProject(projectId)
   const chunks = readVariables(file)
   const { length } = chunks.flat()
-  const client = connect()
+  const { environmentVariables } = connect().projects
   const progress = startProgress('Storing variables', length)
   // Each request stores all of its variables or none.
   for (const chunk of chunks) {
-    const params = { path: { projectId } }
-    const { items: stored } = dataOf(await client.POST(PATH, { params, body: { variables: chunk } }))
-    for (const { key, createdAt, updatedAt } of stored) {
+    const { items } = await environmentVariables.set(projectId, { variables: chunk })
+    for (const { key, createdAt, updatedAt } of items) {
       progress.log(outcomeLine(output, createdAt === updatedAt ? 'created' : 'updated', key))
     }
     progress.add(chunk.length)
@@ -58,8 +56,8 @@ const list = withLimit(
   ]).requiredOption(...PROJECT),
 ).action(async ({ project: projectId, ...output }) => {
   checkProject(projectId)
-  const params = { path: { projectId }, query: { limit: pageSize(output.limit) } }
-  await printList(output, items(connect(), PATH, { params }), {
+  const variables = connect().projects.environmentVariables.list(projectId, { limit: pageSize(output.limit) })
+  await printList(output, variables, {
     NAME: ({ key }) => key,
     CREATED: ({ createdAt }) => createdAt,
     UPDATED: ({ updatedAt }) => updatedAt,
@@ -84,7 +82,7 @@ const run = describe(
   .action(async ([command = '', ...args], { project, only, allowLoaderVariables }) => {
     checkProject(project)
     const variables = await leaseVariables(connect(), project, only).catch((error: Error) => {
-      const isUnrestricted = error instanceof WorkspaceApiError && error.code === 'restricted_key_required'
+      const isUnrestricted = error instanceof WorkspaceError && error.code === 'restricted_key_required'
       throw isUnrestricted ? new Error(`${UNRESTRICTED} ${CREATE_KEY} ${project}`) : error
     })
     const refused = allowLoaderVariables ? [] : Object.keys(variables).filter(isLoaderVariable)

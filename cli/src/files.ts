@@ -1,14 +1,13 @@
 /** `workspace files`: the files of a session. */
 import { createWriteStream, realpathSync, statSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
-import { dataOf, items, type WorkspaceClient } from '../../client/src/index.ts'
+import type { Workspace } from '../../client/src/index.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
 import { readFile, replaceFile } from './local-files.ts'
 import { print, printBytes, printList } from './output.ts'
 import { connect, pageSize } from './service.ts'
 
 const SESSION = ['<session>', 'the ID of the session'] as const
-const PATH = '/v1/sessions/{sessionId}/files'
 
 const put = withJson(
   describe('put', 'Stores a file in a session, at its path. A file that is there is replaced.', [
@@ -20,13 +19,11 @@ const put = withJson(
     .option('--path <path>', 'its path in the session; default: as the file is given')
     .option('--type <media type>', 'its media type; default: application/octet-stream'),
 ).action(async (sessionId, file, { path = file, type = 'application/octet-stream', json }) => {
-  const result = await connect().PUT(PATH, {
-    params: { path: { sessionId }, query: { path } },
-    headers: { 'Content-Type': type },
-    body: readFile(file),
-  })
-  const stored = dataOf(result)
-  const outcome = result.response.status === 201 ? 'created' : 'updated'
+  // A large file may take long.
+  const options = { path, contentType: type, timeout: Number.POSITIVE_INFINITY }
+  const uploaded = connect().sessions.files.put(sessionId, readFile(file), options)
+  const { data: stored, response } = await uploaded.withResponse()
+  const outcome = response.status === 201 ? 'created' : 'updated'
   print({ json }, { outcome, ...stored }, `${outcome}   ${stored.path}, ${stored.sizeBytes} bytes`)
 })
 
@@ -38,13 +35,9 @@ const get = describe('get', 'Writes the content of a file of a session to standa
   .argument('<path>', 'the path of the file in the session')
   .option('--output <file>', 'where to write it; a file that is there is replaced')
   .action(async (sessionId, path, { output }) => {
-    const client = connect()
-    const fileId = await idOf(client, sessionId, path)
-    const { response, error } = await client.GET(`${PATH}/{fileId}/content`, {
-      params: { path: { sessionId, fileId } },
-      parseAs: 'stream',
-    })
-    const body = dataOf({ response, ...(error && { error }), data: response.body })
+    const workspace = connect()
+    const fileId = await idOf(workspace, sessionId, path)
+    const { body } = await workspace.sessions.files.content.retrieve(sessionId, fileId)
     if (!body) return
     await (output === undefined ? printBytes(body) : save(body, output)).catch((error: Error) => {
       throw error instanceof TypeError ? new Error(`The connection was lost while ${path} was read.`) : error
@@ -58,15 +51,15 @@ async function save(body: AsyncIterable<Uint8Array>, output: string): Promise<vo
   else await replaceFile(found?.isFile() ? realpathSync(output) : output, body, found && found.mode & 0o777)
 }
 
-async function idOf(client: WorkspaceClient, sessionId: string, path: string): Promise<string> {
-  for await (const file of filesOf(client, sessionId)) {
+async function idOf(workspace: Workspace, sessionId: string, path: string): Promise<string> {
+  for await (const file of filesOf(workspace, sessionId)) {
     if (file.path === path.normalize('NFC')) return file.id
   }
   throw new Error(`The session has no file at the path ${path}.`)
 }
 
-function filesOf(client: WorkspaceClient, sessionId: string, limit?: number) {
-  return items(client, PATH, { params: { path: { sessionId }, query: { limit: pageSize(limit) } } })
+function filesOf(workspace: Workspace, sessionId: string, limit?: number) {
+  return workspace.sessions.files.list(sessionId, { limit: pageSize(limit) })
 }
 
 const list = withLimit(

@@ -1,5 +1,4 @@
 /** `workspace keys`. */
-import { dataOf, items } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
 import type { Scope } from '../../src/contracts.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
@@ -24,7 +23,7 @@ const create = withJson(
   // The service says which scopes there are.
   const scopes = scope as Scope[]
   const body = { name, scopes, ...given({ projectIds: project, userId: user, expiresAt: expires }) }
-  const key = dataOf(await connect().POST('/v1/api-keys', { body }))
+  const key = await connect().apiKeys.create(body)
   if (!json) console.error(`Created ${printable(key.id)}. Its token is shown only now:`)
   print({ json }, key, key.token)
 })
@@ -36,9 +35,7 @@ const list = withLimit(
   ),
 ).action(async ({ sessions, ...options }) => {
   const kind = sessions ? 'session' : 'key'
-  const query = { kind, limit: pageSize(options.limit) } as const
-  const keys = items(connect(), '/v1/api-keys', { params: { query } })
-  await printList(options, keys, {
+  await printList(options, connect().apiKeys.list({ kind, limit: pageSize(options.limit) }), {
     ID: ({ id }) => id,
     NAME: ({ name }) => name,
     USER: ({ userId }) => userId,
@@ -57,8 +54,7 @@ const revoke = withJson(
     .argument('<id>', 'the ID of the key')
     .option('--descendants', 'also revoke the keys that were created with it, and so on'),
 ).action(async (apiKeyId, { descendants, json }) => {
-  const query = descendants ? ({ descendants: 'true' } as const) : {}
-  const result = dataOf(await connect().DELETE('/v1/api-keys/{apiKeyId}', { params: { path: { apiKeyId }, query } }))
+  const result = await connect().apiKeys.delete(apiKeyId, { descendants })
   print({ json }, result, `Revoked ${apiKeyId}.`)
 })
 

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { dataOf } from '../../client/src/index.ts'
+import { WorkspaceError } from '../../client/src/index.ts'
 import { UsageError } from '../../command-line/src/index.ts'
 import { describe, withJson } from './command.ts'
 import {
@@ -31,7 +31,7 @@ export const login = withJson(
   const apiKey = process.stdin.isTTY ? await ask('API key: ', true) : (await text(process.stdin)).trim()
   if (!apiKey) throw new UsageError('The API key is empty.')
   validApiKey(apiKey, 'The API key')
-  const me = dataOf(await connect({ url, apiKey }).GET('/v1/me'))
+  const me = await connect({ url, apiKey }).me.retrieve()
   const file = await storeLogin({ url, apiKey })
   print(
     options,
@@ -62,11 +62,14 @@ export const logout = withJson(
 
 /** @returns false if the key was no longer valid. @throws if the service did not revoke it for another reason. */
 async function revokeKey(login: Login): Promise<boolean> {
-  const result = await connect(login).DELETE('/v1/me/api-key')
-  // A proxy returns 401 too, and says nothing about the key.
-  if (ENDED.includes(result.response.headers.get('Error-Code') ?? '')) return false
-  dataOf(result)
-  return true
+  try {
+    await connect(login).me.apiKey.delete()
+    return true
+  } catch (error) {
+    // A proxy returns 401 too, and says nothing about the key.
+    if (error instanceof WorkspaceError && ENDED.includes(error.code ?? '')) return false
+    throw error
+  }
 }
 
 export const whoami = withJson(
@@ -76,7 +79,7 @@ export const whoami = withJson(
   ]),
 ).action(async (options) => {
   const { url, apiKey } = currentLogin()
-  const me = dataOf(await connect({ url, apiKey }).GET('/v1/me'))
+  const me = await connect({ url, apiKey }).me.retrieve()
   printProperties(
     options,
     { url, ...me },

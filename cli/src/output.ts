@@ -73,6 +73,16 @@ export async function printList<Item>(
   if (!json) console.log(aligned(rows))
 }
 
+/** Prints each of what arrives over time, in a line of its own. */
+export async function printEach<Item>(
+  { json }: OutputOptions,
+  items: AsyncIterable<Item>,
+  lineOf: (item: Item) => string,
+): Promise<void> {
+  onlyReads = true
+  for await (const item of items) console.log(json ? printableJson(item) : printable(lineOf(item)))
+}
+
 /** Prints the properties of one thing. */
 export function printProperties(
   { json }: OutputOptions,

@@ -1,33 +1,81 @@
 /** `workspace runs`. */
 import { Argument, Option } from '@commander-js/extra-typings'
-import { dataOf, items } from '../../client/src/index.ts'
-import { OUTCOMES, STATUSES } from '../../src/contracts.ts'
+import type { components } from '../../client/src/index.ts'
+import { OUTCOMES, STATUS_FILTERS } from '../../src/contracts.ts'
 import { describe, given, group, integerFrom, withJson, withLimit } from './command.ts'
-import { print, printList } from './output.ts'
+import { countOf, print, printList, printProperties } from './output.ts'
 import { connect, pageSize } from './service.ts'
 import { workOnRuns } from './worker.ts'
 
 const list = withLimit(
   describe('list', 'Lists runs, the latest first; with --status pending, the oldest first.', [
     'runs list',
-    'runs list --status failed --since 2026-03-01T00:00:00Z',
+    'runs list --status failed --from 2026-03-01T00:00:00Z',
     'runs list --project website --limit 10 --json',
   ])
-    .addOption(new Option('--status <status>', 'only runs with this status').choices(STATUSES))
+    .addOption(new Option('--status <status>', 'only runs with this status').choices(STATUS_FILTERS))
     .option('--schedule <id>', 'only runs of this schedule')
     .option('--project <id>', 'only runs of this project; required if the API key is restricted to projects')
-    .option('--since <time>', 'only runs that were due at or after this time'),
+    .option('--from <time>', 'only runs that were due at or after this time')
+    .option('--to <time>', 'only runs that were due before this time'),
   50,
-).action(async ({ status, schedule: scheduleId, project: projectId, since, json, limit = 50 }) => {
-  const query = given({ status, scheduleId, projectId, since, limit: pageSize(limit) })
-  await printList({ json, limit }, items(connect(), '/v1/runs', { params: { query } }), {
+).action(async ({ status, schedule: scheduleId, project: projectId, from, to, json, limit = 50 }) => {
+  const query = given({ status, scheduleId, projectId, from, to, limit: pageSize(limit) })
+  await printList({ json, limit }, connect().runs.list(query), {
     ID: ({ id }) => id,
-    OF: ({ projectId, agentId }) => (projectId === null ? `agent ${agentId}` : `project ${projectId}`),
+    SCHEDULE: ({ scheduleName }) => scheduleName,
+    OF: parentOf,
     DUE: ({ scheduledAt }) => scheduledAt,
-    STATUS: ({ status, failure }) => (failure ? `${status} (${failure})` : status),
+    STATUS: statusOf,
     FINISHED: ({ finishedAt }) => finishedAt,
     MESSAGE: ({ message, lastError }) => message ?? lastError,
   })
+})
+
+type Run = components['schemas']['Run']
+
+const parentOf = ({ projectId, agentId }: Run) => (projectId === null ? `agent ${agentId}` : `project ${projectId}`)
+const statusOf = ({ status, failure }: Run) => (failure ? `${status} (${failure})` : status)
+
+const show = withJson(
+  describe('show', 'Shows a run: its last delivery attempts, why it failed, when it is sent again, and who holds it.', [
+    'runs show 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900',
+  ]).argument('<run>', 'the ID of the run'),
+).action(async (runId, output) => {
+  const run = await connect().runs.retrieve(runId)
+  const { claim } = run
+  printProperties(output, run, {
+    run: run.id,
+    schedule: run.scheduleName ? `${run.scheduleName} (${run.scheduleId})` : run.scheduleId,
+    of: parentOf(run),
+    due: run.scheduledAt,
+    status: statusOf(run),
+    'sent or claimed': countOf(run.attempts, 'time'),
+    'sent again': run.nextAttemptAt,
+    'claimed by': claim && `${claim.apiKeyName} (${claim.apiKeyId}) until ${claim.leaseExpiresAt}`,
+    started: run.startedAt,
+    finished: run.finishedAt,
+    session: run.sessionId,
+    message: run.message,
+    error: run.lastError,
+    ...Object.fromEntries(
+      run.lastAttempts.map(({ startedAt, status, milliseconds, error }, index) => [
+        index === 0 ? 'last attempt' : `${index} before`,
+        `${startedAt}: ${error ?? `HTTP ${status}`} (${milliseconds} ms)`,
+      ]),
+    ),
+  })
+})
+
+const redeliver = withJson(
+  describe(
+    'redeliver',
+    'Sends a run to the run endpoint again: one that is pending, that was delivered and has no outcome, or whose delivery failed.',
+    ['runs redeliver 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900'],
+  ).argument('<run>', 'the ID of the run'),
+).action(async (runId, output) => {
+  const run = await connect().runs.redeliver(runId)
+  print(output, run, `The run ${run.id} is in the queue.`)
 })
 
 const complete = withJson(
@@ -42,15 +90,14 @@ const complete = withJson(
     .option('--claim <id>', 'the claim of the run, if it is claimed'),
 ).action(async (runId, outcome, { message, session: sessionId, claim: claimId, ...output }) => {
   const body = { outcome, ...given({ message, sessionId, claimId }) }
-  const params = { path: { runId } }
-  const run = dataOf(await connect().POST('/v1/runs/{runId}/complete', { params, body }))
+  const run = await connect().runs.complete(runId, body)
   print(output, run, `The run ${run.id} has ${run.status}.`)
 })
 
 const work = withJson(
   describe(
     'work',
-    'Claims pending runs and runs a command for each: the run, as JSON with its payload, is on standard input. Exit code 0 completes the run as succeeded, any other as failed. The claim is renewed meanwhile; before it is lost, or before the time of the run is over, the command is stopped. What the command prints goes to standard error. SIGTERM or Ctrl-C ends the worker after its current runs; a second one stops the commands and gives the runs back. The API key needs the scope runs:write.',
+    'Claims pending runs and runs a command for each: the run, as JSON with its payload, is on standard input. Exit code 0 completes the run as succeeded, any other as failed, with the last lines of standard error as its message. The claim is renewed meanwhile; before it is lost, or before the time of the run is over, the command is stopped. What the command prints goes to standard error. SIGTERM or Ctrl-C ends the worker after its current runs; a second one stops the commands and gives the runs back. The API key needs the scope runs:write.',
     [
       'runs work -- ./build.sh',
       'runs work --project website --concurrency 4 -- node work.js',
@@ -67,7 +114,7 @@ const work = withJson(
 
 export const runs = group(
   'runs',
-  'Lists runs, completes them, and works on those that are pending.',
+  'Lists and shows runs, sends them again, completes them, and works on those that are pending.',
   ['runs list', 'runs work -- ./build.sh'],
-  [list, complete, work],
+  [list, show, complete, redeliver, work],
 )

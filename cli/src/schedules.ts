@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Option } from '@commander-js/extra-typings'
 import { load, YAMLException } from 'js-yaml'
 import { v5 as derivedUuid } from 'uuid'
-import { dataOf, items, type Result, type WorkspaceClient } from '../../client/src/index.ts'
+import { type Workspace, WorkspaceError } from '../../client/src/index.ts'
 import { startProgress } from '../../command-line/src/index.ts'
 import {
   agentScheduleContracts,
@@ -13,14 +13,13 @@ import {
   projectScheduleContracts,
   YAML_LIMITS,
 } from '../../src/contracts.ts'
-import { describe, given, group, withJson, withLimit } from './command.ts'
+import { describe, group, integerFrom, withJson, withLimit } from './command.ts'
 import { readFile, readFolder } from './local-files.ts'
 import { dryRunNote, outcomeLine, printList } from './output.ts'
 import { connect, pageSize } from './service.ts'
 
 /** Of the IDs that are derived from a file name. It never changes. */
 const NAMESPACE = '5b0c2f0e-6f1d-5d0a-9a41-7c1f3a6d2e88'
-const NOT_FOUND = 404
 const CREATED = 201
 /** As the body of a request. Each value takes two bytes of it at least. */
 const MAX_FILE_BYTES = 64 * 1024
@@ -28,9 +27,7 @@ const MAX_VALUES = MAX_FILE_BYTES / 2
 
 interface Declared {
   readonly file: string
-  /** The path of the operations, and its parameters. */
-  readonly path: string
-  readonly ids: { readonly scheduleId: string } & Readonly<Record<string, string>>
+  readonly ids: { readonly scheduleId: string; readonly projectId?: string; readonly agentId?: string }
   /** The body of the PUT. */
   readonly settings: Readonly<Record<string, unknown>>
   /** The same, in the form in which the service returns it. */
@@ -53,11 +50,11 @@ const apply = withJson(
     .option('--dry-run', 'print what would be created and changed, and change nothing'),
 ).action(async (folder, options) => {
   const declared = readSchedules(folder)
-  const client = connect()
+  const workspace = connect()
   const progress = startProgress('Applying schedules', declared.length)
   for (const schedule of declared) {
     try {
-      const { outcome, pausedReason } = await applyOne(client, schedule, options)
+      const { outcome, pausedReason } = await applyOne(workspace, schedule, options)
       const detail = pausedReason ? `, paused: ${pausedReason}` : ''
       progress.log(outcomeLine(options, outcome, schedule.file, detail, { pausedReason }))
     } catch (error) {
@@ -101,7 +98,7 @@ function readSchedule(folder: string, file: string): Declared {
   }
   const [type, parentId] = project === undefined ? (['agent', agent] as const) : (['project', project] as const)
   const derivedId = () => derivedUuid(`${type} ${parentId}/${parse(file).name}`, NAMESPACE)
-  const { path, params, body } = type === 'project' ? projectScheduleContracts.put : agentScheduleContracts.put
+  const { params, body } = type === 'project' ? projectScheduleContracts.put : agentScheduleContracts.put
   const ids = { [`${type}Id`]: parentId, scheduleId: id ?? derivedId() }
   for (const [schema, data] of [
     [params, ids],
@@ -113,7 +110,7 @@ function readSchedule(folder: string, file: string): Declared {
     const inFile = text.replaceAll(/\b(project|agent)Id\b/g, '$1').replaceAll(/\bscheduleId\b/g, 'id')
     throw new Error(inFile.replaceAll(/(?<=^|\. )body(?= )/g, 'the file'))
   }
-  return { file, path, ids: params.parse(ids) as Declared['ids'], settings, parsed: body.parse(settings) }
+  return { file, ids: params.parse(ids) as Declared['ids'], settings, parsed: body.parse(settings) }
 }
 
 function readYaml(file: string): Record<string, unknown> {
@@ -151,25 +148,28 @@ function checkValues(value: unknown): void {
 }
 
 async function applyOne(
-  client: WorkspaceClient,
-  { path, ids, settings, parsed }: Declared,
+  workspace: Workspace,
+  { ids: { scheduleId, projectId, agentId }, settings, parsed }: Declared,
   { dryRun }: { readonly dryRun?: true | undefined },
 ) {
-  // The path is one of two, which the types of the client cannot follow.
-  const call = client.request as unknown as (...call: unknown[]) => Promise<Result<State>>
-  const before = await call('get', path, { params: { path: ids } })
-  const exists = before.response.status !== NOT_FOUND
-  if (exists) dataOf(before)
-  else if (before.response.headers.get('Error-Code') !== 'schedule_not_found') dataOf(before)
+  const { schedules } = projectId === undefined ? workspace.agents : workspace.projects
+  const parentId = (projectId ?? agentId) as string
+  const before = await schedules
+    .retrieve(parentId, scheduleId)
+    .withResponse()
+    .catch((error: Error) => {
+      if (error instanceof WorkspaceError && error.code === 'schedule_not_found') return undefined
+      throw error
+    })
   if (dryRun) {
-    const outcome = !exists ? 'to create' : isAsDeclared(dataOf(before), parsed) ? 'unchanged' : 'to change'
-    return { outcome, pausedReason: before.data?.pausedReason }
+    const outcome = !before ? 'to create' : isAsDeclared({ ...before.data }, parsed) ? 'unchanged' : 'to change'
+    return { outcome, pausedReason: before?.data.pausedReason }
   }
-  const after = await call('put', path, { params: { path: ids }, body: settings })
-  const { pausedReason } = dataOf(after)
-  const isEqual = after.response.headers.get('ETag') === before.response.headers.get('ETag')
-  const outcome = after.response.status === CREATED ? 'created' : isEqual ? 'unchanged' : 'changed'
-  return { outcome, pausedReason }
+  // They were parsed with the schema of the operation.
+  const { data, response } = await schedules.put(parentId, scheduleId, settings as never).withResponse()
+  const isEqual = response.headers.get('ETag') === before?.response.headers.get('ETag')
+  const outcome = response.status === CREATED ? 'created' : isEqual ? 'unchanged' : 'changed'
+  return { outcome, pausedReason: data.pausedReason }
 }
 
 /** Whether a PUT would change nothing. */
@@ -199,13 +199,13 @@ const list = withLimit(
     .option('--project <id>', 'only those of this project')
     .addOption(new Option('--agent <id>', 'only those of this agent').conflicts('project')),
 ).action(async ({ project: projectId, agent: agentId, ...output }) => {
-  const client = connect()
+  const workspace = connect()
   const query = { limit: pageSize(output.limit) }
   const schedules = projectId
-    ? items(client, '/v1/projects/{projectId}/schedules', { params: { path: { projectId }, query } })
+    ? workspace.projects.schedules.list(projectId, query)
     : agentId
-      ? items(client, '/v1/agents/{agentId}/schedules', { params: { path: { agentId }, query } })
-      : items(client, '/v1/schedules', { params: { query } })
+      ? workspace.agents.schedules.list(agentId, query)
+      : workspace.schedules.list(query)
   await printList<ListedSchedule>(output, schedules, {
     ID: ({ id }) => id,
     NAME: ({ name }) => name,
@@ -239,10 +239,9 @@ const preview = withJson(
     .argument('<cron>', 'the cron expression')
     .option('--timezone <name>', 'an IANA time zone; default: UTC')
     .option('--from <time>', 'times later than this one; default: now')
-    .option('--count <number>', 'how many times; default: 5'),
+    .option('--count <number>', 'how many times; default: 5', integerFrom(1, 100)),
 ).action(async (cron, { json, ...more }) => {
-  const query = { cron, ...given(more) }
-  const { items: times } = dataOf(await connect().GET('/v1/schedule-preview', { params: { query } }))
+  const { items: times } = await connect().schedules.preview({ cron, ...more })
   await printList({ json }, times, {
     UTC: ({ at }) => at,
     'LOCAL TIME': ({ localTime }) => localTime,

@@ -1,18 +1,19 @@
 /** The service, as the commands call it. */
 import { setTimeout } from 'node:timers/promises'
-import { createWorkspaceClient, retrying, type WorkspaceClient } from '../../client/src/index.ts'
+import { Workspace } from '../../client/src/index.ts'
 import { currentLogin, type Login } from './configuration.ts'
 
-export const NOT_MODIFIED = 304
 export const PRECONDITION_FAILED = 412
 const LARGEST_PAGE = 1000
+const MAX_RETRIES = 4
 
 /** No server was reached, so the address or the network is wrong. */
 const NOT_REACHED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH']
+const WEB_PAGE = 'WEB_PAGE'
 
 /** The size of the pages of a list. @param limit how many items are read; default: all. */
-export function pageSize(limit = LARGEST_PAGE): string {
-  return String(Math.min(limit, LARGEST_PAGE))
+export function pageSize(limit = LARGEST_PAGE): number {
+  return Math.min(limit, LARGEST_PAGE)
 }
 
 interface ConnectionOptions {
@@ -20,33 +21,33 @@ interface ConnectionOptions {
   readonly isPersistent?: boolean
 }
 
-export function connect({ url, apiKey }: Login = currentLogin(), options: ConnectionOptions = {}): WorkspaceClient {
-  return createWorkspaceClient(url, apiKey, { fetch: (request) => send(request, url, options) })
-}
-
-/** Repeats failed requests that are safe to repeat. @throws if there is no response, a sentence. */
-async function send(request: Request, url: string, { isPersistent = false }: ConnectionOptions): Promise<Response> {
-  let failure: Error | undefined
-  const repeating = retrying({
-    ...(isPersistent && { attempts: Number.POSITIVE_INFINITY }),
-    fetch: (each) => {
-      failure = undefined
-      return fetch(each).catch((error: Error) => {
-        failure = noResponse(error, url)
-        throw failure
-      })
-    },
-    wait: async (ms, signal) => {
-      if (!isPersistent && NOT_REACHED.includes(failure?.cause as string)) throw failure
-      if (isPersistent && failure) console.error(failure.message)
+/** Its calls throw a sentence if there is no response. */
+export function connect(
+  { url, apiKey }: Login = currentLogin(),
+  { isPersistent = false }: ConnectionOptions = {},
+): Workspace {
+  return new Workspace({
+    url,
+    apiKey,
+    maxRetries: isPersistent ? Number.POSITIVE_INFINITY : MAX_RETRIES,
+    fetch: (request) => send(request, url),
+    wait: async (ms, signal, error) => {
+      if (error?.cause === WEB_PAGE) throw error
+      if (!isPersistent && NOT_REACHED.includes(error?.cause as string)) throw error
+      if (isPersistent && error) console.error(error.message)
       await setTimeout(ms, undefined, { signal })
     },
   })
-  const response = await repeating(request)
+}
+
+async function send(request: Request, url: string): Promise<Response> {
+  const response = await fetch(request).catch((error: Error) => {
+    throw noResponse(error, url)
+  })
   const { headers } = response
   const isWebPage = headers.get('Content-Type')?.startsWith('text/html') && !headers.has('X-Request-Id')
-  if (response.ok && isWebPage) throw new Error(`${url} answers with a web page: it is not a Workspace API.`)
-  return response
+  if (!response.ok || !isWebPage) return response
+  throw new Error(`${url} answers with a web page: it is not a Workspace API.`, { cause: WEB_PAGE })
 }
 
 /** `fetch` puts the reason of a failure into the cause of its error. */

@@ -1,5 +1,5 @@
 /** `workspace skills`. */
-import { dataOf, items, type WorkspaceClient } from '../../client/src/index.ts'
+import type { Workspace } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
 import { UsageError } from '../../command-line/src/index.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
@@ -19,9 +19,9 @@ const list = withLimit(
   })
 })
 
-async function* withLatestVersion(client: WorkspaceClient, limit?: number) {
-  for await (const skill of items(client, '/v1/skills', { params: { query: { limit: pageSize(limit) } } })) {
-    const [latest] = await listVersions(client, skill.id, 1)
+async function* withLatestVersion(workspace: Workspace, limit?: number) {
+  for await (const skill of workspace.skills.list({ limit: pageSize(limit) })) {
+    const [latest] = await listVersions(workspace, skill.id, 1)
     yield { ...skill, latestVersion: latest?.version }
   }
 }
@@ -46,15 +46,15 @@ const createFeed = withJson(
     }
     return { skill, version }
   })
-  const client = connect()
-  const ids = named && (await listSkills(client))
+  const workspace = connect()
+  const ids = named && (await listSkills(workspace))
   const skills = named?.map(({ skill, version }) => {
     const skillId = ids?.get(skill)
     if (skillId === undefined) throw new Error(`There is no skill with the name ${skill}.`)
     return { skillId, ...(version !== undefined && { version: Number(version) }) }
   })
   const body = { name, ...given({ skills, expiresAt }) }
-  const feed = dataOf(await client.POST('/v1/skill-feeds', { body }))
+  const feed = await workspace.skillFeeds.create(body)
   if (!json) console.error(`Created ${printable(feed.id)}. Its URL is shown only now:`)
   print({ json }, feed, feed.url)
 })
@@ -62,8 +62,7 @@ const createFeed = withJson(
 const listFeeds = withLimit(
   describe('list', 'Lists the feeds, without their URLs.', ['skills feed list', 'skills feed list --json']),
 ).action(async (options) => {
-  const feeds = items(connect(), '/v1/skill-feeds', { params: { query: { limit: pageSize(options.limit) } } })
-  await printList(options, feeds, {
+  await printList(options, connect().skillFeeds.list({ limit: pageSize(options.limit) }), {
     ID: ({ id }) => id,
     NAME: ({ name }) => name,
     SKILLS: ({ skills }) => skills?.length ?? 'all',
@@ -76,9 +75,7 @@ const deleteFeed = withJson(
     'skills feed delete 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900',
   ]).argument('<id>', 'the ID of the feed'),
 ).action(async (feedId, options) => {
-  const path = { feedId }
-  const result = dataOf(await connect().DELETE('/v1/skill-feeds/{feedId}', { params: { path } }))
-  print(options, result, `Deleted ${feedId}.`)
+  print(options, await connect().skillFeeds.delete(feedId), `Deleted ${feedId}.`)
 })
 
 const feed = group(

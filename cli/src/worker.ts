@@ -2,8 +2,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { dataOf, WorkspaceApiError, type WorkspaceClient } from '../../client/src/index.ts'
-import { type Ended, start } from './child.ts'
+import { type Workspace, WorkspaceError } from '../../client/src/index.ts'
+import { type Ended, passOnErrors, requireCommand, start } from './child.ts'
 import { given } from './command.ts'
 import { currentLogin } from './configuration.ts'
 import { type OutputOptions, outcomeLine } from './output.ts'
@@ -36,10 +36,13 @@ type ClaimedRun = Awaited<ReturnType<typeof claim>>[number]
 /** Ends after a signal, or with `once` after the claimed runs. */
 export async function workOnRuns(command: readonly string[], options: WorkOptions): Promise<void> {
   const login = currentLogin()
-  const client = connect(login)
-  const persistentClient = connect(login, { isPersistent: true })
+  requireCommand(command[0] ?? '')
+  // Whoever read it may be gone. The work goes on.
+  process.stderr.on('error', () => undefined)
+  const workspace = connect(login)
+  const persistentWorkspace = connect(login, { isPersistent: true })
   if (!options.once) console.error('Waiting for runs. Ctrl-C ends the worker after its current runs.')
-  await warnOfRunEndpoint(client)
+  await warnOfRunEndpoint(workspace)
   const [finish, giveBack] = [new AbortController(), new AbortController()]
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -51,14 +54,14 @@ export async function workOnRuns(command: readonly string[], options: WorkOption
   let failure: Error | undefined
   while (!finish.signal.aborted) {
     const free = options.concurrency - active.size
-    const runs = await claim(client, free, options, giveBack.signal).catch((error: Error & { status?: number }) => {
+    const runs = await claim(workspace, free, options, giveBack.signal).catch((error: Error & { status?: number }) => {
       const { status = 0 } = error
       if (options.once || (status >= 300 && status < 500 && status !== TOO_MANY_REQUESTS)) failure = error
       else if (!giveBack.signal.aborted) console.error(error.message)
       return []
     })
     for (const run of runs) {
-      const job = new Job(persistentClient, run, command, options)
+      const job = new Job(persistentWorkspace, run, command, options)
         .work(giveBack.signal)
         .catch((error: Error) => {
           failure = error
@@ -76,9 +79,8 @@ export async function workOnRuns(command: readonly string[], options: WorkOption
 }
 
 /** Says nothing if the API key may not read the run endpoint: the worker does not need it. */
-async function warnOfRunEndpoint(client: WorkspaceClient): Promise<void> {
-  const result = await client.GET('/v1/run-endpoint').catch(() => undefined)
-  if (result?.data) {
+async function warnOfRunEndpoint(workspace: Workspace): Promise<void> {
+  if (await workspace.runEndpoint.retrieve().catch(() => undefined)) {
     console.error(
       'Warning: the organization has a run endpoint, which gets its new runs, so a worker gets none of them. DELETE /v1/run-endpoint deletes it.',
     )
@@ -91,17 +93,14 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 async function claim(
-  client: WorkspaceClient,
+  workspace: Workspace,
   limit: number,
   { lease: leaseSeconds, project }: WorkOptions,
   signal: AbortSignal,
 ) {
   const body = { limit, leaseSeconds, ...given({ projectId: project }) }
-  const result = await client.POST('/v1/runs/claim', { body, signal })
-  return dataOf(result).items.map((run) => ({
-    ...run,
-    endsAt: localTime(run.leaseExpiresAt, result.response),
-  }))
+  const { data, response } = await workspace.runs.claim(body, { signal }).withResponse()
+  return data.items.map((run) => ({ ...run, endsAt: localTime(run.leaseExpiresAt, response) }))
 }
 
 /**
@@ -116,15 +115,15 @@ function localTime(time: string, { headers }: Response): number {
 
 /** One claimed run. */
 class Job {
-  readonly #client: WorkspaceClient
+  readonly #runs: Workspace['runs']
   readonly #run: ClaimedRun
   readonly #command: readonly string[]
   readonly #options: WorkOptions
   /** When the claim ends. */
   #endsAt: number
 
-  constructor(client: WorkspaceClient, run: ClaimedRun, command: readonly string[], options: WorkOptions) {
-    this.#client = client
+  constructor({ runs }: Workspace, run: ClaimedRun, command: readonly string[], options: WorkOptions) {
+    this.#runs = runs
     this.#run = run
     this.#endsAt = run.endsAt
     this.#command = command
@@ -138,8 +137,8 @@ class Job {
     const done = new AbortController()
     try {
       // In a process group of its own, so that Ctrl-C does not reach it, and its own children can be stopped.
-      const stdio = ['pipe', process.stderr, process.stderr] as const
-      const { child, ended } = start(file, args, { stdio: [...stdio], detached: true })
+      const { child, ended } = start(file, args, { stdio: ['pipe', process.stderr, 'pipe'], detached: true })
+      const errors = child.stderr && passOnErrors(child.stderr)
       // The command may not read it.
       child.stdin?.on('error', () => undefined).end(`${JSON.stringify(work)}\n`)
       const stopped = await Promise.race([
@@ -148,7 +147,9 @@ class Job {
         isAborted(giveBack, done.signal).then(() => 'released' as const),
       ]).finally(() => done.abort())
       if (stopped) await stop(child, ended)
-      const outcome = stopped ?? (await this.#complete(await ended, giveBack))
+      const how = await ended
+      const lastLines = await errors?.lastLines()
+      const outcome = stopped ?? (await this.#complete(how, lastLines || describe(how), giveBack))
       if (outcome === 'released') await this.#giveBack()
       const { id, name } = this.#run
       console.log(outcomeLine(this.#options, outcome, id, name ? `, ${name}` : '', { id, name }))
@@ -170,8 +171,8 @@ class Job {
       const signal = AbortSignal.any([done, AbortSignal.timeout(msLeft())])
       const result = await this.#renew(this.#options.lease, signal)
       if (!result) continue
-      if (!result.data) {
-        console.error(new WorkspaceApiError(result).message)
+      if (result instanceof WorkspaceError) {
+        console.error(result.message)
         return 'lost'
       }
       // A lease ends with the time of the run at the latest.
@@ -189,30 +190,29 @@ class Job {
   /** @returns undefined if there was no response before the signal. */
   #renew(leaseSeconds: number, signal: AbortSignal) {
     const { id: runId, claimId } = this.#run
-    const params = { path: { runId } }
-    const body = { claimId, leaseSeconds }
-    return this.#client.POST('/v1/runs/{runId}/renew', { params, body, signal }).catch(() => undefined)
+    const renewal = this.#runs.renew(runId, { claimId, leaseSeconds }, { signal })
+    return renewal.withResponse().catch((error) => (error instanceof WorkspaceError ? error : undefined))
   }
 
   /**
    * Tries until the service responds, for a while also after the end of the claim: the outcome counts if nobody else
    * has the run.
    */
-  async #complete(how: Ended, giveBack: AbortSignal) {
+  async #complete(how: Ended, message: string, giveBack: AbortSignal) {
     const { id: runId, claimId } = this.#run
     const body =
-      how.code === 0
-        ? { outcome: 'succeeded' as const, claimId }
-        : { outcome: 'failed' as const, claimId, message: describe(how) }
-    const params = { path: { runId } }
+      how.code === 0 ? { outcome: 'succeeded' as const, claimId } : { outcome: 'failed' as const, claimId, message }
     const msLeft = Math.max(this.#endsAt - Date.now(), 0) + LATE_OUTCOME_MS
     const signal = AbortSignal.any([giveBack, AbortSignal.timeout(msLeft)])
-    const completion = { params, body, signal }
-    const result = await this.#client.POST('/v1/runs/{runId}/complete', completion).catch(() => undefined)
-    if (!result && giveBack.aborted) return 'released'
-    if (result?.data) return body.outcome
-    console.error(result ? new WorkspaceApiError(result).message : `The outcome "${body.outcome}" was not sent.`)
-    return 'lost'
+    try {
+      await this.#runs.complete(runId, body, { signal })
+      return body.outcome
+    } catch (error) {
+      const isRefused = error instanceof WorkspaceError
+      if (!isRefused && giveBack.aborted) return 'released'
+      console.error(isRefused ? error.message : `The outcome "${body.outcome}" was not sent.`)
+      return 'lost'
+    }
   }
 }
 

@@ -12,6 +12,15 @@ import { newFolder } from '../../test/support/dev-server.ts'
 const folder = newFolder()
 const login = { url: '', apiKey: 'x' }
 const ID = '0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81'
+const EVENT = {
+  id: ID,
+  type: 'user.updated',
+  resource: { type: 'user', id: 'ada', path: '/v1/users/ada', name: 'Ada' },
+  projectId: null,
+  actor: null,
+  requestId: null,
+  createdAt: '2026-03-27T14:30:01.457Z',
+}
 const requests: string[] = []
 const server = createServer(answer)
 
@@ -34,7 +43,8 @@ function answer({ method, url = '' }: IncomingMessage, response: ServerResponse)
     response.write('the beginning', () => response.destroy())
   } else if (url.includes('/files')) json({ items: [{ id: ID, path: 'data.bin' }], nextCursor: null })
   // A list that has no end.
-  else if (url.includes('/audit-events')) json({ items: [{ id: ID }], nextCursor: ID })
+  else if (url.includes('/audit-events')) json({ items: [EVENT], nextCursor: ID })
+  else if (url.includes('/events')) json({ items: [EVENT], nextCursor: '00000000001', hasMore: true })
   else if (method === 'GET') {
     response.setHeader('Error-Code', 'schedule_not_found')
     json({ error: 'There is no such schedule.' }, 404)
@@ -51,8 +61,12 @@ async function unread(...args: string[]) {
 
 describe('a closed standard output', () => {
   it('ends a list', async () => {
-    expect(await unread('audit', '--json', '--limit', '1000000')).toEqual({ status: 0, stderr: '' })
+    expect(await unread('events', '--json', '--limit', '1000000')).toEqual({ status: 0, stderr: '' })
     expect(requests.length).toBeLessThan(100)
+  })
+
+  it.each([[[]], [['--json']]])('ends what follows events: %j', async (options) => {
+    expect(await unread('events', '--follow', ...options)).toEqual({ status: 0, stderr: '' })
   })
 
   it('does not end work half-way, and its exit code says that the output is lost', async () => {

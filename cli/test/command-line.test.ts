@@ -52,12 +52,20 @@ describe('--help', () => {
   it('of every command shows an example, and describes each option and argument', async () => {
     const commands = await commandsBelow([])
     expect(commands.map((command) => command.join(' ')).sort()).toEqual([
-      'audit',
       'completion',
       'env',
       'env list',
       'env push',
       'env run',
+      'events',
+      'events endpoints',
+      'events endpoints create',
+      'events endpoints delete',
+      'events endpoints list',
+      'events endpoints rewind',
+      'events endpoints rotate',
+      'events endpoints test',
+      'events endpoints update',
       'files',
       'files get',
       'files list',
@@ -71,6 +79,8 @@ describe('--help', () => {
       'runs',
       'runs complete',
       'runs list',
+      'runs redeliver',
+      'runs show',
       'runs work',
       'schedules',
       'schedules apply',
@@ -121,6 +131,10 @@ describe('wrong use', () => {
     [
       ['schedules', 'list', '--project', 'website', '--agent', ID],
       "Option '--agent <id>' cannot be used with option '--project <id>'.",
+    ],
+    [
+      ['events', '--follow', '--since', '2026-03-01T00:00:00Z'],
+      "Option '--since <time>' cannot be used with option '--follow'.",
     ],
     [['login'], '--url is missing: standard input is not a terminal.', { url: '' }],
     [['login'], 'WORKSPACE_URL is not an http or https address; got "localhost"', { url: 'localhost' }],

@@ -416,7 +416,6 @@ describe('the packed cli', () => {
       (await call('POST', `/v1/agents/${other.agentId}/schedules/${scheduleId}/runs`)).body.id as string
     const runOf = async (id: string) => (await call('GET', `/v1/runs/${id}`)).body
     const worker = (...args: string[]) => start(['runs', 'work', '--lease', '60', '--poll', '1', ...args], other.apiKey)
-    const WAITING = 'Waiting for runs. Ctrl-C ends the worker after its current runs.\n'
     /** What a child prints on standard error, once the pattern is in it. */
     async function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
       let text = ''
@@ -457,21 +456,28 @@ describe('the packed cli', () => {
       expect(await runOf(id)).toMatchObject({ status: 'succeeded', message: null })
 
       const failing = await newRun()
-      const bad = await endOf(worker('--once', '--', 'sh', '-c', 'exit 3'))
-      expect([bad.code, bad.stdout]).toEqual([0, `failed    ${failing}, Review\n`])
-      expect(await runOf(failing)).toMatchObject({
-        status: 'failed',
-        failure: 'task',
-        message: 'The command ended with exit code 3.',
-      })
+      const bad = await endOf(worker('--once', '--', 'sh', '-c', 'echo Tests failed. >&2; exit 3'))
+      expect([bad.code, bad.stdout, bad.stderr]).toEqual([0, `failed    ${failing}, Review\n`, 'Tests failed.\n'])
+      expect(await runOf(failing)).toMatchObject({ status: 'failed', failure: 'task', message: 'Tests failed.' })
+      const shown = await lines(['runs', 'show', failing], other.apiKey)
+      expect(shown.map((line) => line.replace(/ {2,}/, ': '))).toEqual(
+        expect.arrayContaining([
+          `run: ${failing}`,
+          `schedule: Review (${scheduleId})`,
+          'status: failed (task)',
+          'sent or claimed: 1 time',
+          'message: Tests failed.',
+        ]),
+      )
+      const again = await workspace(['runs', 'redeliver', failing], other.apiKey)
+      expect([again.code, again.stdout]).toEqual([1, ''])
     })
 
-    it('are given back if the command cannot be started', async () => {
+    it('stay pending if the command cannot be started', async () => {
       const id = await newRun()
       const { code, stderr } = await endOf(worker('--', 'no-such-command'))
-      expect([code, stderr]).toEqual([1, `${WAITING}no-such-command cannot be started: it does not exist.\n`])
-      expect((await runOf(id)).status).toBe('delivered')
-      await endLease(id)
+      expect([code, stderr]).toEqual([1, 'no-such-command cannot be started: it does not exist.\n'])
+      expect(await runOf(id)).toMatchObject({ status: 'pending', attempts: 0 })
       expect((await endOf(worker('--once', '--', 'true'))).stdout).toBe(`succeeded ${id}, Review\n`)
     })
 
@@ -531,8 +537,11 @@ describe('the packed cli', () => {
       const late = await workspace(['runs', 'complete', id, 'failed', '--claim', claimId], other.apiKey)
       expect(late.code).toBe(1)
       expect(await runOf(id)).toMatchObject({ status: 'succeeded', attempts: 3 })
-      const completions = await json(['audit', '--operation', 'completeRun'], other.apiKey)
-      expect(completions.filter(({ target }) => target.includes(id))).toHaveLength(1)
+      const events = await json(
+        ['events', '--resource', `run/${id}`, '--types', 'run.succeeded,run.failed'],
+        other.apiKey,
+      )
+      expect(events.map(({ type }) => type)).toEqual(['run.succeeded'])
     })
   })
 
@@ -553,7 +562,7 @@ describe('the packed cli', () => {
     expect([missing.code, missing.stderr]).toEqual([1, 'The session has no file at the path nothing.\n'])
   })
 
-  it('creates, lists and revokes API keys, and shows the audit trail', async () => {
+  it('creates, lists and revokes API keys, and lists the events', async () => {
     const create = ['keys', 'create', 'sandbox', '--scope', 'skills:read', '--project', demo.projectId]
     const created = await workspace(create)
     expect(created.code, created.stderr).toBe(0)
@@ -567,16 +576,78 @@ describe('the packed cli', () => {
     expect((await lines(['keys', 'list'])).join('\n')).toMatch(new RegExp(`^${me.apiKey.id} +sandbox `, 'm'))
     expect(await lines(['keys', 'revoke', me.apiKey.id])).toEqual([`Revoked ${me.apiKey.id}.`])
     expect((await workspace(['whoami'], token)).code).toBe(1)
-    const [latest] = await json(['audit', '--limit', '1'])
-    expect(latest).toMatchObject({ operation: 'deleteApiKey', target: `/v1/api-keys/${me.apiKey.id}` })
-    expect((await lines(['audit', '--operation', 'createApiKey', '--limit', '2'])).slice(1)).toHaveLength(2)
+    const [latest] = await json(['events', '--limit', '1'])
+    expect(latest).toMatchObject({ type: 'api-key.revoked', resource: { path: `/v1/api-keys/${me.apiKey.id}` } })
+    const [headings, ...rows] = await lines(['events', '--types', 'api-key.created', '--limit', '2'])
+    expect(headings?.split(/ +/)).toEqual(['TIME', 'TYPE', 'RESOURCE', 'PROJECT', 'BY', 'USER'])
+    expect(rows).toHaveLength(2)
+    expect(rows[0]).toMatch(/Z {2}api-key\.created {2}sandbox /)
+  })
+
+  it('follows events from now on, and continues after a cursor', async () => {
+    const rename = (name: string) => call('PUT', `/v1/projects/${other.projectId}`, { name })
+    await rename('before')
+    const child = start(['events', '--follow', '--types', 'project.*'], other.apiKey)
+    let stdout = ''
+    child.stdout?.on('data', (data) => {
+      stdout += data
+    })
+    // It says nothing until something happens.
+    let count = 0
+    await until(async () => {
+      await rename(`followed \u202e${++count}`)
+      await setTimeout(300)
+      return stdout.includes('followed')
+    })
+    child.kill('SIGINT')
+    const ended = await endOf(child)
+    expect(ended.code).toBe(0)
+    const [line = ''] = stdout.split('\n')
+    expect(line).toMatch(new RegExp(`^\\d.*Z  project\\.updated +followed \ufffd\\d+ in ${other.projectId}, by `))
+    expect(stdout).not.toContain('before')
+    const [, cursor = ''] = /^To continue: --after ([0-9a-z]{11})\n$/.exec(ended.stderr) ?? []
+    expect(cursor).not.toBe('')
+
+    await rename('later')
+    const restricted = await call('POST', '/v1/api-keys', {
+      name: 'restricted',
+      scopes: ['audit-events:read'],
+      projectIds: [other.projectId],
+    })
+    const {
+      code,
+      stdout: after,
+      stderr,
+    } = await workspace(['events', '--after', cursor, '--json'], restricted.body.token)
+    const names = after
+      .split('\n')
+      .slice(0, -1)
+      .map((each) => JSON.parse(each).resource.name)
+    expect([code, names.at(-1)]).toEqual([0, 'later'])
+    expect(after).not.toMatch(/[\u202e]/)
+    expect(stderr).toMatch(/^To continue: --after [0-9a-z]{11}\n$/)
+    const refused = await workspace(['events'], restricted.body.token)
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      'Audit events need an API key that is not restricted to projects.\n',
+    ])
+  })
+
+  it('continues to follow events after the service was away', async () => {
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const child = start(['events', '--follow'], other.apiKey, url)
+    const stderr = await new Promise<string>((resolve) => child.stderr?.once('data', (data) => resolve(String(data))))
+    expect(stderr).toBe(`No answer from ${url}: ECONNREFUSED\n`)
+    child.kill('SIGTERM')
+    expect((await endOf(child)).code).toBe(0)
   })
 
   it('completes commands and options in shells', async () => {
     const completed = async (...words: string[]) =>
       (await lines(['complete', '--', ...words])).map((line) => line.replace(/\t.*/, ''))
     expect(await completed('sk')).toEqual(['skills', ':4'])
-    expect(await completed('runs', '')).toEqual(['list', 'complete', 'work', ':4'])
+    expect(await completed('runs', '')).toEqual(['list', 'show', 'complete', 'redeliver', 'work', ':4'])
     expect(await completed('runs', 'work', '--con')).toEqual(['--concurrency', ':4'])
     // Files, where there is nothing else.
     expect(await completed('env', 'push', '')).toEqual([':0'])

@@ -1,6 +1,6 @@
 /** `workspace runs work`, on a service that answers as each test says. packages.test.ts has it on the real one. */
 import { once } from 'node:events'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -171,6 +171,83 @@ describe('runs work', () => {
     expect(requests.slice(0, 2)).toEqual(['claim', 'complete'])
     expect(requests.filter((operation) => operation === 'complete').length).toBeGreaterThan(1)
     expect(Date.now() - start).toBeGreaterThan((LEASE_MS + 5 * 60_000) / 100 - 1000)
+  })
+
+  it.each<[name: string, message: string, ...command: string[]]>([
+    ['its last lines', 'a\nb\nc', 'sh', '-c', String.raw`echo out; printf 'a\n\nb \r\nc\n' >&2; exit 3`],
+    ['its exit code, if it has none', 'The command ended with exit code 3.', 'sh', '-c', 'echo out; exit 3'],
+    ['a signal', 'The command was ended by SIGKILL.', 'sh', '-c', 'kill -9 $$'],
+    [
+      'them without control characters',
+      'red x y',
+      'sh',
+      '-c',
+      String.raw`printf '\033[31mred\033[0m\tx\a y\0' >&2; exit 1`,
+    ],
+    [
+      '1,000 characters of a long line',
+      'é'.repeat(1000),
+      'node',
+      '-e',
+      `console.error('é'.repeat(9000)); process.exit(1)`,
+    ],
+    [
+      'whole lines',
+      'x'.repeat(600),
+      'node',
+      '-e',
+      `console.error('y'.repeat(600) + '\\n' + 'x'.repeat(600)); process.exit(1)`,
+    ],
+    ['them while something that it started keeps them open', 'bye', 'sh', '-c', 'sleep 20 & echo bye >&2; exit 1'],
+  ])('records of the standard error of a failed command: %s', async (_, message, ...command) => {
+    const sent: object[] = []
+    const complete = (body: object) => {
+      sent.push(body)
+      return { body: {} }
+    }
+    const { ended } = await work({ complete }, ...command)
+    expect(await ended).toMatchObject({ code: 0, stdout: `failed    ${RUN.id}, Review\n` })
+    expect(sent).toMatchObject([{ outcome: 'failed', message }])
+  })
+
+  it('passes standard error on as it is, while the command runs', async () => {
+    const text = String.raw`\033[31mred\033[0m\r\n`
+    const { printed, ended } = await work(
+      { complete: () => ({ body: {} }), leaseExpiresAt: '2999-01-01T00:00:00.000Z' },
+      'sh',
+      '-c',
+      `printf '${text}' >&2; read x; sleep 3`,
+    )
+    await expect.poll(() => printed.stderr).toBe('\u001b[31mred\u001b[0m\r\n')
+    expect(printed.stdout).toBe('')
+    expect(await ended).toEqual({
+      code: 0,
+      stdout: `succeeded ${RUN.id}, Review\n`,
+      stderr: '\u001b[31mred\u001b[0m\r\n',
+    })
+  })
+
+  const commands = mkdtempSync(join(tmpdir(), 'workspace-api-commands-'))
+  writeFileSync(join(commands, 'text'), '#!/bin/sh\n')
+  chmodSync(join(commands, 'text'), 0o644)
+  mkdirSync(join(commands, 'folder'))
+  it.each([
+    ['no-such-command', 'it does not exist'],
+    [join(commands, 'nothing'), 'it does not exist'],
+    [join(commands, 'text', 'nothing'), 'it does not exist'],
+    [join(commands, 'text'), 'permission denied'],
+    [join(commands, 'folder'), 'permission denied'],
+  ])('claims nothing for a command that cannot be started: %j', async (command, reason) => {
+    const { requests, ended } = await work({}, command)
+    expect(await ended).toEqual({ code: 1, stdout: '', stderr: `${command} cannot be started: ${reason}.\n` })
+    expect(requests).toEqual([])
+  })
+
+  it('finds a command by its name in PATH, also behind one that is no command', async () => {
+    const PATH = `${commands}:${process.env.PATH}`
+    writeFileSync(join(commands, 'true'), '')
+    const { ended } = await workIn({ PATH }, { complete: () => ({ body: {} }) }, 'true')
+    expect(await ended).toMatchObject({ code: 0, stdout: `succeeded ${RUN.id}, Review\n` })
   })
 
   it('warns of a run endpoint', async () => {

@@ -1,8 +1,8 @@
-/** A typed client. Its types are generated from the OpenAPI document: `npm run openapi` renews them. */
-import createClient, { type Client, type ClientOptions } from 'openapi-fetch'
+/** The typed low level. Its types are generated from the OpenAPI document: `npm run openapi` renews them. */
+import createClient, { type Client } from 'openapi-fetch'
 import { problemOfAddress, problemOfApiKey } from './address.ts'
 import type { paths } from './api.ts'
-import { WorkspaceApiError } from './errors.ts'
+import { WorkspaceError } from './errors.ts'
 
 export type WorkspaceClient = Client<paths>
 
@@ -11,32 +11,31 @@ const REDIRECTS = [301, 302, 303, 307, 308]
 /**
  * Redirects are errors: a followed one would send the body of a request, such as environment variables, to another
  * origin.
- * @param baseUrl the origin of a deployment, with `/api/public-api` if it is reached under the prefix.
- * @param options `fetch`, where requests go another way: through the service binding of a Worker, or `retrying()`.
  * @throws TypeError if the address has credentials, or if the API key has a character that no key has.
  */
 export function createWorkspaceClient(
-  baseUrl: string,
+  url: string,
   apiKey: string,
-  options: Pick<ClientOptions, 'fetch'> = {},
+  fetch: (request: Request) => Promise<Response>,
 ): WorkspaceClient {
-  const addressProblem = problemOfAddress(baseUrl)
-  if (addressProblem) throw new TypeError(`baseUrl ${addressProblem}`)
+  const addressProblem = problemOfAddress(url)
+  if (addressProblem) throw new TypeError(`url ${addressProblem}`)
   const keyProblem = problemOfApiKey(apiKey)
   if (keyProblem) throw new TypeError(`apiKey ${keyProblem}`)
   const client = createClient<paths>({
-    ...options,
-    baseUrl,
+    fetch,
+    baseUrl: url,
     // `error` does not exist in Workers, and its message says little elsewhere.
     redirect: 'manual',
     headers: { Authorization: `Bearer ${apiKey}` },
+    querySerializer,
     bodySerializer: (body) => (isContent(body) ? body : JSON.stringify(body)),
   })
   client.use({ onResponse: ({ request, response }) => refuseRedirect(request, response) })
   return client
 }
 
-/** @throws WorkspaceApiError */
+/** @throws WorkspaceError */
 async function refuseRedirect({ url }: Request, response: Response): Promise<undefined> {
   // Browsers hide the status and the target.
   const isHidden = (response.type as string) === 'opaqueredirect'
@@ -45,7 +44,13 @@ async function refuseRedirect({ url }: Request, response: Response): Promise<und
   const location = response.headers.get('Location') ?? ''
   const target = URL.canParse(location, url) ? new URL(location, url).origin : 'an address that is not shown'
   const error = `${new URL(url).origin} redirects to ${target}; redirects are not followed, so nothing was sent there. If you trust it, use the address of the service itself.`
-  throw new WorkspaceApiError({ error: { error }, response })
+  throw new WorkspaceError({ error: { error }, response })
+}
+
+function querySerializer(query: Readonly<Record<string, unknown>>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  const text = (value: unknown) => encodeURIComponent(value instanceof Date ? value.toISOString() : String(value))
+  return given.map(([name, value]) => `${name}=${text(value)}`).join('&')
 }
 
 /** True for the content of an upload, which is sent as it is. */

@@ -1,8 +1,7 @@
 /** Leases of environment variables: their values arrive sealed to a key that only this process has (HPKE, RFC 9180). */
 import { Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core'
 import type { components } from './api.ts'
-import type { WorkspaceClient } from './client.ts'
-import { dataOf } from './errors.ts'
+import type { Workspace } from './workspace.ts'
 
 /** What the service binds every lease to. */
 const INFO = new TextEncoder().encode('workspace-api environment-variables lease v1')
@@ -24,19 +23,18 @@ export type SealedLease = components['schemas']['EnvironmentVariableLease']
 /**
  * The environment variables of a project, by name. The values are in the memory of this process and nowhere else.
  * @param keys names of variables; default: all.
- * @throws WorkspaceApiError if the response is an error.
+ * @throws WorkspaceError if the response is an error.
  */
 export async function leaseVariables(
-  client: WorkspaceClient,
+  workspace: Workspace,
   projectId: string,
   keys?: readonly string[],
 ): Promise<Record<string, string>> {
   const key = await createLeaseKey()
-  const sealed = await client.POST('/v1/projects/{projectId}/environment-variables/lease', {
-    params: { path: { projectId } },
-    body: { publicKey: key.publicKey, ...(keys && { keys: [...keys] }) },
+  const lease = await workspace.projects.environmentVariables.lease(projectId, {
+    publicKey: key.publicKey,
+    ...(keys && { keys: [...keys] }),
   })
-  const lease = dataOf(sealed)
   const isAsked = (names: readonly string[]) => `${[...new Set(names)].sort()}` === `${[...lease.keys].sort()}`
   if (lease.projectId.toLowerCase() !== projectId.toLowerCase() || (keys && !isAsked(keys))) {
     throw new Error('The lease is for another project or for other variables than requested.')

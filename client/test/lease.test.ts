@@ -3,7 +3,7 @@ import { Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke
 import { describe, expect, it } from 'vitest'
 import { ORIGIN } from '../../test/support/api.ts'
 import { Workspace } from '../../test/support/workspace.ts'
-import { createLeaseKey, createWorkspaceClient, leaseVariables, openLease, type SealedLease } from '../src/index.ts'
+import { Workspace as Client, createLeaseKey, leaseVariables, openLease, type SealedLease } from '../src/index.ts'
 import { serve } from './support/serve.ts'
 
 const INFO = 'workspace-api environment-variables lease v1'
@@ -105,7 +105,7 @@ describe('leaseVariables', () => {
       const [, projectId = ''] = /projects\/([^/]+)/.exec(request.url) ?? []
       return Response.json(await seal(body.publicKey, VARIABLES, { projectId: decodeURIComponent(projectId) }))
     }
-    return { client: createWorkspaceClient('https://workspace.example', 'wsk_x', { fetch }), requests }
+    return { client: new Client({ url: 'https://workspace.example', apiKey: 'wsk_x', fetch }), requests }
   }
 
   it('asks for the variables with a new key each time, and opens the response', async () => {
@@ -127,7 +127,7 @@ describe('leaseVariables', () => {
     await expect(leaseVariables(client, 'website', ['GREETING'])).rejects.toThrow(refusal)
     const fetch = async (request: Request) =>
       Response.json(await seal(((await request.json()) as { publicKey: string }).publicKey, VARIABLES))
-    const rerouted = createWorkspaceClient('https://workspace.example', 'wsk_x', { fetch })
+    const rerouted = new Client({ url: 'https://workspace.example', apiKey: 'wsk_x', fetch })
     await expect(leaseVariables(rerouted, 'another')).rejects.toThrow(refusal)
   })
 
@@ -137,7 +137,7 @@ describe('leaseVariables', () => {
     await workspace.addVariable(projectId, 'GREETING', 'Grüße 🦊')
     await workspace.addVariable(projectId, 'TOKEN', 'secret')
     const key = await workspace.addKey({ scopes: ['environment-variables:lease'], projectIds: [projectId] })
-    const client = createWorkspaceClient(ORIGIN, key, { fetch: serve })
+    const client = new Client({ url: ORIGIN, apiKey: key, fetch: serve })
     expect(await leaseVariables(client, projectId)).toEqual({ GREETING: 'Grüße 🦊', TOKEN: 'secret' })
     expect(await leaseVariables(client, projectId, ['TOKEN'])).toEqual({ TOKEN: 'secret' })
   })
@@ -145,9 +145,9 @@ describe('leaseVariables', () => {
   it('throws the error of the service', async () => {
     const workspace = await Workspace.create()
     const projectId = await workspace.addProject()
-    const client = createWorkspaceClient(ORIGIN, await workspace.addKey(), { fetch: serve })
+    const client = new Client({ url: ORIGIN, apiKey: await workspace.addKey(), fetch: serve })
     await expect(leaseVariables(client, projectId)).rejects.toMatchObject({
-      name: 'WorkspaceApiError',
+      name: 'WorkspaceError',
       message: expect.stringContaining('restricted to'),
       status: 403,
       code: 'restricted_key_required',

@@ -1,14 +1,16 @@
-/** The client's `retrying`, on a service whose database fails. */
+/** What the client repeats, on a service whose database fails, and how long it waits. */
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { ORIGIN } from '../../test/support/api.ts'
 import { databaseWith } from '../../test/support/bindings.ts'
 import { Workspace } from '../../test/support/workspace.ts'
-import { createWorkspaceClient, retrying } from '../src/index.ts'
+import { Workspace as Client, type WorkspaceOptions } from '../src/index.ts'
+import { CALLS } from '../src/resources.ts'
+import { retrying } from '../src/retrying.ts'
 import { serve } from './support/serve.ts'
 
 /** A service of which each answer of the list is made to fail: before the work, or after it. */
-async function failing(...failures: readonly ('before' | 'after' | undefined)[]) {
+async function failing(failures: readonly ('before' | 'after')[], options: Partial<WorkspaceOptions> = {}) {
   const workspace = await Workspace.create()
   const pauses: number[] = []
   let asked = 0
@@ -25,68 +27,184 @@ async function failing(...failures: readonly ('before' | 'after' | undefined)[])
   const wait = async (ms: number) => {
     pauses.push(ms)
   }
-  const client = createWorkspaceClient(ORIGIN, await workspace.addKey(), { fetch: retrying({ fetch, wait }) })
+  const client = new Client({ url: ORIGIN, apiKey: await workspace.addKey(), fetch, wait, ...options })
   return { workspace, client, pauses, asked: () => asked }
 }
 
 const revisionOf = async (workspace: Workspace) => (await workspace.dump('projects'))[0]?.revision
 
-describe('retrying', () => {
-  it('repeats a read until it is answered, and waits as long as Retry-After says', async () => {
-    const { client, pauses, asked } = await failing('before', 'after')
-    const { data } = await client.GET('/v1/pins')
-    expect(data).toEqual({ items: [], nextCursor: null })
+describe('the client repeats', () => {
+  it('a read until it is answered, and waits as long as Retry-After says', async () => {
+    const { client, pauses, asked } = await failing(['before', 'after'])
+    expect(await client.pins.list().page()).toEqual({ items: [], nextCursor: null })
     expect(asked()).toBe(3)
     expect(pauses).toEqual([5000, 5000])
   })
 
-  it('waits longer each time where the answer does not say how long', async () => {
-    const { workspace, client, pauses } = await failing('before', 'before', 'before')
-    const path = { projectId: await workspace.addProject(), key: 'A' }
-    const { response } = await client.DELETE('/v1/projects/{projectId}/environment-variables/{key}', {
-      params: { path },
-    })
-    expect(response.status).toBe(404)
+  it('after longer each time where the answer does not say how long', async () => {
+    const { workspace, client, pauses } = await failing(['before', 'before', 'before'], { maxRetries: 3 })
+    const deletion = client.projects.environmentVariables.delete(await workspace.addProject(), 'A')
+    await expect(deletion).rejects.toMatchObject({ status: 404 })
     expect(pauses.map((ms) => Math.floor(Math.log2(ms / 1000)))).toEqual([0, 1, 2])
   })
 
-  it('gives up after five attempts, with the last answer', async () => {
-    const { client, asked } = await failing('before', 'before', 'before', 'before', 'before', 'before')
-    const { error, response } = await client.GET('/v1/pins')
-    expect([asked(), response.status, error?.error]).toEqual([5, 503, expect.stringContaining('Retry after')])
+  it('twice, unless the client or the call says another number, and then throws the last answer', async () => {
+    const always = Array.from({ length: 9 }, () => 'before' as const)
+    const expected = {
+      status: 503,
+      code: 'unavailable',
+      retryAfter: 5,
+      message: expect.stringContaining('Retry after'),
+    }
+    const { client, asked } = await failing(always)
+    await expect(client.pins.list().page()).rejects.toMatchObject(expected)
+    expect(asked()).toBe(3)
+    await expect(client.me.retrieve({ maxRetries: 0 })).rejects.toMatchObject(expected)
+    expect(asked()).toBe(4)
+    const other = await failing(always, { maxRetries: 1 })
+    await expect(other.client.pins.list().page()).rejects.toMatchObject(expected)
+    expect(other.asked()).toBe(2)
+    await expect(other.client.pins.list({ maxRetries: 4 }).page()).rejects.toMatchObject(expected)
+    expect(other.asked()).toBe(7)
   })
 
-  it('makes one thing with an Idempotency-Key, also where the answer was lost', async () => {
-    const { workspace, client, asked } = await failing('after')
-    const { response } = await client.POST('/v1/agents/{agentId}/schedules', {
-      params: { path: { agentId: await workspace.addAgent() }, header: { 'Idempotency-Key': 'one' } },
-      body: { cron: '0 6 * * *' },
-    })
+  it('a creation whose answer was lost, and makes one thing', async () => {
+    const { workspace, client, asked } = await failing(['after'])
+    const { response } = await client.agents.schedules
+      .create(await workspace.addAgent(), { cron: '0 6 * * *' })
+      .withResponse()
     expect([asked(), response.status]).toEqual([2, 201])
     expect(await workspace.dump('schedules')).toHaveLength(1)
   })
 
-  it('repeats a conditional PUT, which is 412 if the first was done and its answer was lost', async () => {
-    const { workspace, client, asked } = await failing('after')
+  it('with a new Idempotency-Key for each creation, or with that of the caller', async () => {
+    const { workspace, client } = await failing([])
+    const agentId = await workspace.addAgent()
+    const create = (idempotencyKey?: string) =>
+      client.agents.schedules.create(agentId, { cron: '0 6 * * *' }, { idempotencyKey })
+    const [first, second] = [await create(), await create()]
+    expect(second.id).not.toBe(first.id)
+    expect((await create('mine')).id).toBe((await create('mine')).id)
+    expect(await workspace.dump('schedules')).toHaveLength(3)
+  })
+
+  it('a conditional PUT, which is 412 if the first was done and its answer was lost', async () => {
+    const { workspace, client, asked } = await failing(['after'])
     const projectId = await workspace.addProject()
-    const { response } = await client.PUT('/v1/projects/{projectId}', {
-      params: { path: { projectId }, header: { 'If-Match': `"${await revisionOf(workspace)}"` } },
-      body: { name: 'Edited' },
-    })
-    expect([asked(), response.status]).toEqual([2, 412])
+    const ifMatch = `"${await revisionOf(workspace)}"`
+    await expect(client.projects.put(projectId, { name: 'Edited' }, { ifMatch })).rejects.toMatchObject({ status: 412 })
+    expect(asked()).toBe(2)
     expect(await workspace.dump('projects')).toMatchObject([{ name: 'Edited' }])
   })
 
-  it('does not repeat a POST without one', async () => {
-    const { workspace, client, asked } = await failing('after')
-    const { response } = await client.POST('/v1/agents/{agentId}/schedules', {
-      params: { path: { agentId: await workspace.addAgent() } },
-      body: { cron: '0 6 * * *' },
-    })
-    expect([asked(), response.status]).toEqual([1, 500])
-    expect(await workspace.dump('schedules')).toHaveLength(1)
+  it('no POST of the low level without an Idempotency-Key', async () => {
+    const { workspace, client, asked } = await failing(['after', 'after'])
+    const create = async (header: object = {}) =>
+      client.client.POST('/v1/agents/{agentId}/schedules', {
+        params: { path: { agentId: await workspace.addAgent() }, header },
+        body: { cron: '0 6 * * *' },
+      })
+    expect([(await create()).response.status, asked()]).toEqual([500, 1])
+    expect([(await create({ 'Idempotency-Key': 'one' })).response.status, asked()]).toEqual([201, 3])
+    expect(await workspace.dump('schedules')).toHaveLength(2)
   })
 
+  it('each operation but those that would have another effect', async () => {
+    const repeated: string[] = []
+    let asked = 0
+    const client = new Client({
+      url: ORIGIN,
+      apiKey: 'wsk_x',
+      wait: async () => {},
+      fetch: async () => {
+        asked++
+        throw new TypeError('Network connection lost.')
+      },
+    })
+    for (const name of Object.keys(CALLS)) {
+      asked = 0
+      // biome-ignore lint/suspicious/noExplicitAny: one of a hundred methods
+      const result = name.split('.').reduce((found: any, each) => found[each], client)('x', 'x', {}, {})
+      await expect('page' in result ? result.page() : result).rejects.toThrow('Network connection lost.')
+      if (asked > 1) repeated.push(name)
+    }
+    expect(Object.keys(CALLS).filter((name) => !repeated.includes(name))).toEqual([
+      'me.sessions.create',
+      'apiKeys.create',
+      'apiKeys.rotate',
+      'eventEndpoints.create',
+      'eventEndpoints.rotate',
+      'eventEndpoints.test',
+      'eventEndpoints.rewind',
+      'runs.claim',
+      'runs.redeliver',
+      'runEndpoint.rotate',
+      'skillFeeds.create',
+    ])
+  })
+})
+
+describe('an attempt', () => {
+  /** A service that never answers, or of which the answer never ends. */
+  const stuck = (answer: (signal: AbortSignal) => Response | undefined) => {
+    let asked = 0
+    const fetch = ({ signal }: Request) =>
+      new Promise<Response>((resolve, reject) => {
+        asked++
+        const response = answer(signal)
+        if (response) resolve(response)
+        signal.addEventListener('abort', () => reject(signal.reason))
+      })
+    const client = new Client({ url: ORIGIN, apiKey: 'wsk_x', timeout: 20, wait: async () => {}, fetch })
+    return { client, asked: () => asked }
+  }
+
+  it('ends in time, and is repeated if that is safe', async () => {
+    const { client, asked } = stuck(() => undefined)
+    const late = { name: 'TimeoutError', message: 'No response within 20 ms.' }
+    await expect(client.me.retrieve()).rejects.toMatchObject(late)
+    expect(asked()).toBe(3)
+    await expect(client.runs.claim({ limit: 1, leaseSeconds: 60 })).rejects.toMatchObject(late)
+    expect(asked()).toBe(4)
+    await expect(client.me.retrieve({ timeout: 10, maxRetries: 0 })).rejects.toMatchObject({
+      message: 'No response within 10 ms.',
+    })
+    expect(asked()).toBe(5)
+  })
+
+  it('has the JSON in time, too, and other content when it comes', async () => {
+    const endless = (type: string) => (signal: AbortSignal) => {
+      const body = new ReadableStream({
+        start: (controller) => {
+          controller.enqueue(new TextEncoder().encode('{'))
+          // As `fetch` does.
+          signal.addEventListener('abort', () => controller.error(signal.reason))
+        },
+      })
+      return new Response(body, { headers: { 'Content-Type': type } })
+    }
+    const json = stuck(endless('application/json'))
+    await expect(json.client.me.retrieve()).rejects.toMatchObject({ name: 'TimeoutError' })
+    const file = stuck(endless('application/octet-stream'))
+    const response = await file.client.sessions.files.content.retrieve('x', 'y')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(await response.body?.getReader().read()).toMatchObject({ done: false })
+  })
+
+  it('ends when the caller aborts it, and is not repeated', async () => {
+    const { client, asked } = stuck(() => undefined)
+    const signal = AbortSignal.abort(new Error('no longer needed'))
+    await expect(client.me.retrieve({ signal })).rejects.toThrow('no longer needed')
+    expect(asked()).toBe(0)
+    const controller = new AbortController()
+    const call = client.me.retrieve({ signal: controller.signal, timeout: 1000 })
+    setTimeout(() => controller.abort(new Error('too late')), 20)
+    await expect(call).rejects.toThrow('too late')
+    expect(asked()).toBe(1)
+  })
+})
+
+describe('retrying', () => {
   it.each([400, 401, 403, 404, 409, 410, 412])('does not repeat %i', async (status) => {
     let asked = 0
     const answer = async () => {
@@ -114,7 +232,7 @@ describe('retrying', () => {
     const pauses: number[] = []
     let asked = 0
     const response = await retrying({
-      attempts: Number.POSITIVE_INFINITY,
+      maxRetries: Number.POSITIVE_INFINITY,
       fetch: async () => new Response('', { status: asked++ < 9 ? 502 : 200 }),
       wait: async (ms) => void pauses.push(ms),
     })(new Request(ORIGIN))
@@ -134,6 +252,7 @@ describe('retrying', () => {
     const pauses: number[] = []
     const headers = { 'Retry-After': after, ...(date && { Date: date }) }
     await retrying({
+      maxRetries: Number.POSITIVE_INFINITY,
       fetch: async () => new Response('', { status: pauses.length < 3 ? 429 : 200, headers }),
       wait: async (ms) => void pauses.push(ms),
     })(new Request(ORIGIN))
@@ -181,21 +300,13 @@ describe('retrying', () => {
     expect(asked).toBe(1)
   })
 
-  it.each([
-    ['/v1/runs/0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81/acknowledge', 2],
-    ['/v1/runs/0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81/complete', 2],
-    ['/v1/runs/0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81/renew', 2],
-    ['/v1/projects/website/environment-variables/lease', 2],
-    ['/v1/runs/claim', 1],
-    ['/v1/api-keys/0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81/rotate', 1],
-  ])('after a lost response sends POST %s %i times', async (path, attempts) => {
+  it('does not wait for longer than an attempt may take, and returns the answer that says how long', async () => {
     let asked = 0
-    const fetch = async () => {
-      if (asked++ === 0) throw new TypeError('Network connection lost.')
-      return new Response('done')
-    }
-    const request = new Request(ORIGIN + path, { method: 'POST', body: '{}' })
-    await retrying({ fetch, wait: async () => {} })(request).catch(() => {})
-    expect(asked).toBe(attempts)
+    const headers = { 'Retry-After': '61' }
+    const fetch = async () => new Response('', { status: asked++ === 0 ? 429 : 200, headers })
+    const request = new Request(ORIGIN)
+    expect((await retrying({ fetch, wait: async () => {} })(request)).status).toBe(429)
+    asked = 0
+    expect((await retrying({ fetch, wait: async () => {}, timeout: 61_000 })(request)).status).toBe(200)
   })
 })

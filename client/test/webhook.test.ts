@@ -1,7 +1,7 @@
 /** The client's `verifyWebhook`, on what the service signs and on what the library of Standard Webhooks signs. */
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { mintSecret, signedHeaders } from '../../src/resources/schedules/run-endpoint/signature.ts'
+import { mintSecret, signedHeaders } from '../../src/webhooks/signature.ts'
 import { type ScheduleRunMessage, verifyWebhook } from '../src/index.ts'
 
 const MESSAGE = {

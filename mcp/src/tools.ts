@@ -36,7 +36,7 @@ export const TOOLS: readonly Tool[] = [
   tool('who_am_i', [retrieveMeContract]),
 
   tool('list_skills', [listSkillsContract], {
-    description: 'Lists the skills of the organization, without their files. With `name`, finds one.',
+    description: 'Lists skills, without their files. With `name`, finds one.',
   }),
   tool('load_skill', [retrieveSkillContract], {
     description: 'Returns a file of a skill, and the names of all of its files. Read SKILL.md first and follow it.',
@@ -61,7 +61,7 @@ export const TOOLS: readonly Tool[] = [
 
   tool('list_schedules', [listSchedulesContract, projectScheduleContracts.list, agentScheduleContracts.list], {
     description:
-      'Lists the schedules of all projects and agents. With `projectId` or `agentId`, and without filters: those of one, with all of their settings and payloads.',
+      'Lists schedules. With `projectId` or `agentId`, and without filters: those of one, with all settings and payloads.',
   }),
   tool('create_schedule', [projectScheduleContracts.put, agentScheduleContracts.put], {
     description:

@@ -1,6 +1,9 @@
 /** The checks that need no running service. */
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { describeScript, parsed } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
 
@@ -27,6 +30,10 @@ const CHECKS = [
   'lock',
 ]
 
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+/** The checks load the same packages. */
+const env = { ...process.env, NODE_COMPILE_CACHE: getCompileCacheDir() }
+
 const waiting = [...CHECKS]
 const failed: string[] = []
 await Promise.all(Array.from({ length: availableParallelism() }, runWaiting))
@@ -38,7 +45,7 @@ if (failed.length > 0) {
 async function runWaiting(): Promise<void> {
   for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
     const started = Date.now()
-    const { passed, output } = await run(`verify:${name}`)
+    const { passed, output } = await run(scripts[`verify:${name}`])
     const seconds = ((Date.now() - started) / 1000).toFixed(1)
     console.log(`${passed ? 'passed' : 'FAILED'}  ${name} (${seconds} s)`)
     if (passed) process.stdout.write(warningsIn(output))
@@ -47,8 +54,9 @@ async function runWaiting(): Promise<void> {
   }
 }
 
-async function run(script: string): Promise<{ passed: boolean; output: string }> {
-  const check = spawn('npm', ['run', '--silent', script], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+/** Runs a command of package.json as npm does, which takes a third of a second longer. */
+async function run(command: string): Promise<{ passed: boolean; output: string }> {
+  const check = spawn(command, { cwd: ROOT, env, shell: true, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [check.stdout, check.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => {

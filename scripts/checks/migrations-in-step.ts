@@ -21,6 +21,7 @@ const ROWID_TABLES = [
   // Each of three indexes would contain the primary key, which takes more bytes than the rowid.
   'sessionFiles',
   // Read in order of rowid (src/maintenance/reseal.ts).
+  'eventEndpoints',
   'runEndpoints',
   // Its integer key is the rowid.
   'lastTick',
@@ -29,6 +30,9 @@ const ROWID_TABLES = [
 const EXPRESSION_INDEXES = [
   'apiKeysByEnd',
   'environmentVariablesByKeyId',
+  'eventEndpointsByUrlKeyId',
+  'eventEndpointsByKeyId',
+  'eventEndpointsByPreviousKeyId',
   'runEndpointsByKeyId',
   'runEndpointsByPreviousKeyId',
 ]

@@ -29,7 +29,7 @@ const ABBREVIATION = /^[A-Z][A-Z0-9]+s?$/
 /** The texts of the repository's documents, by place. */
 function* texts(): Generator<[place: string, text: string]> {
   // A generated list of packages is left out.
-  const files = globSync(['*.md', 'docs/*.md', 'client/*.md', 'cli/*.md', 'mcp/*.md'], {
+  const files = globSync(['*.md', 'docs/*.md', 'test/*.md', 'client/*.md', 'cli/*.md', 'mcp/*.md'], {
     cwd: ROOT,
     exclude: ['docs/dependencies.md'],
   }).sort()

@@ -14,7 +14,7 @@ import { stateFolder, type Target } from '../../operate/wrangler.ts'
 import { FEED_PREFIX, hashToken, mintToken } from '../../src/access/api-key.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
-import { runs, schedules, sessionFiles, skillFeeds, skills } from '../../src/db/schema.ts'
+import { eventEndpoints, runs, schedules, sessionFiles, skillFeeds, skills } from '../../src/db/schema.ts'
 import { query, unguarded } from '../../src/db/statement.ts'
 import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
@@ -185,6 +185,22 @@ function exampleRows(organizationId: string) {
       apiKeyId: EXAMPLE_IDS.apiKeyId,
       createdAt: times.createdAt,
     }),
+    // It is disabled, so that nothing is sent. The URL comes with a request.
+    query.insert(eventEndpoints).values({
+      organizationId,
+      id: EXAMPLE_IDS.eventEndpointId,
+      format: 'standard',
+      sealedUrl: '',
+      url: '',
+      types: '["skill.*","environment-variable.set"]',
+      note: 'Keeps the cache of the build machines fresh',
+      batch: 1,
+      deliveredSequence: 0,
+      failures: 0,
+      disabledAt: times.createdAt,
+      disabledReason: 'A request disabled it.',
+      ...times,
+    }),
     query.insert(sessionFiles).values({
       organizationId,
       sessionId: EXAMPLE_IDS.sessionId,
@@ -215,6 +231,7 @@ function exampleRows(organizationId: string) {
     agentRun('2026-03-28T06:00:00.000Z', {
       status: 'delivered',
       claimId: EXAMPLE_IDS.claimId,
+      claimedBy: JSON.stringify({ apiKeyId: EXAMPLE_IDS.apiKeyId, apiKeyName: 'laptop' }),
       attempts: 1,
       startedAt: times.createdAt,
       // It is still there when the example renews it.
@@ -230,6 +247,9 @@ function exampleRows(organizationId: string) {
       parentId: projectId,
       status: 'succeeded',
       attempts: 1,
+      lastAttempts: JSON.stringify([
+        { startedAt: '2026-03-30T07:30:02.512Z', status: 202, milliseconds: 184, error: null },
+      ]),
       startedAt: '2026-03-30T07:30:02.512Z',
       finishedAt: '2026-03-30T07:31:26.734Z',
       message: 'Built 14 pages.',
@@ -343,6 +363,10 @@ export async function fillDemo(
       { key: 'GREETING', value: 'Hello from Workspace API!' },
     ],
   })
+  await acme.send('PATCH', `/v1/event-endpoints/${EXAMPLE_IDS.eventEndpointId}`, {
+    url: 'https://hooks.example.com/events',
+  })
+  await acme.send('POST', `/v1/event-endpoints/${EXAMPLE_IDS.eventEndpointId}/rotate`, { overlapSeconds: 0 })
   await acme.send('PUT', `/v1/users/${EXAMPLE_IDS.userId}/profile-picture`, Buffer.from(PICTURE, 'base64'))
   const { token: restrictedKey } = await acme.send('POST', '/v1/api-keys', {
     name: 'demo restricted',

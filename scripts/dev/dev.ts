@@ -10,7 +10,7 @@ import { connect } from 'node:net'
 import { join, relative } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { describeScript, parsed, portNumber } from '../../operate/command-line.ts'
-import { checkStateFolder } from '../../operate/state-folder.ts'
+import { checkStateFolder, hasCurrentSchema } from '../../operate/state-folder.ts'
 import { applyMigrations, ROOT, startDevelopmentServer, stateFolder } from '../../operate/wrangler.ts'
 import { createDemoKeys, curlLines, type Demo, demoFile, fillDemo, firstCurlLines, loadDemo, saveDemo } from './demo.ts'
 import { receiveRuns, tickEachMinute } from './local-runs.ts'
@@ -61,7 +61,8 @@ async function run(): Promise<void> {
   await checkNotServed(loadDemo(target))
   console.log(`Starting Workspace API with the state folder ${shown(stateFolder(target))}`)
   createSecret(join(ROOT, '.dev.vars'))
-  const migrations = applyMigrations(target)
+  // Wrangler takes seconds for it.
+  const migrations = hasCurrentSchema(target) ? 'No migrations to apply!' : applyMigrations(target)
   await pendingSignals()
   if (isVerbose) console.log(migrations)
   const demoKeys = await createDemoKeys(target)

@@ -1,6 +1,6 @@
 /** Calls the seven core operations on the demo workspace of a running `npm run dev`. */
 import { existsSync, readFileSync } from 'node:fs'
-import { createWorkspaceClient } from '../../client/src/index.ts'
+import { type Call, Workspace, WorkspaceError } from '../../client/src/index.ts'
 import { describeCommand, parsed } from '../../command-line/src/index.ts'
 
 const command = parsed(
@@ -15,54 +15,54 @@ const file = given ?? '.wrangler/state/demo.json'
 if (!existsSync(file))
   throw new Error(`There is no demo workspace${given ? ` in ${given}` : ''}. \`npm run dev\` creates one.`)
 const demo = JSON.parse(readFileSync(file, 'utf8'))
-const client = createWorkspaceClient(demo.baseUrl, demo.apiKey)
+const workspace = new Workspace({ url: demo.baseUrl, apiKey: demo.apiKey })
 const [first, second] = demo.pins
 
-const pin = await client.PATCH('/v1/pins/{resourceType}/{resourceId}', {
-  params: { path: second },
-  body: { placement: { target: { type: first.resourceType, id: first.resourceId }, position: 'before' } },
-})
-report('updatePin', pin, pin.data?.updated)
-
-const projectSchedule = await client.POST('/v1/projects/{projectId}/schedules', {
-  params: { path: { projectId: demo.projectId } },
-  body: { cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' },
-})
-report('createProjectSchedule', projectSchedule, projectSchedule.data?.nextRunAt)
-
-const agentSchedule = await client.POST('/v1/agents/{agentId}/schedules', {
-  params: { path: { agentId: demo.agentId }, header: { 'Idempotency-Key': 'client-example' } },
-  body: { cron: '0 6 * * *' },
-})
-report('createAgentSchedule', agentSchedule, agentSchedule.data?.nextRunAt)
-
-const files = await client.GET('/v1/sessions/{sessionId}/files', {
-  params: { path: { sessionId: demo.sessionId }, query: { limit: '3' } },
-})
-report(
+const target = { type: first.resourceType, id: first.resourceId }
+await report(
+  'updatePin',
+  ({ updated }) => updated,
+  () => workspace.pins.update(second.resourceType, second.resourceId, { placement: { target, position: 'before' } }),
+)
+await report(
+  'createProjectSchedule',
+  ({ nextRunAt }) => nextRunAt,
+  () => workspace.projects.schedules.create(demo.projectId, { cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' }),
+)
+await report(
+  'createAgentSchedule',
+  ({ nextRunAt }) => nextRunAt,
+  () => workspace.agents.schedules.create(demo.agentId, { cron: '0 6 * * *' }, { idempotencyKey: 'client-example' }),
+)
+await report(
   'listSessionFiles',
-  files,
-  files.data?.items.map((file) => file.path),
+  ({ items }) => items.map(({ path }) => path),
+  () => workspace.sessions.files.list(demo.sessionId, { limit: 3 }).page(),
 )
-
-const skill = await client.GET('/v1/skills/{skillId}', { params: { path: { skillId: demo.skillId } } })
-report(
+await report(
   'retrieveSkill',
-  skill,
-  skill.data?.files.map((file) => file.filename),
+  ({ files }) => files.map(({ filename }) => filename),
+  () => workspace.skills.retrieve(demo.skillId),
+)
+await report(
+  'deleteProfilePicture',
+  ({ deleted }) => deleted,
+  () => workspace.users.profilePicture.delete(demo.userId),
+)
+await report(
+  'deleteEnvironmentVariable',
+  ({ deleted }) => deleted,
+  () => workspace.projects.environmentVariables.delete(demo.projectId, demo.environmentVariableKey),
 )
 
-const picture = await client.DELETE('/v1/users/{userId}/profile-picture', {
-  params: { path: { userId: demo.userId } },
-})
-report('deleteProfilePicture', picture, picture.data?.deleted)
-
-const variable = await client.DELETE('/v1/projects/{projectId}/environment-variables/{key}', {
-  params: { path: { projectId: demo.projectId, key: demo.environmentVariableKey } },
-})
-report('deleteEnvironmentVariable', variable, variable.data?.deleted)
-
-function report(operation: string, { response, error }: { response: Response; error?: unknown }, shown: unknown) {
-  console.log(operation, response.status, JSON.stringify(error ?? shown))
-  if (!response.ok) process.exitCode = 1
+/** Calls an operation, and prints its status and what is shown of its result. */
+async function report<Data>(operation: string, show: (data: Data) => unknown, call: () => Call<Data>): Promise<void> {
+  try {
+    const { data, response } = await call().withResponse()
+    console.log(operation, response.status, JSON.stringify(show(data)))
+  } catch (error) {
+    if (!(error instanceof WorkspaceError)) throw error
+    console.log(operation, error.status, JSON.stringify({ error: error.message }))
+    process.exitCode = 1
+  }
 }

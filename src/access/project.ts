@@ -2,12 +2,13 @@
  * The project that a request names, what operations require of it, and what organization-wide resources require of the
  * API key.
  */
-import { and, eq, isNotNull, isNull, type SQL, type SQLWrapper } from 'drizzle-orm'
-import { text } from '../db/parameters.ts'
+import { and, eq, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { text, textOrNull } from '../db/parameters.ts'
 import { apiKeys, projects } from '../db/schema.ts'
 import { ApiError } from '../errors.ts'
 import { isAccessible, isUnrestricted } from './guard.ts'
-import { precondition } from './preconditions.ts'
+import { precondition, requiring } from './preconditions.ts'
 
 export const projectId = text('projectId')
 export const namedProject = {
@@ -48,9 +49,31 @@ export const projectIsActive = precondition(
  * @param advice what a restricted key can do instead, as a sentence.
  */
 export function unrestrictedFor(subject: string, advice?: string) {
+  return precondition(isUnrestricted, unrestrictedKeyRequired(subject, advice))
+}
+
+const unrestrictedKeyRequired = (subject: string, advice?: string) => () => {
   const message = `${subject} need an API key that is not restricted to projects.`
-  return precondition(
-    isUnrestricted,
-    () => new ApiError('unrestricted_key_required', advice ? `${message} ${advice}` : message),
-  )
+  return new ApiError('unrestricted_key_required', advice ? `${message} ${advice}` : message)
+}
+
+/** The project that a list or a claim names; null: none. */
+export const projectIdOrNull = textOrNull('projectId')
+const named = alias(projects, 'named')
+
+/**
+ * For what is of all projects, or of the one that the request names. A key that is restricted to projects names one.
+ * @param subject what is of all projects, in the plural: "Runs of all projects".
+ */
+export function ofAllProjectsOrOne(subject: string) {
+  const on = and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, projectIdOrNull))
+  return requiring([{ table: named, on, takes: [projectIdOrNull] }], {
+    projectExists: projectFound(sql`${projectIdOrNull} is null or ${named.id} is not null`),
+    isUnrestricted: precondition(
+      sql`${projectIdOrNull} is not null or ${isUnrestricted}`,
+      unrestrictedKeyRequired(subject, 'Name one of its projects as projectId.'),
+      [projectIdOrNull],
+    ),
+    isAccessible: accessibleIf(sql`${projectIdOrNull} is null or ${isAccessible(named.id)}`),
+  })
 }

@@ -3,14 +3,16 @@
 import type { Parameter, Values, ValuesOf } from '../db/parameters.ts'
 import type { ParameterOf, RowOf, Statement, Step } from '../db/statement.ts'
 import { type Environment, type Limits, readLimits } from '../environment.ts'
-import { type AuditSubject, auditValues, recordChange } from './audit.ts'
 import type { Caller } from './caller.ts'
+import { type Change, eventValues, type Recording } from './events.ts'
 import type { CheckResult, Preconditions } from './preconditions.ts'
 import { quotaValues } from './quotas.ts'
+import { selectWakeable, wake } from './wake.ts'
 
-interface RequestDetails extends AuditSubject {
-  /** The part of the path before `/v1/`: the prefix, if the client used it. */
-  readonly basePath: string
+interface RequestDetails {
+  /** The path, with the prefix if the client used it, and with IDs in the form that responses have. */
+  readonly path: string
+  readonly requestId: string
   /** True if the request may run twice with the same effect. */
   readonly isRepeatable: boolean
 }
@@ -69,17 +71,12 @@ export class RequestContext {
 
   /** The path of the request, with the prefix if the client used it, and with IDs in the form that responses have. */
   get path(): string {
-    return this.#request.basePath + this.#request.path
-  }
-
-  /** The values of `recordRead`, for an operation that changes no row. */
-  get auditValues() {
-    return auditValues(this.#request, {})
+    return this.#request.path
   }
 
   /**
    * The one round trip: runs the check of the preconditions and the steps in one transaction. Each change is recorded
-   * in the audit trail.
+   * as an event.
    * @returns the row of the check as `check`, and what each step returns.
    * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope, or the error of the precondition that
    *   does not hold; then nothing has acted.
@@ -104,15 +101,16 @@ export class RequestContext {
     steps: S,
     values: ValuesOf<P | ParameterOf<Unwrapped<S[keyof S]>>>,
   ): Promise<Results<Check, S>> {
-    const named = Object.entries(steps).map(([name, step]) => [name, statementsOf(step)] as const)
-    const isChanging = named.some(([, statements]) => statements.some(({ isChange }) => isChange))
-    const given: Values = values
+    const named = Object.entries(steps).flatMap(([name, step]) => withRecording(name, statementsOf(step)))
+    const isRecorded = named.some(([, statements]) => statements.some((statement) => 'isRecording' in statement))
     const { result, rows } = await this.caller.runChecked(
       preconditions.check,
-      Object.fromEntries(named.map(([name, statements]) => [name, recordingChanges(statements)])),
-      { ...given, ...this.#quotas, ...(isChanging && auditValues(this.#request, given)) },
+      { ...Object.fromEntries(named), ...(isRecorded && { 'event.endpoints': selectWakeable }) },
+      { ...(values as Values), ...this.#quotas, ...eventValues(this.now, this.#request) },
       this.#request.isRepeatable,
     )
+    const endpoints = (rows['event.endpoints'] ?? []) as RowOf<typeof selectWakeable>[]
+    if (endpoints.length > 0) this.caller.waitUntil(wake(this.environment, endpoints))
     const results = Object.entries(steps).map(([name, step]) => {
       if (!('one' in step)) return [name, rows[name]]
       const [row] = rows[name] ?? []
@@ -126,7 +124,13 @@ export class RequestContext {
 
 const statementsOf = (step: Step | One): Statement[] => ['one' in step ? step.one : step].flat()
 
-/** A change is followed by its record. A record returns no row, so the rows of the step stay the same. */
-function recordingChanges(statements: readonly Statement[]): readonly Statement[] {
-  return statements.some(({ isChange }) => isChange) ? [...statements, recordChange] : statements
+type NamedStatements = [name: string, statements: readonly (Statement | Recording)[]]
+
+/** A change is recorded before or after it, in a step of its own. */
+function withRecording(name: string, statements: readonly (Statement | Change | Recording)[]): NamedStatements[] {
+  const step: NamedStatements = [name, statements]
+  const change = statements.find((statement) => 'recording' in statement)
+  if (!change) return [step]
+  const recording: NamedStatements = [`event.${name}`, [change.recording]]
+  return change.recording.isBefore ? [recording, step] : [step, recording]
 }

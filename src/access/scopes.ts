@@ -32,6 +32,8 @@ export const SCOPES = [
   'skill-feeds:read',
   'skill-feeds:write',
   'environment-variables:lease',
+  'event-endpoints:read',
+  'event-endpoints:write',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

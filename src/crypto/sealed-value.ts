@@ -9,7 +9,7 @@ const IV_BYTES = 12
 
 /** What a value belongs to. The ciphertext is bound to it and opens in no other context. */
 export interface SealedContext {
-  readonly purpose: 'environment-variable' | 'run-endpoint'
+  readonly purpose: 'environment-variable' | 'event-endpoint' | 'run-endpoint'
   readonly organizationId: string
   /** Null if it belongs to no project. */
   readonly projectId: string | null

@@ -2,7 +2,7 @@
 import { and, getTableColumns, is, Placeholder, SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type Parameter, text, type Value } from './parameters.ts'
-import { query, type Statement } from './statement.ts'
+import type { Statement } from './statement.ts'
 
 /** The row that an insert selects: the value of each column, and NULL for those without one. */
 export function insertRow<Table extends SQLiteTable>(
@@ -37,18 +37,9 @@ export function keyOf(table: SQLiteTable): SQL {
 }
 
 /**
- * Selects from the table by this index. SQLite prefers the primary key of a table without rowid to an index that fits
- * better, and would read all rows of the organization.
+ * The table by this index. Drizzle has no INDEXED BY. SQLite prefers the primary key of a table without rowid to an index
+ * that fits better, and would read all rows of the organization.
  */
-export function selectByIndex<Fields extends Readonly<Record<string, SQLiteColumn>>>(
-  table: SQLiteTable,
-  index: string,
-  fields: Fields,
-) {
-  return query.select(asSql(fields)).from(indexedBy(table, index))
-}
-
-/** Drizzle has no INDEXED BY. */
 export function indexedBy(table: SQLiteTable, index: string): SQL {
   return sql`${table} indexed by ${sql.identifier(index)}`
 }
@@ -68,6 +59,14 @@ function columnOf(field: SQLiteColumn | SQL.Aliased): SQLWrapper {
 /** The filter of a list: true for every row if the parameter is null. */
 export function equalsIfGiven(column: SQLWrapper, filter: Parameter): SQL {
   return sql`(${filter} is null or ${column} = ${filter})`
+}
+
+/**
+ * The filter of a list: true for every row if the parameter is null, else where the text contains it. ASCII letters match
+ * in any case, and no character is a wildcard.
+ */
+export function containsIfGiven(column: SQLWrapper, filter: Parameter): SQL {
+  return sql`(${filter} is null or instr(lower(${column}), lower(${filter})) > 0)`
 }
 
 /** The value that an insert would have written to a conflicting row. */

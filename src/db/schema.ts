@@ -144,11 +144,13 @@ export const agents = sqliteTable('agents', platformResource({ archivedAt: text(
 export const sessions = sqliteTable('sessions', platformResource({ projectId: text().notNull() }), (table) => [
   byId(table),
   index('sessionsByProject').on(table.organizationId, table.projectId, table.id),
+  index('sessionsByCreation').on(table.organizationId, table.createdAt, table.id),
 ])
 
 export const pullRequests = sqliteTable('pullRequests', platformResource({ projectId: text().notNull() }), (table) => [
   byId(table),
   index('pullRequestsByProject').on(table.organizationId, table.projectId, table.id),
+  index('pullRequestsByCreation').on(table.organizationId, table.createdAt, table.id),
 ])
 
 /**
@@ -260,8 +262,16 @@ export const runs = sqliteTable(
     /** How many times it was sent or claimed. */
     attempts: integer().notNull(),
     lastError: text(),
+    /** Its last delivery attempts, as JSON, the latest first (webhooks/attempts.ts); null: none. */
+    lastAttempts: text(),
+    /** When it is sent again; null while it is in a queue, and if it is not pending or waits to be pulled. */
+    nextAttemptAt: text(),
+    /** When a request sent it again. Attempts from before that count no more. */
+    redeliveredAt: text(),
     /** The claim that it was taken with; null if it was delivered or acknowledged. */
     claimId: text(),
+    /** The API key of the claim, with its name at that time, as JSON. */
+    claimedBy: text(),
     /**
      * When the tick checks the run next (delivery/check-runs.ts); null: never. Of a pending run, when it is queued
      * (again). Of an active run, when its lease or its time ends.
@@ -332,25 +342,35 @@ export const lastTick = sqliteTable('lastTick', {
   scheduledAt: text().notNull(),
 })
 
-/** The audit trail: a row for each change, written in the batch of the change. Kept for a year. */
+/**
+ * Events: a row for each change, written in the batch of the change. Kept for a year, and the last one before that, so
+ * that the sequence of an organization never begins again (maintenance/retention.ts).
+ */
 export const auditEvents = sqliteTable(
   'auditEvents',
   {
     organizationId: text().notNull(),
-    /** A UUID of version 7: the time of the change is in it (time-ids.ts). */
+    /** The order of the commits, and the time: 1024 for each millisecond since 1970 (access/events.ts). */
+    sequence: integer().notNull(),
+    /** The public ID, a UUID. */
     id: text().notNull(),
-    /** The operationId. */
-    operation: text().notNull(),
-    /** The path of the changed resource. */
-    target: text().notNull(),
-    apiKeyId: text().notNull(),
+    /** See access/event-types.ts, also for what the path of the resource is made from. */
+    type: text().notNull(),
+    resourceId: text().notNull(),
+    parentId: text(),
+    /** The name of the resource at that time. */
+    resourceName: text(),
+    /** The project that the resource belongs to, or is. */
+    projectId: text(),
+    /** Null if the service made the change by itself. */
+    apiKeyId: text(),
     /** The name of the key at that time: the key itself is removed some time after its end. */
-    apiKeyName: text().notNull(),
+    apiKeyName: text(),
     userId: text(),
-    /** The `X-Request-Id` of the response. */
-    requestId: text().notNull(),
+    /** The `X-Request-Id` of the response; null if there was no request. */
+    requestId: text(),
   },
-  (table) => [byId(table)],
+  (table) => [primaryKey({ columns: [table.organizationId, table.sequence] })],
 )
 
 /** Where the runs of an organization are sent. */
@@ -372,6 +392,58 @@ export const runEndpoints = sqliteTable(
   (table) => [
     index('runEndpointsByKeyId').on(keyIdOf(table.sealedSecret)),
     index('runEndpointsByPreviousKeyId').on(keyIdOf(table.previousSealedSecret)),
+  ],
+)
+
+/** Where the events of an organization are sent. Each has its own place in them. */
+export const eventEndpoints = sqliteTable(
+  'eventEndpoints',
+  {
+    organizationId: text().notNull(),
+    id: text().notNull(),
+    format: text({ enum: ['standard', 'text'] }).notNull(),
+    /** The URL may be a secret. */
+    sealedUrl: text().notNull(),
+    /** Its host and last four characters. */
+    url: text().notNull(),
+    /** Null for the format `text`, which has no signature. */
+    sealedSecret: text(),
+    /** The previous secret, which also signs until it expires. */
+    previousSealedSecret: text(),
+    previousExpiresAt: text(),
+    /** JSON array of the types that it wants, which may end in `.*`; null: all. */
+    types: text(),
+    /** The project whose events it wants; null: all events. */
+    projectId: text(),
+    note: text(),
+    /** 1 if a message may have several events. */
+    batch: integer().notNull(),
+    /** The number of the last event that was delivered or left out. */
+    deliveredSequence: integer().notNull(),
+    /** The message that is being sent: its ID, and the number of its last event. It stays the same until it is accepted. */
+    messageId: text(),
+    messageEnd: integer(),
+    /** Who sends, and until when nobody else does; without a `leaseId`, a hint is in the queue until then. */
+    leaseId: text(),
+    leaseExpiresAt: text(),
+    /** How many attempts failed since the last one that succeeded, since when, and when the next one is due. */
+    failures: integer().notNull(),
+    failingSince: text(),
+    nextAttemptAt: text(),
+    /** Until when its messages go through the queue of slow endpoints. */
+    slowUntil: text(),
+    disabledAt: text(),
+    disabledReason: text(),
+    createdAt: text().notNull(),
+    updatedAt: text().notNull(),
+    /** JSON array of the last attempts, the latest first (webhooks/attempts.ts). */
+    lastAttempts: text(),
+  },
+  (table) => [
+    byId(table),
+    index('eventEndpointsByUrlKeyId').on(keyIdOf(table.sealedUrl)),
+    index('eventEndpointsByKeyId').on(keyIdOf(table.sealedSecret)),
+    index('eventEndpointsByPreviousKeyId').on(keyIdOf(table.previousSealedSecret)),
   ],
 )
 

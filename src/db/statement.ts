@@ -20,8 +20,6 @@ export interface Statement<Row = unknown, P extends Parameter = Parameter> {
   readonly params: readonly unknown[]
   /** The parameters that need a value, without those that the service binds to every statement. */
   readonly takes: readonly P[]
-  /** True if it is the change of its operation, which the audit trail records (access/audit.ts). */
-  readonly isChange: boolean
   /** Only for the type checker; it never has a value. */
   readonly row?: Row
 }
@@ -49,11 +47,11 @@ interface Compiled {
 }
 
 /** A query of Drizzle. */
-interface Compilable<Result> extends PromiseLike<Result> {
+export interface Compilable<Result> extends PromiseLike<Result> {
   toSQL(): Compiled
 }
 
-type ResultRow<Result> = Result extends readonly (infer Row)[] ? Row : never
+export type ResultRow<Result> = Result extends readonly (infer Row)[] ? Row : never
 
 /** The placeholders of the guard. */
 const GUARD = ['caller.keyHash', 'caller.scope', 'now']
@@ -85,16 +83,6 @@ export function guarded<Result, P extends Parameter, const Own extends readonly 
   return compiledOnFirstUse(takes, () => requireGuard(build().toSQL()))
 }
 
-/** A guarded statement that is the change of its operation. */
-export function guardedChange<Result, P extends Parameter, const Own extends readonly Parameter[]>(
-  preconditions: Takes<P>,
-  parameters: Own,
-  build: () => Compilable<Result>,
-): Statement<ResultRow<Result>, P | Own[number]> {
-  const takes = [...preconditions.takes, ...parameters]
-  return compiledOnFirstUse(takes, () => requireGuard(build().toSQL()), true)
-}
-
 /**
  * A statement that no operation runs: those of the tick, deliveries, the health check, feeds of skills, and
  * provisioning (operate/provisioning.ts).
@@ -123,11 +111,7 @@ function withLimitAsExpression({ sql, params }: Compiled): Compiled {
 /** Every statement of the loaded modules: `npm run sql` writes them, and tests prove that they carry the guard. */
 export const statements: Statement[] = []
 
-function compiledOnFirstUse<Row, P extends Parameter>(
-  takes: readonly P[],
-  compile: () => Compiled,
-  isChange = false,
-): Statement<Row, P> {
+function compiledOnFirstUse<Row, P extends Parameter>(takes: readonly P[], compile: () => Compiled): Statement<Row, P> {
   let compiled: Compiled | undefined
   const once = () => {
     compiled ??= withLimitAsExpression(compile())
@@ -141,7 +125,6 @@ function compiledOnFirstUse<Row, P extends Parameter>(
       return once().params
     },
     takes,
-    isChange,
   }
   statements.push(statement)
   return statement

@@ -4,6 +4,7 @@ import type * as z from 'zod/mini'
 import type { Caller } from '../access/caller.ts'
 import { ApiError, type Problem } from '../errors.ts'
 import type { OperationEnvironment } from './context.ts'
+import type { Contract } from './contract.ts'
 import { problemOfJson } from './json-bounds.ts'
 import { parseJson } from './parse-json.ts'
 import { describeProblem, describeProblems, describeSent, describeSize } from './problems.ts'
@@ -80,14 +81,17 @@ export const isBodyOptional = (body: z.ZodMiniObject): boolean => body.safeParse
 export function jsonBody(
   schema: z.ZodMiniObject,
   limitBytes: number,
-  isSecret = false,
+  { takesSecret, takenElsewhere }: Pick<Contract, 'takesSecret' | 'takenElsewhere'>,
 ): MiddlewareHandler<OperationEnvironment> {
   const isOptional = isBodyOptional(schema)
   return async (c, next) => {
     const caller = c.get('caller')
     const sent = isOptional && hasNoBody(c.req.raw) ? {} : await readJson(c.req.raw, limitBytes, caller)
     const { data, error } = schema.safeParse(sent)
-    if (error) throw await caller.inputError(describeProblems(error.issues, { schema, data: sent, isSecret }))
+    if (error) {
+      const validated = { schema, data: sent, isSecret: takesSecret === true, takenElsewhere }
+      throw await caller.inputError(describeProblems(error.issues, validated))
+    }
     c.req.addValidatedData('json', data)
     await next()
   }

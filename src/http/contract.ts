@@ -15,7 +15,7 @@ export type Tag =
   | 'Users'
   | 'Pull requests'
   | 'API keys'
-  | 'Audit events'
+  | 'Events'
 
 /**
  * The single source of an operation: its route, validation, types, OpenAPI document and access tests derive from it.
@@ -32,6 +32,8 @@ export interface Contract extends CallerScope {
   readonly query?: z.ZodMiniObject
   readonly headers?: z.ZodMiniObject
   readonly body?: z.ZodMiniObject
+  /** Properties that the body does not have, and the operation that takes them, for the error. */
+  readonly takenElsewhere?: TakenElsewhere
   /** The size limit of the body; 64 KiB by default. */
   readonly bodyLimitBytes?: number
   /** Instead of `body`, for a body that is not JSON: the handler reads it. */
@@ -39,12 +41,20 @@ export interface Contract extends CallerScope {
   readonly success: Success
   /** True if the response has a secret that is shown once, so that a repeated request fails. */
   readonly showsSecretOnce?: true
+  /** Of a POST without `Idempotency-Key`: true if a repeated request has no further effect. */
+  readonly isRepeatable?: true
   /** True if the body has a secret: no error message repeats a value of it. */
   readonly takesSecret?: true
   /** The codes of its own errors. Those that any operation may have are listed in openapi/document.ts. */
   readonly errorCodes?: readonly ErrorCode[]
   /** The documented errors: what each status means for this operation. */
   readonly errors: Readonly<Record<number, string>>
+}
+
+export interface TakenElsewhere {
+  readonly properties: readonly string[]
+  /** Method and path. */
+  readonly operation: string
 }
 
 export interface Upload {

@@ -23,5 +23,6 @@ export const EXAMPLE_IDS = {
   skillFileId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c72',
   apiKeyId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73',
   skillFeedId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c74',
+  eventEndpointId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c75',
   variableKey: 'DATABASE_URL',
 } as const

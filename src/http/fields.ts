@@ -110,9 +110,9 @@ export function content(maxBytes: number, documentation: Documentation) {
     .register(docs, { maxLength: maxBytes, ...documentation })
 }
 
-/** A UUID of any version, in either case; stored and returned in lower case. */
-export function uuid(description?: string, example?: string) {
-  const allowed = `a UUID such as "${EXAMPLE_UUID}"`
+/** A UUID of any version, in either case; stored and returned in lower case. @param reason why nothing else is allowed. */
+export function uuid(description?: string, example?: string, reason = '') {
+  const allowed = `a UUID such as "${EXAMPLE_UUID}"${reason}`
   return boundedString(EXAMPLE_UUID.length, { wrong: 'has the wrong format', allowed })
     .check(z.guid(allowed), z.toLowerCase())
     .register(docs, { ...(description && { description }), ...(example && { example }) })

@@ -40,7 +40,7 @@ function middlewareOf(endpoint: Endpoint): MiddlewareHandler {
     validate('param', params),
     validate('query', onlyNamed(query), takesSecret),
     ...(headers ? [validate('header', headers)] : []),
-    ...(body ? [jsonBody(body, bodyLimitBytes, takesSecret)] : []),
+    ...(body ? [jsonBody(body, bodyLimitBytes, contract)] : []),
     ...(upload ? [requireBytes] : []),
     respond(endpoint),
   )
@@ -65,15 +65,10 @@ function respond({ contract, handle }: Endpoint): MiddlewareHandler<OperationEnv
   return async (c: OperationContext<Contract>) => {
     const caller = c.get('caller')
     const context = new RequestContext(caller, c.env, {
-      operation: contract.operationId,
-      // Few operations need them.
+      // Few operations need it.
       get path() {
-        return fillPath(contract.path, c.req.valid('param'))
+        return basePathOf(c.req.url) + fillPath(contract.path, c.req.valid('param'))
       },
-      get basePath() {
-        return basePathOf(c.req.url)
-      },
-      isCreation: contract.success.status === 201,
       requestId: c.get('requestId'),
       isRepeatable: isRepeatable(contract, c.req.raw.headers),
     })

@@ -1,6 +1,7 @@
 /** Lists in pages: `limit` and `cursor` in the query, `{ items, nextCursor }` in the response. */
 import * as z from 'zod/mini'
-import { docs, wholeNumber } from './fields.ts'
+import { MAX_EXAMINED } from '../db/examined.ts'
+import { docs, text, wholeNumber } from './fields.ts'
 
 const DEFAULT_PAGE_SIZE = 50
 const MAX_PAGE_SIZE = 1000
@@ -19,6 +20,17 @@ export function pageQuery(cursor: z.ZodMiniType<string, string>) {
   }
 }
 
+/** The query parameter that searches a list. @param what is searched, such as "name". */
+export function searchQuery(what: string) {
+  const description = `Text that the ${what} contains. ASCII letters match in any case; no character is a wildcard.`
+  return { query: z.optional(text(1, 255, { description })) }
+}
+
+/** What a list with filters says of its pages. @param filters when it examines: "With `query`". */
+export function pagesExamine(filters: string, nouns: string) {
+  return `${filters}, a page examines up to 2,500 ${nouns}: it may have few items or none, and still a \`nextCursor\`.`
+}
+
 /** The response of a list. @param id the name of its schema in the OpenAPI document. */
 export function pageSchema<Item extends z.ZodMiniType>(id: string, item: Item, cursor: z.ZodMiniType<string, string>) {
   return z
@@ -34,15 +46,10 @@ export function pageSchema<Item extends z.ZodMiniType>(id: string, item: Item, c
 /** Sorts after every ID and every instant: the first cursor of lists that begin with the latest item. */
 export const END = '~'
 
-/**
- * No index serves the filters of some lists, because it would add a row to every change. So a page examines at most
- * this many rows. Finding the last of them reads as many entries of an index.
- */
-export const MAX_EXAMINED = 2500
 /** As a limit of SQLite, for a page without filters. */
 const UNLIMITED = -1
 
-/** The parameters of a list whose filters no index serves: a filter that is null holds for every row. */
+/** The parameters of a list whose filters no index serves (db/examined.ts): a filter that is null holds for every row. */
 export function toFilters<Filters extends Readonly<Record<string, string | number | null>>>(filters: Filters) {
   const isFiltered = Object.values(filters).some((filter) => filter !== null)
   return { isFiltered, values: { ...filters, maxExamined: isFiltered ? MAX_EXAMINED : UNLIMITED } }
@@ -63,16 +70,17 @@ export function toPaging({ limit, cursor = '' }: PageRequest) {
  * @param cursorOf the cursor of the page after an item.
  * @param lastExamined the last row that was examined, if there may be others after it.
  */
-export function toPage<Item>(
+export function toPage<Item extends Position, Position = Item>(
   rows: readonly Item[],
-  { limit }: PageRequest,
-  cursorOf: (last: Item) => string,
-  lastExamined?: { readonly id: string },
+  { limit }: Pick<PageRequest, 'limit'>,
+  cursorOf: (last: Position) => string,
+  lastExamined?: Position,
 ) {
   const items = rows.slice(0, pageSizeOf(limit))
   const last = items.at(-1)
   const hasMore = last !== undefined && rows.length > items.length
-  return { items, nextCursor: hasMore ? cursorOf(last) : (lastExamined?.id ?? null) }
+  const position = hasMore ? last : lastExamined
+  return { items, nextCursor: position === undefined ? null : cursorOf(position) }
 }
 
 function pageSizeOf(limit: string): number {

@@ -7,6 +7,7 @@
 import type * as z from 'zod/mini'
 import type { Problem } from '../errors.ts'
 import { closest, closestName } from './closest.ts'
+import type { TakenElsewhere } from './contract.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -18,6 +19,7 @@ export interface Validated {
   readonly isSecret: boolean
   /** What the names of an object in the data are, if not properties. */
   readonly noun?: 'query parameter' | undefined
+  readonly takenElsewhere?: TakenElsewhere | undefined
 }
 
 const MAX_PROBLEMS = 5
@@ -75,10 +77,16 @@ function describeIssue(issue: Issue, validated: Validated, earlier: readonly Iss
   const known = namesAt(schema, issue.path).join(', ') || 'none'
   return issue.keys.slice(0, MAX_PROBLEMS).map((key) => {
     const name = nameOf([...issue.path, isSecret ? '…' : key])
-    const meant = meantBy(key, issue, validated)
-    const advice = meant === undefined ? '' : ` Did you mean ${meant}?`
-    return `${name} is not a known ${noun}; known: ${known}.${advice}`
+    return `${name} is not a known ${noun}; known: ${known}.${adviceFor(key, issue, validated)}`
   })
+}
+
+function adviceFor(key: string, issue: Issue, validated: Validated): string {
+  const meant = meantBy(key, issue, validated)
+  if (meant !== undefined) return ` Did you mean ${meant}?`
+  const { takenElsewhere } = validated
+  const isTaken = issue.path.length === 0 && takenElsewhere?.properties.includes(key)
+  return isTaken ? ` ${takenElsewhere?.operation} takes it.` : ''
 }
 
 /** The known name that an unknown one probably means. */

@@ -11,9 +11,10 @@ import type { Database, TickEnvironment } from '../db/database.ts'
 import { describeFailure } from '../db/failures.ts'
 import { number, text } from '../db/parameters.ts'
 import { jsonRows } from '../db/rows.ts'
-import { environmentVariables, keyIdOf, runEndpoints } from '../db/schema.ts'
+import { environmentVariables, eventEndpoints, keyIdOf, runEndpoints } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
-import { SECRET_CONTEXT } from '../resources/schedules/run-endpoint/signature.ts'
+import { sealedContext } from '../resources/events/endpoints/sealing.ts'
+import { secretContext } from '../resources/schedules/run-endpoint/secret.ts'
 
 /** A value has up to 64 KiB, a third more when it is sealed, and a parameter of D1 has up to 2 MB. */
 const PAGE_SIZE = 20
@@ -31,12 +32,14 @@ interface SealedRow {
   readonly organizationId: string
   readonly projectId: string | null
   readonly key: string | null
+  readonly id: string | null
 }
 
 interface SealedTable extends SQLiteTable {
   readonly organizationId: SQLiteColumn
   readonly projectId?: SQLiteColumn
   readonly key?: SQLiteColumn
+  readonly id?: SQLiteColumn
 }
 
 /**
@@ -51,6 +54,7 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
     organizationId: sql<string>`${table.organizationId}`.as('organizationId'),
     projectId: sql<string | null>`${table.projectId ?? null}`.as('projectId'),
     key: sql<string | null>`${table.key ?? null}`.as('key'),
+    id: sql<string | null>`${table.id ?? null}`.as('id'),
   }
   return {
     contextOf,
@@ -80,7 +84,12 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
   }
 }
 
-const ofEndpoint = ({ organizationId }: SealedRow): SealedContext => ({ ...SECRET_CONTEXT, organizationId })
+const ofEndpoint = ({ organizationId }: SealedRow): SealedContext => secretContext(organizationId)
+
+const ofEventEndpoint =
+  (part: 'url' | 'secret') =>
+  ({ organizationId, id }: SealedRow): SealedContext =>
+    sealedContext(organizationId, id ?? '', part)
 
 export const SEALED = [
   sealedIn(environmentVariables, environmentVariables.sealedValue, ({ organizationId, projectId, key }) => ({
@@ -91,6 +100,9 @@ export const SEALED = [
   })),
   sealedIn(runEndpoints, runEndpoints.sealedSecret, ofEndpoint),
   sealedIn(runEndpoints, runEndpoints.previousSealedSecret, ofEndpoint),
+  sealedIn(eventEndpoints, eventEndpoints.sealedUrl, ofEventEndpoint('url')),
+  sealedIn(eventEndpoints, eventEndpoints.sealedSecret, ofEventEndpoint('secret')),
+  sealedIn(eventEndpoints, eventEndpoints.previousSealedSecret, ofEventEndpoint('secret')),
 ]
 
 /** Reseals some pages. */

@@ -1,18 +1,17 @@
 /**
  * Retention: a daily pass over the organizations, which deletes runs and audit events that are older than their
- * retention period. Both are found by their IDs, which are in order of time, so no index over times has to be written.
+ * retention period. Both are found by their keys, which are in order of time, so no index over times has to be written.
  */
-import { and, asc, gt, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
+import { alias, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { TickEnvironment } from '../db/database.ts'
-import { type Parameter, text } from '../db/parameters.ts'
+import { number, type Parameter, text } from '../db/parameters.ts'
 import { duePass, insertPass, movedOn, movePass } from '../db/pass.ts'
 import { auditEvents, organizations, runs } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { startOfIds } from '../db/time-ids.ts'
-import { DAY_MS } from '../durations.ts'
+import { oldestKept } from '../resources/events/sequence.ts'
 import { oldestRunKept } from '../resources/schedules/firing/record-missed.ts'
-
-const AUDIT_EVENTS_KEPT_MS = 365 * DAY_MS
 
 const PAGE_ORGANIZATIONS = 500
 const PAGE_ROWS = 5000
@@ -25,6 +24,8 @@ const LAST = '~'
 const after = text('after')
 const last = text('last')
 const oldestRun = text('oldestRun')
+const oldestRunId = text('oldestRunId')
+const oldestEvent = number('oldestEvent')
 
 export const selectOrganizations = unguarded([after], () =>
   query
@@ -36,39 +37,51 @@ export const selectOrganizations = unguarded([after], () =>
 )
 
 /**
- * @param oldestKept the first ID that is kept.
- * @param others the parameters of the condition.
+ * @param key the second column of its primary key, after the organization.
+ * @param parameters of the condition.
  */
-function retentionOf<const Id extends Parameter, const Others extends readonly Parameter[]>(
-  table: typeof runs | typeof auditEvents,
-  oldestKept: Id,
+function retentionOf<const Own extends readonly Parameter[]>(
+  table: SQLiteTable & Record<'organizationId', SQLiteColumn>,
+  key: SQLiteColumn,
   isOld: SQL | undefined,
-  others: Others,
+  own: Own,
 ) {
-  const parameters = [after, last, oldestKept, ...others] as const
+  const parameters = [after, last, ...own] as const
   const old = (limit: number) =>
-    sql`select ${table.organizationId}, ${table.id} from ${organizations} cross join ${table}
-        on ${table.organizationId} = ${organizations.id} and ${and(lt(table.id, oldestKept), isOld)}
+    sql`select ${table.organizationId}, ${key} from ${organizations} cross join ${table}
+        on ${table.organizationId} = ${organizations.id} and ${isOld}
         where ${organizations.id} > ${after} and ${organizations.id} <= ${last}
         limit ${sql.raw(String(limit))}`
   return {
     find: unguarded(parameters, () => query.select({ one: sql`1` }).from(sql`(${old(1)})`)),
     remove: unguarded(parameters, () =>
-      query.delete(table).where(sql`(${table.organizationId}, ${table.id}) in (${old(PAGE_ROWS)})`),
+      query.delete(table).where(sql`(${table.organizationId}, ${key}) in (${old(PAGE_ROWS)})`),
     ),
   }
 }
 
 /** A run may be fired or recorded long after its instant, so its row has to be old too. */
-export const oldRuns = retentionOf(runs, text('oldestRunId'), lt(runs.createdAt, oldestRun), [oldestRun])
-export const oldAuditEvents = retentionOf(auditEvents, text('oldestEventId'), undefined, [])
+export const oldRuns = retentionOf(runs, runs.id, and(lt(runs.id, oldestRunId), lt(runs.createdAt, oldestRun)), [
+  oldestRunId,
+  oldestRun,
+])
+
+const later = alias(auditEvents, 'later')
+/** The last of the old events stays: a feed finds by it that its cursor is too old (resources/events/statements.ts). */
+const lastOldEvent = query
+  .select({ sequence: sql`max(${later.sequence})` })
+  .from(later)
+  .where(and(eq(later.organizationId, organizations.id), lt(later.sequence, oldestEvent)))
+export const oldAuditEvents = retentionOf(auditEvents, auditEvents.sequence, lt(auditEvents.sequence, lastOldEvent), [
+  oldestEvent,
+])
 
 /** Works on some pages of the pass that is due. The next tick continues. */
 export async function deleteExpired({ DB }: TickEnvironment, instant: Date): Promise<void> {
   const pass = 'retention'
   const oldestRun = oldestRunKept(instant)
-  const oldestEvent = new Date(instant.getTime() - AUDIT_EVENTS_KEPT_MS).toISOString()
-  const oldest = { oldestRun, oldestRunId: startOfIds(oldestRun), oldestEventId: startOfIds(oldestEvent) }
+  const oldestEvent = oldestKept(instant.toISOString())
+  const oldest = { oldestRun, oldestRunId: startOfIds(oldestRun), oldestEvent }
 
   let current = await duePass(DB, pass, instant.toISOString())
   if (!current) return

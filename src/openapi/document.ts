@@ -15,7 +15,7 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { docs } from '../http/fields.ts'
 import { TOO_MANY_REQUESTS, UNAUTHORIZED } from '../http/statuses.ts'
 import { commonVariants, shareVariants } from './share.ts'
-import { scheduleRunWebhook } from './webhook.ts'
+import { eventsWebhook, scheduleRunWebhook } from './webhook.ts'
 
 const error = z
   .strictObject({
@@ -124,7 +124,7 @@ const TAGS: Record<Tag, string> = {
   Schedules: 'A preview of the times at which a cron expression fires.',
   Runs: 'The runs of schedules, and the run endpoint that they are sent to.',
   'API keys': 'The API keys of an organization: their scopes, projects and expiry.',
-  'Audit events': 'The changes in an organization, and the API keys that made them.',
+  Events: 'The changes in an organization, in order, and who made them.',
 }
 
 /** The core operations come first in the list. They return only the statuses that their specification lists. */
@@ -177,7 +177,7 @@ function describe(operations: readonly Endpoint[]) {
         summary: 'The data that a team of coding agents shares.',
         description:
           'Pins, schedules, session files, skills, profile pictures and environment variables of an organization.\n\n' +
-          'Guides: [API contract](docs/contract), [Write a client](docs/clients), [Schedule work and receive its runs](docs/schedules), [Connect an agent by MCP](docs/mcp). For agents: [llms.txt](llms.txt).\n\n' +
+          'Guides: [API contract](docs/contract), [Write a client](docs/clients), [Schedule work and receive its runs](docs/schedules), [Follow what happens](docs/events), [Connect an agent by MCP](docs/mcp). For agents: [llms.txt](llms.txt).\n\n' +
           'Every error has the shape `{ "error": string }`; every response has an `X-Request-Id`. ' +
           'With read replication, send the `X-Bookmark` of a response with the next request, so that it sees the same or newer data.',
         license: { name: 'MIT', identifier: 'MIT' },
@@ -189,7 +189,7 @@ function describe(operations: readonly Endpoint[]) {
       security: [{ apiKey: [] }],
       tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       paths,
-      webhooks: { scheduleRun: scheduleRunWebhook },
+      webhooks: { scheduleRun: scheduleRunWebhook, events: eventsWebhook },
       components: {
         securitySchemes: {
           apiKey: {
@@ -210,6 +210,9 @@ function describe(operations: readonly Endpoint[]) {
       // `format` says the same in fewer bytes.
       override({ jsonSchema, io }) {
         if (jsonSchema.format === 'uuid') delete jsonSchema.pattern
+        // Every integer of a response has these limits of JavaScript.
+        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
         if (jsonSchema.format !== 'date-time') return
         if (io === 'input') delete jsonSchema.pattern
         else jsonSchema.pattern = '\\.\\d{3}Z$'
@@ -230,6 +233,7 @@ function describeOperation(
     summary: contract.summary,
     description: `${contract.description}\n\n${describeScope(contract)}`,
     security: [{ apiKey: scope === null ? [] : [scope] }],
+    ...(isRepeatablePost(contract) && { 'x-repeatable': true }),
     requestParams: { path: params, ...(query && { query }), ...(headers && { header: headers }) },
     ...(body && {
       requestBody: { required: !isBodyOptional(body), content: { 'application/json': { schema: body } } },
@@ -284,6 +288,12 @@ function describeOperation(
       ),
     },
   }
+}
+
+/** For clients that repeat requests whose response was lost. Every other method may be repeated. */
+function isRepeatablePost({ method, headers, showsSecretOnce, isRepeatable }: Contract): boolean {
+  const takesKey = headers !== undefined && 'Idempotency-Key' in headers.shape
+  return method === 'POST' && (isRepeatable === true || (takesKey && !showsSecretOnce))
 }
 
 /** The values of `Error-Code` that a response with this status may have. */

@@ -62,6 +62,8 @@ function comparable({ status, headers, body }: ApiResponse): string {
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3}Z)?/g, 'TIME')
     .replaceAll(/"(enc|ciphertext)":"[\w-]+"/g, 'SEALED')
+    .replaceAll(/"(nextCursor|cursor)":"[0-9a-z]{11}"/g, 'CURSOR')
+    .replaceAll(/"milliseconds":\d+/g, 'MILLISECONDS')
     .replaceAll(/(wsk_|wsf_|whsec_)[\w+/=]+/g, 'TOKEN')
 }
 

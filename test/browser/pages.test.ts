@@ -15,6 +15,7 @@ const PAGES = [
   '/docs/contract',
   '/docs/clients',
   '/docs/schedules',
+  '/docs/events',
   '/docs/mcp',
   '/llms.txt',
   '/docs/updatePin.md',
@@ -70,7 +71,7 @@ describe.each(['', '/api/public-api'])('under "%s"', (basePath) => {
   it('every link of the home page and of the guides leads to a page', async () => {
     const { page, complaints } = await newPage(browser)
     const links = new Set<string>()
-    for (const path of ['/', '/docs/contract', '/docs/clients', '/docs/schedules', '/docs/mcp']) {
+    for (const path of ['/', '/docs/contract', '/docs/clients', '/docs/schedules', '/docs/events', '/docs/mcp']) {
       await page.goto(origin + basePath + path)
       for (const link of await page.getByRole('link').all()) {
         links.add(new URL((await link.getAttribute('href')) ?? '', page.url()).href)

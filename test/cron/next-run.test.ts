@@ -108,11 +108,13 @@ function changesOf(zone: string, firstYear: number, lastYear: number): number[] 
 function walkOver(zone: string, start: number, end: number, tickMs: number): Walk {
   const clock = wallClockOf(zone)
   const readings = new Float64Array((end - start) / tickMs)
+  let next = clock(start)
   for (let from = 0; from < readings.length; from += QUARTER_MS / tickMs) {
     // The runtime is asked for each tick of the quarter of an hour in which the clock changes, and once for the others.
     const instant = start + from * tickMs
-    const reading = clock(instant)
-    const isSteady = clock(instant + QUARTER_MS) - reading === QUARTER_MS
+    const reading = next
+    next = clock(instant + QUARTER_MS)
+    const isSteady = next - reading === QUARTER_MS
     for (let elapsed = 0; elapsed < QUARTER_MS; elapsed += tickMs) {
       readings[from + elapsed / tickMs] = (isSteady ? reading + elapsed : clock(instant + elapsed)) / MINUTE_MS
     }
@@ -391,8 +393,12 @@ function casesAround([zone, firstYear, lastYear]: ZoneYears) {
   )
 }
 
+/** All minutes of the years. */
 function walkThrough([zone, firstYear, lastYear]: ZoneYears): Walk {
-  return walkOver(zone, Date.UTC(firstYear), Date.UTC(lastYear + 1), MINUTE_MS)
+  const name = `${zone} ${firstYear} ${lastYear}`
+  const walk = walks.get(name) ?? walkOver(zone, Date.UTC(firstYear), Date.UTC(lastYear + 1), MINUTE_MS)
+  walks.set(name, walk)
+  return walk
 }
 
 /** The first few firings, as `MM-DDTHH:MM` in UTC. */

@@ -1,8 +1,25 @@
+import { expect } from 'vitest'
 import { request } from '../support/api.ts'
-import type { Example, Row, Rows } from '../support/example.ts'
+import { type EventsOf, type Example, type ExampleEvent, noEvents, type Row, type Rows } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
 const POWER = { scopes: ['api-keys:write'], expiresAt: '2998-01-01T00:00:00.000Z' } as const
+
+/** An event of an API key whose ID the example doesn't know. */
+const ofUnknown = (type: ExampleEvent['type']): ExampleEvent => ({
+  type,
+  path: expect.stringMatching(/^\/v1\/api-keys\/[0-9a-f-]{36}$/),
+  name: 'test',
+})
+
+const created =
+  (name: string): EventsOf =>
+  (_, { created }) => [{ type: 'api-key.created', path: `/v1/api-keys/${created}`, name }]
+
+/** The events of the first ID: a key that is deleted, or that gets a successor. */
+const ofNamed =
+  (type: 'api-key.revoked' | 'api-key.rotated', ...others: readonly ExampleEvent[]): EventsOf =>
+  ({ ids }) => [{ type, path: `/v1/api-keys/${ids[0]}`, name: 'test' }, ...others]
 
 /** An API key that any other key of its project and user may manage. */
 async function prepareKey(workspace: Workspace) {
@@ -56,12 +73,14 @@ export const apiKeyRows: Rows = {
   createApiKeySession: {
     prepare: async () => ({ path: '/v1/me/sessions', json: { expiresInSeconds: 60 }, ids: [] }),
     namesNothing: true,
+    events: created('test'),
     variations: {
       'no time at all': {
         status: 400,
         apply: async (_, example) => ({ ...example, json: { expiresInSeconds: 0 } }),
       },
       'the key has the most sessions allowed': {
+        events: (...all) => [ofUnknown('api-key.revoked'), ...created('test')(...all)],
         apply: async (_, example) => ({ ...example, keyOptions: { ...example.keyOptions, sessions: 20 } }),
       },
     },
@@ -71,6 +90,7 @@ export const apiKeyRows: Rows = {
     // A key of its own, because the request ends it.
     prepare: async () => ({ path: '/v1/me/api-key', ids: [], keyOptions: {} }),
     namesNothing: true,
+    events: (_, { keyId }) => [{ type: 'api-key.revoked', path: `/v1/api-keys/${keyId}`, name: 'test' }],
     variations: {
       'an unknown query parameter': {
         status: 400,
@@ -96,6 +116,7 @@ export const apiKeyRows: Rows = {
       }
     },
     outOfReach: 403,
+    events: created('laptop'),
     variations: {
       ...creating,
       'the organization has the most keys allowed': {
@@ -121,8 +142,10 @@ export const apiKeyRows: Rows = {
   deleteApiKey: {
     prepare: prepareKey,
     outOfReach: 403,
+    events: ofNamed('api-key.revoked'),
     variations: {
       'it includes a descendant': {
+        events: ofNamed('api-key.revoked', ofUnknown('api-key.revoked')),
         async apply(workspace, example) {
           const {
             ids: [createdByKeyId = ''],
@@ -132,9 +155,13 @@ export const apiKeyRows: Rows = {
           return includingDescendants(example)
         },
       },
-      'it has a session': { apply: withSession },
+      'it has a session': {
+        events: ofNamed('api-key.revoked', ofUnknown('api-key.revoked')),
+        apply: withSession,
+      },
       'it includes descendants, and the key is revoked': {
         idle: true,
+        events: noEvents,
         async apply(workspace, example) {
           await workspace.revokeKey(example.ids[0] ?? '')
           return includingDescendants(example)
@@ -149,10 +176,12 @@ export const apiKeyRows: Rows = {
       return { path: `${path}/rotate`, json: { overlapSeconds: 60 }, ...rest }
     },
     outOfReach: 403,
+    events: ofNamed('api-key.rotated'),
     variations: {
       ...creating,
       'it has a session': { apply: withSession },
       'it has a session, which ends at once': {
+        events: ofNamed('api-key.rotated', ofUnknown('api-key.revoked')),
         apply: async (workspace, example) => ({
           ...(await withSession(workspace, example)),
           json: { overlapSeconds: 0 },

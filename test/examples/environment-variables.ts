@@ -1,5 +1,5 @@
 import { request } from '../support/api.ts'
-import { projectOf, type Row, type Rows } from '../support/example.ts'
+import { projectEventOf, projectOf, type Row, type Rows } from '../support/example.ts'
 
 const isArchived: Row['variations'] = {
   'the project is archived': {
@@ -40,6 +40,7 @@ export const environmentVariableRows: Rows = {
       }
     },
     outOfReach: 403,
+    events: projectEventOf('environment-variable.deleted', { name: 'DATABASE_URL' }),
     variations: {
       'the project has no such variable': {
         status: 404,
@@ -81,6 +82,7 @@ export const environmentVariableRows: Rows = {
     outOfReach: 403,
     newNames: ['key'],
     looksUpFirst: true,
+    events: projectEventOf('environment-variable.set', { name: 'DATABASE_URL' }),
     variations: {
       'it has a value': {
         exists: true,
@@ -99,13 +101,25 @@ export const environmentVariableRows: Rows = {
       const projectId = await workspace.addProject()
       return {
         path: `/v1/projects/${projectId}/environment-variables`,
-        json: { variables: [{ key: 'DATABASE_URL', value: 'postgres://db.internal/shop' }] },
+        json: {
+          variables: [
+            { key: 'DATABASE_URL', value: 'postgres://db.internal/shop' },
+            { key: 'TOKEN', value: 'a secret' },
+          ],
+        },
         ids: [projectId],
         projectIds: [projectId],
       }
     },
     outOfReach: 403,
     looksUpFirst: true,
+    events: (example) =>
+      ['DATABASE_URL', 'TOKEN'].map((name) => ({
+        type: 'environment-variable.set',
+        path: `${example.path}/${name}`,
+        name,
+        projectId: projectOf(example),
+      })),
     variations: {
       'it has an Idempotency-Key': {
         apply: async (_, example) => ({ ...example, headers: { 'Idempotency-Key': 'new' } }),
@@ -138,7 +152,15 @@ export const environmentVariableRows: Rows = {
     },
     outOfReach: 403,
     needsLimit: true,
-    recordsAfterPath: '?keys=DATABASE_URL',
+    events: ({ path, projectIds: [projectId = ''] = [] }) => [
+      {
+        type: 'environment-variables.leased',
+        path: path.slice(0, path.lastIndexOf('/')),
+        id: projectId,
+        name: 'DATABASE_URL',
+        projectId,
+      },
+    ],
     variations: {
       'it names variables': {
         apply: async (_, example) => ({

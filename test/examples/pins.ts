@@ -1,4 +1,4 @@
-import { firstAndSecond, projectOf, type Rows } from '../support/example.ts'
+import { eventOf, firstAndSecond, noEvents, projectOf, type Rows } from '../support/example.ts'
 import type { ResourceType } from '../support/workspace.ts'
 
 export const pinRows: Rows = {
@@ -14,6 +14,7 @@ export const pinRows: Rows = {
       return { projectIds: [projectId, projectOfTarget], ...placement(id, 'pull_request', target) }
     },
     outOfReach: 404,
+    events: eventOf('pin.placed'),
     variations: {
       'the resource is not pinned yet': {
         async apply(workspace, example) {
@@ -35,6 +36,7 @@ export const pinRows: Rows = {
       },
       'the pin is there already': {
         idle: true,
+        events: noEvents,
         apply: async (_, example) => ({
           ...example,
           ...placement(firstAndSecond(example)[0], 'project', projectOf(example)),
@@ -91,6 +93,7 @@ export const pinRows: Rows = {
     },
     outOfReach: 404,
     isForAnyUser: true,
+    events: eventOf('pin.created'),
     variations: {
       'the user has the most pins allowed': {
         status: 409,
@@ -100,6 +103,7 @@ export const pinRows: Rows = {
         idle: true,
         lifts: 409,
         exists: true,
+        events: noEvents,
         async apply(workspace, example) {
           await workspace.pin('session', example.ids[0] ?? '')
           return example
@@ -123,6 +127,7 @@ export const pinRows: Rows = {
       return { path: `/v1/pins/pull_request/${id}`, ids: [id], projectIds: [projectId] }
     },
     outOfReach: 404,
+    events: eventOf('pin.deleted'),
     variations: {
       'it is not pinned': {
         status: 404,

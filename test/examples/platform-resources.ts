@@ -1,11 +1,15 @@
 import { v7 as newUuid } from 'uuid'
+import { expect } from 'vitest'
 import {
+  type EventsOf,
   ifMatchVariations,
   ifNoneMatchVariations,
+  pathOf,
   projectOf,
   type Row,
   type Rows,
   withHeader,
+  withQuery,
 } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
@@ -51,6 +55,29 @@ async function addWithId(workspace: Workspace, type: Kind['type'], id: string, p
   if (type === 'pull_request') await workspace.addPullRequest(projectId, id)
 }
 
+const NAMES = {
+  project: 'Website',
+  agent: 'Reviewer',
+  session: 'Fix the login',
+  pull_request: 'Fix the login',
+  user: 'Ada',
+}
+
+type Verb = 'created' | 'updated' | 'deleted' | 'archived' | 'restored'
+
+/** @param name that of what the tests add, if it isn't in the request. */
+function recorded(type: Kind['type'], verb: Verb, name = NAMES[type]): EventsOf {
+  const resource = type === 'pull_request' ? 'pull-request' : type
+  return (example) => [
+    {
+      type: `${resource}.${verb}` as ReturnType<EventsOf>[number]['type'],
+      path: pathOf(example),
+      name,
+      ...(example.projectIds && { projectId: projectOf(example) }),
+    },
+  ]
+}
+
 /** Of projects, agents and users. */
 function organizationResourceRows({ type, path, name, add }: Kind): Rows {
   const isProject = type === 'project'
@@ -75,6 +102,7 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
       ...change,
       namesNothing: true,
       newNames: [`${type}Id`],
+      events: recorded(type, 'created', 'New'),
       variations: {
         [`the organization has the most ${type}s allowed`]: {
           status: 409,
@@ -86,6 +114,7 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
         'it is there': {
           exists: true,
           lifts: 409,
+          events: recorded(type, 'updated', 'New'),
           async apply(workspace, example) {
             await addWithId(workspace, type, lastSegment(example.path), '')
             return example
@@ -115,17 +144,25 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
             },
           } satisfies Row['variations'][string],
         }),
+        'it searches': {
+          apply: async (_, example) => withQuery(example, { query: NAMES[type].toUpperCase() }),
+        },
       },
     },
     [`delete${name}`]: {
       prepare,
       ...change,
+      events: recorded(type, 'deleted'),
       variations: {
         ...ifMatchVariations,
         ...wasDeleted(type, lastSegment),
         ...(type === 'user' && {
           'it has a key': {
             refusesUsers: true,
+            events: (...all) => [
+              ...recorded(type, 'deleted')(...all),
+              { type: 'api-key.revoked', path: expect.stringMatching(/^\/v1\/api-keys\//), name: 'test' },
+            ],
             async apply(workspace: Workspace, example) {
               await workspace.addKey({ userId: lastSegment(example.path) })
               return { ...example, keyOptions: { userId: null } }
@@ -141,8 +178,12 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
           json: { archived: true },
         }),
         ...change,
+        events: recorded(type, 'archived'),
         variations: {
-          'it is unarchived': { apply: async (_, example) => ({ ...example, json: { archived: false } }) },
+          'it is unarchived': {
+            events: recorded(type, 'restored'),
+            apply: async (_, example) => ({ ...example, json: { archived: false } }),
+          },
           ...ifMatchVariations,
           ...wasDeleted(type, lastSegment),
         },
@@ -179,9 +220,11 @@ function projectResourceRows({ type, path, name, add }: Kind): Rows {
         }
       },
       outOfReach: 403,
+      events: recorded(type, 'created', 'New'),
       variations: {
         'it is there': {
           exists: true,
+          events: recorded(type, 'updated', 'New'),
           async apply(workspace, example) {
             await addWithId(workspace, type, lastSegment(example.path), projectOf(example))
             return example
@@ -218,15 +261,22 @@ function projectResourceRows({ type, path, name, add }: Kind): Rows {
       },
       outOfReach: 403,
       variations: {
+        'it searches': { apply: async (_, example) => withQuery(example, { query: 'LOGIN' }) },
+        'the latest come first': { apply: async (_, example) => withQuery(example, { order: '-createdAt' }) },
         'it lists all projects': {
           reachesAll: true,
-          apply: async (_, example) => ({ ...example, path: `/v1/${path}?limit=1`, ids: [] }),
+          apply: async (_, example) => ({ ...withQuery(example, { projectId: null }), ids: [] }),
+        },
+        'it searches all projects': {
+          reachesAll: true,
+          apply: async (_, example) => ({ ...withQuery(example, { projectId: null, query: 'the' }), ids: [] }),
         },
       },
     },
     [`delete${name}`]: {
       prepare,
       outOfReach: 403,
+      events: recorded(type, 'deleted'),
       variations: { ...ifMatchVariations, ...wasDeleted(type, lastSegment), ...isArchived },
     },
   }

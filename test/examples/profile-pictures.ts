@@ -1,7 +1,11 @@
 import { request } from '../support/api.ts'
-import { ifNoneMatchVariations, inAnHour, type Row, type Rows } from '../support/example.ts'
+import { type EventsOf, ifNoneMatchVariations, inAnHour, noEvents, type Row, type Rows } from '../support/example.ts'
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0])
+
+const recorded =
+  (type: 'profile-picture.set' | 'profile-picture.deleted'): EventsOf =>
+  ({ path, ids: [id = ''] }) => [{ type, path, id }]
 
 const isOfOtherUser: Row['variations'] = {
   'it is the picture of another user': {
@@ -20,9 +24,11 @@ export const profilePictureRows: Rows = {
       await workspace.addPicture()
       return { path: `/v1/users/${workspace.userId}/profile-picture`, ids: [workspace.userId] }
     },
+    events: recorded('profile-picture.deleted'),
     variations: {
       'there is no picture': {
         idle: true,
+        events: noEvents,
         async apply(workspace, example) {
           await request('DELETE', example.path, { key: await workspace.addKey() })
           return example
@@ -51,6 +57,7 @@ export const profilePictureRows: Rows = {
     },
     isOfCaller: true,
     calls: 2,
+    events: recorded('profile-picture.set'),
     variations: {
       'there is a picture': {
         exists: true,

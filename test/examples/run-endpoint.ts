@@ -1,8 +1,13 @@
+import { expect } from 'vitest'
 import { request } from '../support/api.ts'
-import type { Row, Rows } from '../support/example.ts'
+import type { EventsOf, Row, Rows } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
 const PATH = '/v1/run-endpoint'
+
+const recorded =
+  (type: 'run-endpoint.set' | 'run-endpoint.rotated' | 'run-endpoint.deleted'): EventsOf =>
+  () => [{ type, path: PATH, id: expect.stringMatching(/^[0-9a-f-]{36}$/) }]
 
 async function prepareEndpoint(workspace: Workspace) {
   await workspace.addRunEndpoint()
@@ -28,6 +33,7 @@ export const runEndpointRows: Rows = {
     ...organizationWide,
     namesNothing: true,
     looksUpFirst: true,
+    events: recorded('run-endpoint.set'),
     variations: {
       'there is a run endpoint': {
         exists: true,
@@ -45,7 +51,12 @@ export const runEndpointRows: Rows = {
 
   retrieveRunEndpoint: { prepare: prepareEndpoint, ...organizationWide, variations: hasNoRunEndpoint },
 
-  deleteRunEndpoint: { prepare: prepareEndpoint, ...organizationWide, variations: hasNoRunEndpoint },
+  deleteRunEndpoint: {
+    prepare: prepareEndpoint,
+    ...organizationWide,
+    events: recorded('run-endpoint.deleted'),
+    variations: hasNoRunEndpoint,
+  },
 
   rotateRunEndpoint: {
     async prepare(workspace) {
@@ -54,6 +65,7 @@ export const runEndpointRows: Rows = {
     },
     ...organizationWide,
     looksUpFirst: true,
+    events: recorded('run-endpoint.rotated'),
     variations: {
       ...hasNoRunEndpoint,
       'the previous secret is still valid': {

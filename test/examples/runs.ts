@@ -1,13 +1,15 @@
 import { v4 as newUuid } from 'uuid'
+import { expect } from 'vitest'
 import * as tables from '../../src/db/schema.ts'
 import { request } from '../support/api.ts'
-import type { Row, Rows } from '../support/example.ts'
+import { type EventsOf, type ExampleEvent, noEvents, type Row, type Rows } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
 const CLAIM_ID = newUuid()
 const claimed = {
   status: 'delivered',
   claimId: CLAIM_ID,
+  claimedBy: JSON.stringify({ apiKeyId: newUuid(), apiKeyName: 'worker' }),
   startedAt: '2026-01-01T00:00:00.000Z',
   checkAt: '2999-01-01T00:00:00.000Z',
 }
@@ -22,6 +24,22 @@ async function prepareRun(workspace: Workspace) {
   const runId = await workspace.addRun(scheduleId, { scheduledAt: minutesAgo(1) })
   return { path: `/v1/runs/${runId}`, ids: [runId], projectIds: [projectId] }
 }
+
+/** The events of the run that the example names. */
+const recorded =
+  (...types: readonly ExampleEvent['type'][]): EventsOf =>
+  ({ ids: [id], projectIds: [projectId = ''] = [] }) =>
+    types.map((type) => ({ type, path: `/v1/runs/${id}`, projectId }))
+
+/** The events of claims of runs that the example does not name. */
+const claims =
+  (count: number): EventsOf =>
+  () =>
+    Array.from({ length: count }, () => ({
+      type: 'run.claimed',
+      path: expect.stringMatching(/^\/v1\/runs\/[0-9a-f-]{36}$/),
+      projectId: expect.any(String),
+    }))
 
 export const runRows: Rows = {
   ...scheduleRunRows('project'),
@@ -40,11 +58,20 @@ export const runRows: Rows = {
       'it lists the pending runs': {
         apply: async (_, example) => ({ ...example, path: '/v1/runs?status=pending&limit=1' }),
       },
-      'it lists the runs of a schedule since a time': {
+      'it lists the runs of a schedule between two times': {
         async apply(workspace, example) {
           const scheduleId = await workspace.addSchedule('agent', await workspace.addAgent())
           await workspace.addRun(scheduleId)
-          return { ...example, path: `/v1/runs?scheduleId=${scheduleId}&since=2001-01-01T00:00:00Z` }
+          const times = 'from=2001-01-01T00:00:00Z&to=2999-01-01T00:00:00Z'
+          return { ...example, path: `/v1/runs?scheduleId=${scheduleId}&${times}` }
+        },
+      },
+      'it lists the running runs': {
+        idle: true,
+        async apply(workspace, example) {
+          const scheduleId = await workspace.addSchedule('agent', await workspace.addAgent())
+          await workspace.addRun(scheduleId, claimed)
+          return { ...example, path: '/v1/runs?status=running' }
         },
       },
       'it lists the failed runs': {
@@ -85,8 +112,10 @@ export const runRows: Rows = {
     reachesAll: true,
     namesNothing: true,
     idle: true,
+    events: claims(1),
     variations: {
       'it takes several': {
+        events: claims(2),
         apply: async (_, example) => ({ ...example, json: { leaseSeconds: 60, limit: 100 } }),
       },
       'it names a project': {
@@ -105,8 +134,54 @@ export const runRows: Rows = {
 
   retrieveRun: { prepare: prepareRun, outOfReach: 403, variations: {} },
 
+  redeliverRun: {
+    async prepare(workspace) {
+      const { path, ...rest } = await prepareRun(workspace)
+      await workspace.addRunEndpoint()
+      return { path: `${path}/redeliver`, ...rest }
+    },
+    outOfReach: 403,
+    events: recorded('run.redelivered'),
+    variations: {
+      'all attempts have failed': {
+        async apply(workspace, example) {
+          const failed = { status: 'failed', failure: 'delivery', attempts: 6, finishedAt: minutesAgo(0) }
+          await workspace.changeRun(example.ids[0] ?? '', failed)
+          return example
+        },
+      },
+      'the run was delivered': {
+        async apply(workspace, example) {
+          const delivered = { status: 'delivered', failure: null, finishedAt: null, startedAt: minutesAgo(0) }
+          await workspace.changeRun(example.ids[0] ?? '', delivered)
+          return example
+        },
+      },
+      'the run is claimed': {
+        status: 409,
+        async apply(workspace, example) {
+          await workspace.changeRun(example.ids[0] ?? '', claimed)
+          return example
+        },
+      },
+      'the run was skipped': {
+        status: 409,
+        async apply(workspace, example) {
+          await workspace.changeRun(example.ids[0] ?? '', { status: 'skipped', failure: null })
+          return example
+        },
+      },
+      'there is no run endpoint': {
+        status: 404,
+        async apply(workspace, example) {
+          await workspace.removeRunEndpoint()
+          return example
+        },
+      },
+    },
+  },
+
   renewRun: {
-    isUnrecorded: true,
     async prepare(workspace) {
       const { path, ids, projectIds } = await prepareRun(workspace)
       await workspace.changeRun(ids[0] ?? '', claimed)
@@ -132,14 +207,22 @@ export const runRows: Rows = {
       }
     },
     outOfReach: 403,
+    events: recorded('run.failed'),
     variations: {
       'the run is claimed': {
+        events: recorded('run.succeeded'),
         async apply(workspace, example) {
           await workspace.changeRun(example.ids[0] ?? '', claimed)
           return { ...example, json: { outcome: 'succeeded', claimId: CLAIM_ID } }
         },
       },
       'it pauses the schedule': {
+        events: (example, made) => {
+          const projectId = example.projectIds?.[0] ?? ''
+          const path: string = expect.stringMatching(`^/v1/projects/${projectId}/schedules/[0-9a-f-]{36}$`)
+          const paused = { type: 'schedule.paused', path, projectId, isByService: true } as const
+          return [...recorded('run.failed')(example, made), paused]
+        },
         async apply(workspace, example) {
           const [run] = (await workspace.dump('runs')).filter(({ id }) => id === example.ids[0])
           await workspace.change(tables.schedules, String(run?.scheduleId), {
@@ -150,6 +233,7 @@ export const runRows: Rows = {
         },
       },
       'it names a session': {
+        events: recorded('run.succeeded'),
         async apply(workspace, example) {
           const sessionId = await workspace.addSession(example.projectIds?.[0] ?? '')
           return { ...example, json: { outcome: 'succeeded', sessionId } }
@@ -161,6 +245,7 @@ export const runRows: Rows = {
       },
       'the run has this outcome': {
         idle: true,
+        events: noEvents,
         async apply(workspace, example) {
           await request('POST', example.path, { key: await workspace.addKey(), json: example.json })
           return example
@@ -182,8 +267,10 @@ export const runRows: Rows = {
       return { path: `${path}/acknowledge`, ...rest }
     },
     outOfReach: 403,
+    events: recorded('run.acknowledged'),
     variations: {
       'the run was acknowledged before': {
+        events: noEvents,
         async apply(workspace, example) {
           await request('POST', example.path, { key: await workspace.addKey() })
           return example
@@ -230,6 +317,9 @@ function scheduleRunRows(parentType: 'project' | 'agent'): Rows {
     [`create${name}`]: {
       prepare,
       ...reach,
+      events: ({ projectIds: [projectId] = [] }, { created }) => [
+        { type: 'run.created', path: `/v1/runs/${created}`, ...(projectId !== undefined && { projectId }) },
+      ],
       variations: {
         'there is a run endpoint': {
           async apply(workspace, example) {
@@ -242,6 +332,7 @@ function scheduleRunRows(parentType: 'project' | 'agent'): Rows {
         },
         'the request is repeated': {
           lifts: 409,
+          events: noEvents,
           async apply(workspace, example) {
             const headers = { 'Idempotency-Key': 'same' }
             await request('POST', example.path, { key: await workspace.addKey(), headers })

@@ -1,8 +1,30 @@
 import { v7 as newUuid } from 'uuid'
 import { schedules } from '../../src/db/schema.ts'
 import { request } from '../support/api.ts'
-import { type Example, ifMatchVariations, type Row, type Rows, withHeader } from '../support/example.ts'
+import {
+  type EventsOf,
+  type Example,
+  type ExampleEvent,
+  ifMatchVariations,
+  noEvents,
+  type Row,
+  type Rows,
+  withHeader,
+  withQuery,
+} from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
+
+/** An event of the schedule that the path names or the request creates. */
+const recorded =
+  (type: ExampleEvent['type'], fields: { readonly name?: string; readonly isNew?: true } = {}): EventsOf =>
+  ({ path, projectIds: [projectId] = [] }, { created }) => [
+    {
+      type,
+      path: fields.isNew ? `${path}/${created}` : path,
+      ...(fields.name !== undefined && { name: fields.name }),
+      ...(projectId !== undefined && { projectId }),
+    },
+  ]
 
 export const scheduleRows: Rows = {
   createProjectSchedule: {
@@ -16,6 +38,7 @@ export const scheduleRows: Rows = {
       }
     },
     outOfReach: 403,
+    events: recorded('schedule.created', { isNew: true }),
     variations: creationVariations({ cron: '0 1 * * *', timezone: 'UTC' }, (workspace, projectId) =>
       workspace.archiveProject(projectId),
     ),
@@ -26,6 +49,7 @@ export const scheduleRows: Rows = {
       const agentId = await workspace.addAgent()
       return { path: `/v1/agents/${agentId}/schedules`, json: { cron: '0 6 * * *' }, ids: [agentId] }
     },
+    events: recorded('schedule.created', { isNew: true }),
     variations: creationVariations({ cron: '0 1 * * *' }, (workspace, agentId) => workspace.archiveAgent(agentId)),
   },
 
@@ -52,6 +76,12 @@ export const scheduleRows: Rows = {
           ...example,
           path: `/v1/schedules?enabled=true&parentType=agent&nextRunBefore=2999-01-01T00:00:00Z`,
         }),
+      },
+      'it searches': {
+        async apply(workspace, example) {
+          await workspace.addSchedule('agent', await workspace.addAgent(), { name: 'Nightly build' })
+          return withQuery(example, { query: 'BUILD' })
+        },
       },
     },
   },
@@ -128,9 +158,11 @@ function scheduleOperationRows(parentType: 'project' | 'agent', change: object):
       },
       ...reach,
       newNames: ['scheduleId'],
+      events: recorded('schedule.created', { name: 'Nightly' }),
       variations: {
         'it exists already': {
           exists: true,
+          events: recorded('schedule.updated', { name: 'Nightly' }),
           async apply(workspace, example) {
             await giveId(workspace, example, parentType, example.ids[0])
             return example
@@ -139,6 +171,7 @@ function scheduleOperationRows(parentType: 'project' | 'agent', change: object):
         'the request is repeated': {
           exists: true,
           idle: true,
+          events: noEvents,
           async apply(workspace, example) {
             await request('PUT', example.path, { key: await workspace.addKey(), json: example.json })
             return example
@@ -190,13 +223,23 @@ function scheduleOperationRows(parentType: 'project' | 'agent', change: object):
     [`update${name}`]: {
       prepare: async (workspace) => ({ ...(await prepareOne(workspace)), json: change }),
       ...reach,
+      events: recorded('schedule.updated'),
       variations: {
         'the schedule is paused': {
+          events: recorded('schedule.paused'),
           apply: async (_, example) => ({ ...example, json: { enabled: false } }),
+        },
+        'it is enabled, and it was': {
+          calls: 2,
+          apply: async (_, example) => ({ ...example, json: { enabled: true } }),
         },
         'the schedule is resumed': {
           calls: 2,
-          apply: async (_, example) => ({ ...example, json: { enabled: true } }),
+          events: recorded('schedule.resumed'),
+          async apply(workspace, example) {
+            await workspace.change(schedules, lastOf(example), { enabledAt: null, nextRunAt: null })
+            return { ...example, json: { enabled: true } }
+          },
         },
         'it would skip without a time limit': {
           status: 409,
@@ -206,7 +249,12 @@ function scheduleOperationRows(parentType: 'project' | 'agent', change: object):
         ...isArchived,
       },
     },
-    [`delete${name}`]: { prepare: prepareOne, ...reach, variations: { ...ifMatchVariations, ...isArchived } },
+    [`delete${name}`]: {
+      prepare: prepareOne,
+      ...reach,
+      events: recorded('schedule.deleted'),
+      variations: { ...ifMatchVariations, ...isArchived },
+    },
   }
 }
 
@@ -247,6 +295,7 @@ function creationVariations(
     },
     'the request is repeated': {
       lifts: 409,
+      events: noEvents,
       async apply(workspace, example) {
         const headers = { 'Idempotency-Key': 'same' }
         await create(workspace, example, example.json, headers)

@@ -1,5 +1,5 @@
 import { v7 as newUuid } from 'uuid'
-import { ifNoneMatchVariations, projectOf, type Row, type Rows } from '../support/example.ts'
+import { ifNoneMatchVariations, projectEventOf, projectOf, type Row, type Rows, withQuery } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
 const isDeleted: Row['variations'] = {
@@ -67,6 +67,46 @@ export const sessionFileRows: Rows = {
     },
   },
 
+  searchSessionFiles: {
+    async prepare(workspace) {
+      await workspace.addSessionFiles(await workspace.addSession(await workspace.addProject()), 2)
+      return { path: '/v1/session-files?limit=1', ids: [] }
+    },
+    outOfReach: 403,
+    reachesAll: true,
+    namesNothing: true,
+    idle: true,
+    variations: {
+      'it names a session': {
+        async apply(workspace, example) {
+          const sessionId = await workspace.addSession(await workspace.addProject())
+          await workspace.addSessionFile(sessionId, 'src/app.ts')
+          return withQuery(example, { sessionId })
+        },
+      },
+      'it searches': { apply: async (_, example) => withQuery(example, { query: 'SRC' }) },
+      'it searches a session': {
+        async apply(workspace, example) {
+          const sessionId = await workspace.addSession(await workspace.addProject())
+          await workspace.addSessionFile(sessionId, 'src/app.ts')
+          return withQuery(example, { sessionId, query: 'SRC' })
+        },
+      },
+      'the session is deleted': {
+        status: 410,
+        async apply(workspace, example) {
+          const sessionId = await workspace.addSession(await workspace.addProject())
+          await workspace.deleteSession(sessionId)
+          return withQuery(example, { sessionId })
+        },
+      },
+      'it names an unknown session': {
+        status: 404,
+        apply: async (_, example) => withQuery(example, { sessionId: newUuid() }),
+      },
+    },
+  },
+
   putSessionFile: {
     async prepare(workspace) {
       const projectId = await workspace.addProject()
@@ -81,9 +121,11 @@ export const sessionFileRows: Rows = {
     },
     outOfReach: 403,
     calls: 2,
+    events: projectEventOf('session-file.created', { isNew: true, name: 'notes.md' }),
     variations: {
       'there is a file at the path': {
         exists: true,
+        events: projectEventOf('session-file.updated', { isNew: true, name: 'notes.md' }),
         async apply(workspace, example) {
           await workspace.addSessionFile(example.ids[0] ?? '', 'notes.md')
           return example
@@ -123,6 +165,7 @@ export const sessionFileRows: Rows = {
   deleteSessionFile: {
     prepare: prepareFile,
     outOfReach: 403,
+    events: projectEventOf('session-file.deleted', { name: 'notes.md' }),
     variations: { ...isDeleted, ...isArchived },
   },
 }

@@ -1,4 +1,4 @@
-import type { Example, Rows } from '../support/example.ts'
+import { type Example, eventOf, type Rows } from '../support/example.ts'
 
 const withVersion = async (example: Example, version: number): Promise<Example> => ({
   ...example,
@@ -11,6 +11,7 @@ export const skillFeedRows: Rows = {
       const skillId = await workspace.addSkill({ 'SKILL.md': '# Notes' })
       return { path: '/v1/skill-feeds', json: { name: 'Laptops', skills: [{ skillId }] }, ids: [skillId] }
     },
+    events: eventOf('skill-feed.created', { isNew: true, name: 'Laptops' }),
     variations: {
       'it names a version': { apply: (_, example) => withVersion(example, 1) },
       'it names a version that the skill does not have': {
@@ -47,6 +48,7 @@ export const skillFeedRows: Rows = {
       const feedId = await workspace.addSkillFeed()
       return { path: `/v1/skill-feeds/${feedId}`, ids: [feedId] }
     },
+    events: eventOf('skill-feed.deleted', { name: 'Laptops' }),
     variations: {},
   },
 }

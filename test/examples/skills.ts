@@ -1,4 +1,13 @@
-import { ifMatchVariations, ifNoneMatchVariations, type Row, type Rows } from '../support/example.ts'
+import { expect } from 'vitest'
+import {
+  eventOf,
+  ifMatchVariations,
+  ifNoneMatchVariations,
+  noEvents,
+  type Row,
+  type Rows,
+  withQuery,
+} from '../support/example.ts'
 import { entryFile, skillOf } from '../support/skills.ts'
 import type { Workspace } from '../support/workspace.ts'
 
@@ -46,9 +55,10 @@ export const skillRows: Rows = {
       'it has a name': {
         async apply(workspace, example) {
           await addSkill(workspace, 'release-notes')
-          return { ...example, path: `${example.path}&name=release-notes` }
+          return withQuery(example, { name: 'release-notes' })
         },
       },
+      'it searches': { apply: async (_, example) => withQuery(example, { query: 'NOTES' }) },
     },
   },
 
@@ -56,6 +66,7 @@ export const skillRows: Rows = {
     prepare: async () => ({ path: '/v1/skills', json: NEW_SKILL, ids: [] }),
     namesNothing: true,
     calls: 2,
+    events: eventOf('skill.created', { isNew: true, name: 'release-notes' }),
     variations: {
       'it has an Idempotency-Key': {
         apply: async (_, example) => ({ ...example, headers: { 'Idempotency-Key': 'new' } }),
@@ -87,6 +98,7 @@ export const skillRows: Rows = {
       return { path: `/v1/skills/${skillId}`, json, ids: [skillId] }
     },
     calls: 2,
+    events: eventOf('skill.updated', { name: 'renamed' }),
     variations: {
       ...ifMatchVariations,
       'it gets other files': {
@@ -95,6 +107,7 @@ export const skillRows: Rows = {
       'nothing differs': {
         idle: true,
         calls: 1,
+        events: noEvents,
         lifts: 409,
         async apply(workspace, example) {
           const skill = (await workspace.dump('skills')).find(({ id }) => id === example.ids[0])
@@ -124,6 +137,7 @@ export const skillRows: Rows = {
       const skillId = await addSkill(workspace)
       return { path: `/v1/skills/${skillId}`, ids: [skillId] }
     },
+    events: eventOf('skill.deleted', { name: expect.stringMatching(/^notes-/) }),
     variations: ifMatchVariations,
   },
 
@@ -149,10 +163,12 @@ export const skillRows: Rows = {
       await workspace.addSkillVersion(skillId, contentsOf('earlier'), 'earlier')
       return { path: `/v1/skills/${skillId}/publish`, json: { version: 2 }, ids: [skillId] }
     },
+    events: ({ ids: [id] }) => [{ type: 'skill.published', path: `/v1/skills/${id}`, name: 'earlier' }],
     variations: {
       ...ifMatchVariations,
       'it is the current version': {
         idle: true,
+        events: noEvents,
         lifts: 409,
         apply: async (_, example) => ({ ...example, json: { version: 1 } }),
       },

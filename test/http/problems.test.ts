@@ -159,7 +159,7 @@ describe('describeProblems', () => {
     )
     expect(ofPin({ placement: { target: {}, position: 'before' } })).toBe(
       'placement.target.type is missing; allowed: "session", "pull_request" or "project". ' +
-        'placement.target.id is missing; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
+        'placement.target.id is missing; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70", because only IDs that are UUIDs can be pinned.',
     )
     expect(ofPin({})).toBe('placement is missing; allowed: an object with target, position.')
     expect(ofSkill({ files: undefined })).toBe('files is missing; allowed: an array of up to 500 files.')
@@ -344,7 +344,7 @@ describe('a token of the service', () => {
       'placement.… is not a known property; known: target, position.',
     )
     expect(problemsOf(updatePinContract, 'params', { resourceType: 'session', resourceId: token })).toBe(
-      'resourceId has the wrong format; got a string; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
+      'resourceId has the wrong format; got a string; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70", because only IDs that are UUIDs can be pinned.',
     )
   })
 })

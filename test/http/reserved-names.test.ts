@@ -19,10 +19,10 @@ const FIELDS = {
   scope: null,
   keyHash: 'f'.repeat(64),
   hourAgo: '1970-01-01T00:00:00.000Z',
-  operation: 'deleteProject',
-  target: '/v1/projects/other',
+  type: 'project.deleted',
+  resourceId: 'other',
   requestId: 'none',
-  auditEventId: '00000000-0000-7000-8000-000000000000',
+  eventId: '00000000-0000-7000-8000-000000000000',
   schedulesQuota: 1_000_000,
 }
 
@@ -73,13 +73,13 @@ describe('a field of a body that has the name of a value of the service', () => 
     expect(await create(workspace, key, { keyHash: hashToken(await other.addKey()) })).toBe(201)
   })
 
-  it.each(['operation', 'target', 'requestId', 'auditEventId'] as const)(
-    'does not change what the audit event says: %s',
+  it.each(['type', 'resourceId', 'requestId', 'eventId'] as const)(
+    'does not change what the event says: %s',
     async (name) => {
       const workspace = await Workspace.create()
       expect(await create(workspace, await workspace.addKey(), { [name]: FIELDS[name] })).toBe(201)
       const events = await workspace.dump('auditEvents')
-      expect(events).toMatchObject([{ operation: 'createProjectSchedule', requestId: 'the request' }])
+      expect(events).toMatchObject([{ type: 'schedule.created', requestId: 'the request' }])
       expect(JSON.stringify(events)).not.toContain(FIELDS[name])
     },
   )
@@ -100,7 +100,7 @@ describe('a contract', () => {
 
   it.each([
     ['params', 'caller.keyHash'],
-    ['query', 'audit.target'],
+    ['query', 'event.id'],
     ['headers', 'caller.scope'],
     ['body', 'now'],
   ] as const)('whose %s have the field %s is refused when it is built', (part, name) => {

@@ -79,7 +79,7 @@ describe('an API key that ended', () => {
     const { body } = await request('GET', `/v1/audit-events?apiKeyId=${key.id}`, {
       key: await workspace.addKey(),
     })
-    expect(body.items).toMatchObject([{ operation: 'putProject', apiKeyId: key.id, apiKeyName: 'test' }])
+    expect(body.items).toMatchObject([{ type: 'project.created', actor: { apiKeyId: key.id, apiKeyName: 'test' } }])
   })
 
   it('takes its feeds with it', async () => {

@@ -1,5 +1,6 @@
 import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
+import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import { parseKeyRing } from '../../src/crypto/key-ring.ts'
 import { ProjectEnvironments } from '../../src/index.ts'
@@ -7,6 +8,7 @@ import { resealValues } from '../../src/maintenance/reseal.ts'
 import { tick } from '../../src/scheduled.ts'
 import { request } from '../support/api.ts'
 import { databaseWith, failingDatabase, interruptedDatabase } from '../support/bindings.ts'
+import { Receiver } from '../support/receiver.ts'
 import { Workspace } from '../support/workspace.ts'
 
 const OLD = env.ENCRYPTION_KEYS ?? ''
@@ -134,6 +136,27 @@ describe('resealing', () => {
       expect.stringMatching(/^v1\.new-1\./),
       expect.stringMatching(/^v1\.new-1\./),
     ])
+  })
+
+  it('includes the URL and the secrets of event endpoints, which can be decrypted then', async () => {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey()
+    const receiver = new Receiver()
+    const path = `/v1/event-endpoints/${(await workspace.addEventEndpoint({ url: receiver.url })).id}`
+    const { body: rotated } = await request('POST', `${path}/rotate`, { key, json: {} })
+    const { id: chat } = await workspace.addEventEndpoint({ url: receiver.url, format: 'text' })
+    await tick({ ...env, ENCRYPTION_KEYS: BOTH }, new Date())
+    const sealedWithNew = expect.stringMatching(/^v1\.new-1\./)
+    const columns = (row: Record<string, unknown>) => [row.sealedUrl, row.sealedSecret, row.previousSealedSecret]
+    const rows = await workspace.dump('eventEndpoints')
+    expect(rows.map(({ id, ...row }) => [id === chat, ...columns(row)])).toEqual([
+      [false, sealedWithNew, sealedWithNew, sealedWithNew],
+      [true, sealedWithNew, null, null],
+    ])
+    const { body } = await request('POST', `${path}/test`, { key, environment: { ENCRYPTION_KEYS: NEW } })
+    expect(body).toMatchObject({ status: 200, error: null })
+    const [received] = await receiver.received()
+    new Webhook(rotated.secret).verify(String(received?.body), { ...received?.headers })
   })
 
   it('is repeated by the next tick if the database fails', async () => {

@@ -23,6 +23,22 @@ const PUBLIC_KEY = '85fK1n5XY8EJE2hjyYDgPnuVh7GjLrOFVGPyJ1Cv8BE'
 export const contents: Mistakes = {
   'Session files': [
     {
+      mistake: 'a search in all sessions with a restricted key',
+      as: 'a key for shop',
+      request: 'GET /v1/session-files?query=app',
+      status: 403,
+      code: 'unrestricted_key_required',
+      error:
+        'Lists of the files of all sessions need an API key that is not restricted to projects. Name a session as sessionId.',
+    },
+    {
+      mistake: 'path in place of query',
+      request: 'GET /v1/session-files?path=app',
+      status: 400,
+      code: 'invalid_input',
+      error: 'path is not a known query parameter; known: sessionId, query, limit, cursor.',
+    },
+    {
       mistake: 'a form',
       request: `PUT ${files}?path=a.txt`,
       body: '--x',

@@ -8,7 +8,7 @@ import { type KeyOptions, now, Workspace } from '../support/workspace.ts'
 /** A request that is refused, and the whole answer. */
 export interface Mistake extends Omit<RequestOptions, 'key'> {
   readonly mistake: string
-  /** Method and path. `{run}` is the ID of a failed run, `{key}` of the key that sends the request. */
+  /** Method and path. `{run}` is the ID of a failed run, `{claimed}` of a claimed one, `{key}` of the key that sends the request. */
   readonly request: string
   /** Whose API key is sent; one of Ada with every scope if it is left out. */
   readonly as?: KeyName | 'nobody'
@@ -74,6 +74,12 @@ export async function prepareWorkspace() {
   await workspace.addSkill({ 'SKILL.md': 'x' }, OTHER_SKILL, 'code-review')
   await workspace.addSchedule('project', 'website', { id: SCHEDULE })
   const run = await workspace.addRun(SCHEDULE, { status: 'failed', attempts: 6 })
+  const claimed = await workspace.addRun(SCHEDULE, {
+    status: 'delivered',
+    scheduledAt: '2026-01-01T00:00:00.000Z',
+    claimId: MISSING,
+    checkAt: '2999-01-01T00:00:00.000Z',
+  })
   await workspace.pin('project', PINNED, 'ada')
   await workspace.addVariable('website', 'TOKEN')
   await workspace.addSchedule('project', 'website', { id: DELETED_SCHEDULE })
@@ -102,6 +108,7 @@ export async function prepareWorkspace() {
     const [method = '', path = ''] = line.split(' ')
     const filled = path
       .replace('{run}', run)
+      .replace('{claimed}', claimed)
       .replace('{key}', as === 'nobody' ? '' : idOf(as))
       .replace('{rotated}', idOf('a rotated key'))
       .replace('{expired}', idOf('an expired key'))

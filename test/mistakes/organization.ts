@@ -130,6 +130,42 @@ export const organization: Mistakes = {
         'Lists of all sessions need an API key that is not restricted to projects. Name one of its projects as projectId.',
     },
     {
+      mistake: 'an order by name',
+      request: 'GET /v1/sessions?order=name',
+      status: 400,
+      code: 'invalid_input',
+      error: 'order is not one of the allowed values; got "name"; allowed: "-createdAt".',
+    },
+    {
+      mistake: 'the cursor of another order',
+      request: `GET /v1/sessions?order=-createdAt&cursor=${SESSION}`,
+      status: 400,
+      code: 'invalid_input',
+      error: `cursor is of another order; got "${SESSION}"; allowed: the nextCursor of a page in the same order.`,
+    },
+    {
+      mistake: 'the cursor of an order, without the order',
+      request: `GET /v1/pull-requests?cursor=2026-03-29T01:00:00.000Z_${SESSION}`,
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'cursor is of another order; got "2026-03-29T01:00:00.000Z_0198c2a4-7d1e-7…"; allowed: the nextCursor of a page in the same order.',
+    },
+    {
+      mistake: 'a search for nothing',
+      request: 'GET /v1/agents?query=',
+      status: 400,
+      code: 'invalid_input',
+      error: 'query is too short; got 0 characters; allowed: 1 to 255 characters.',
+    },
+    {
+      mistake: 'q in place of query',
+      request: 'GET /v1/users?q=ada',
+      status: 400,
+      code: 'invalid_input',
+      error: 'q is not a known query parameter; known: query, limit, cursor.',
+    },
+    {
       mistake: 'a new agent with a restricted key',
       as: 'a key for shop',
       request: `PUT /v1/agents/${MISSING}`,
@@ -184,7 +220,16 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'resourceId has the wrong format; got "website"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
+        'resourceId has the wrong format; got "website"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70", because only IDs that are UUIDs can be pinned.',
+    },
+    {
+      mistake: 'to place a pin after a project whose ID is not a UUID',
+      request: move,
+      json: { placement: { target: { type: 'project', id: 'website' }, position: 'after' } },
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'placement.target.id has the wrong format; got "website"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70", because only IDs that are UUIDs can be pinned.',
     },
     {
       mistake: 'a type alone',
@@ -275,7 +320,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got "pins"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write" or "environment-variables:lease".',
+        'scopes.0 is not one of the allowed values; got "pins"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read" or "event-endpoints:write".',
     },
     {
       mistake: 'an object in place of a scope',
@@ -284,7 +329,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got an object; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write" or "environment-variables:lease".',
+        'scopes.0 is not one of the allowed values; got an object; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read" or "event-endpoints:write".',
     },
     {
       mistake: 'several scopes that do not exist',
@@ -293,7 +338,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got "pins:reed"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write" or "environment-variables:lease". Did you mean "pins:read"? scopes.2 is not one of the allowed values; got "skills.read"; allowed: the same values. Did you mean "skills:read"? scopes.3 is not one of the allowed values; got "admin"; allowed: the same values.',
+        'scopes.0 is not one of the allowed values; got "pins:reed"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read" or "event-endpoints:write". Did you mean "pins:read"? scopes.2 is not one of the allowed values; got "skills.read"; allowed: the same values. Did you mean "skills:read"? scopes.3 is not one of the allowed values; got "admin"; allowed: the same values.',
     },
     {
       mistake: 'scopes as text',
@@ -301,7 +346,7 @@ export const organization: Mistakes = {
       json: key({ scopes: 'pins:read pins:write' }),
       status: 400,
       code: 'invalid_input',
-      error: 'scopes is not an array; got "pins:read pins:write"; allowed: an array of up to 32 scopes.',
+      error: 'scopes is not an array; got "pins:read pins:write"; allowed: an array of up to 34 scopes.',
     },
     {
       mistake: 'scope',
@@ -317,7 +362,7 @@ export const organization: Mistakes = {
       json: { name: 'laptop' },
       status: 400,
       code: 'invalid_input',
-      error: 'scopes is missing; allowed: an array of up to 32 scopes.',
+      error: 'scopes is missing; allowed: an array of up to 34 scopes.',
     },
     {
       mistake: 'a scope twice',
@@ -581,11 +626,35 @@ export const organization: Mistakes = {
       error: 'apiKeyId has the wrong format; got "ci"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
     },
     {
+      mistake: 'the events of a type that does not exist',
+      request: 'GET /v1/events?types=skill.create',
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'types has the unknown type "skill.create"; got "skill.create"; allowed: up to 50 types such as "skill.updated", or "skill.*" for all of a resource. Did you mean "skill.created"?',
+    },
+    {
+      mistake: 'the events of a resource without its type',
+      request: 'GET /v1/events?resource=website',
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'resource names no resource; got "website"; allowed: a type and an ID, such as "skill/0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
+    },
+    {
+      mistake: 'events after the ID of an event',
+      request: 'GET /v1/events?after=0198c2a4',
+      status: 400,
+      code: 'invalid_input',
+      error: 'after is not a cursor; got "0198c2a4"; allowed: the nextCursor of another page, or "now".',
+    },
+    {
       mistake: 'an unknown filter',
       request: `GET /v1/audit-events?agentId=${AGENT}`,
       status: 400,
       code: 'invalid_input',
-      error: 'agentId is not a known query parameter; known: since, until, operation, apiKeyId, userId, limit, cursor.',
+      error:
+        'agentId is not a known query parameter; known: since, until, types, resource, projectId, apiKeyId, userId, limit, cursor.',
     },
   ],
 

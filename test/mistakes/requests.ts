@@ -291,14 +291,14 @@ export const requests: Mistakes = {
       request: 'GET /v1/skills?page=2',
       status: 400,
       code: 'invalid_input',
-      error: 'page is not a known query parameter; known: name, limit, cursor.',
+      error: 'page is not a known query parameter; known: name, query, limit, cursor.',
     },
     {
       mistake: 'the same unknown parameter twice',
       request: 'GET /v1/skills?page=2&page=3',
       status: 400,
       code: 'invalid_input',
-      error: 'page is not a known query parameter; known: name, limit, cursor.',
+      error: 'page is not a known query parameter; known: name, query, limit, cursor.',
     },
     {
       mistake: 'two unknown parameters',
@@ -306,7 +306,7 @@ export const requests: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'page is not a known query parameter; known: name, limit, cursor. per_page is not a known query parameter; known: name, limit, cursor.',
+        'page is not a known query parameter; known: name, query, limit, cursor. per_page is not a known query parameter; known: name, query, limit, cursor.',
     },
     {
       mistake: 'a parameter of an operation that has none',
@@ -320,28 +320,29 @@ export const requests: Mistakes = {
       request: 'GET /v1/skills?Limit=10',
       status: 400,
       code: 'invalid_input',
-      error: 'Limit is not a known query parameter; known: name, limit, cursor. Did you mean limit?',
+      error: 'Limit is not a known query parameter; known: name, query, limit, cursor. Did you mean limit?',
     },
     {
       mistake: 'a parameter with brackets',
       request: 'GET /v1/skills?limit[]=10',
       status: 400,
       code: 'invalid_input',
-      error: 'limit[] is not a known query parameter; known: name, limit, cursor. Did you mean limit?',
+      error: 'limit[] is not a known query parameter; known: name, query, limit, cursor. Did you mean limit?',
     },
     {
       mistake: 'a misspelt parameter',
       request: 'GET /v1/skills?curser=a',
       status: 400,
       code: 'invalid_input',
-      error: 'curser is not a known query parameter; known: name, limit, cursor. Did you mean cursor?',
+      error: 'curser is not a known query parameter; known: name, query, limit, cursor. Did you mean cursor?',
     },
     {
       mistake: 'a parameter in snake case',
       request: 'GET /v1/sessions?project_id=website',
       status: 400,
       code: 'invalid_input',
-      error: 'project_id is not a known query parameter; known: projectId, limit, cursor. Did you mean projectId?',
+      error:
+        'project_id is not a known query parameter; known: projectId, order, query, limit, cursor. Did you mean projectId?',
     },
     {
       mistake: 'a wrong value and an unknown parameter',
@@ -349,7 +350,7 @@ export const requests: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'limit is not a whole number; got "ten"; allowed: at least 1. page is not a known query parameter; known: name, limit, cursor.',
+        'limit is not a whole number; got "ten"; allowed: at least 1. page is not a known query parameter; known: name, query, limit, cursor.',
     },
     {
       mistake: 'an API key in the query',
@@ -364,7 +365,7 @@ export const requests: Mistakes = {
       request: 'GET /v1/skills?wsk_abc',
       status: 400,
       code: 'invalid_input',
-      error: '… is not a known query parameter; known: name, limit, cursor.',
+      error: '… is not a known query parameter; known: name, query, limit, cursor.',
     },
     {
       mistake: 'a parameter twice',

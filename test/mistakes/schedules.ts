@@ -76,6 +76,24 @@ export const schedules: Mistakes = {
       error: 'timezone is not a known property; known: cron.',
     },
     {
+      mistake: 'a payload for a new schedule of a project',
+      request: create,
+      json: { ...NIGHTLY, payload: {} },
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'payload is not a known property; known: cron, timezone. PUT /v1/projects/{projectId}/schedules/{scheduleId} takes it.',
+    },
+    {
+      mistake: 'a name and a pause for a new schedule of an agent',
+      request: createOfAgent,
+      json: { cron: '@daily', name: 'Nightly', enabled: false },
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'name is not a known property; known: cron. PUT /v1/agents/{agentId}/schedules/{scheduleId} takes it. enabled is not a known property; known: cron. PUT /v1/agents/{agentId}/schedules/{scheduleId} takes it.',
+    },
+    {
       mistake: 'a name that is like none',
       request: createOfAgent,
       json: { cron: '@daily', description: 'x' },
@@ -606,7 +624,7 @@ export const schedules: Mistakes = {
       request: 'GET /v1/schedules?paused=true',
       status: 400,
       code: 'invalid_input',
-      error: 'paused is not a known query parameter; known: enabled, parentType, nextRunBefore, limit, cursor.',
+      error: 'paused is not a known query parameter; known: enabled, parentType, nextRunBefore, query, limit, cursor.',
     },
     {
       mistake: 'a restricted key',
@@ -734,7 +752,22 @@ export const schedules: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'status is not one of the allowed values; got "done"; allowed: "pending", "delivered", "succeeded", "failed" or "skipped".',
+        'status is not one of the allowed values; got "done"; allowed: "pending", "delivered", "succeeded", "failed", "skipped" or "running".',
+    },
+    {
+      mistake: 'since in place of from',
+      request: 'GET /v1/runs?since=2026-03-29T00:00:00Z',
+      status: 400,
+      code: 'invalid_input',
+      error: 'since is not a known query parameter; known: status, scheduleId, projectId, from, to, limit, cursor.',
+    },
+    {
+      mistake: 'to complete a claimed run without its claimId',
+      request: 'POST /v1/runs/{claimed}/complete',
+      json: { outcome: 'succeeded' },
+      status: 409,
+      code: 'claim_mismatch',
+      error: 'The run is claimed. Send its claimId.',
     },
     {
       mistake: 'two statuses',
@@ -764,6 +797,14 @@ export const schedules: Mistakes = {
       status: 409,
       code: 'run_not_pending',
       error: 'The run has the status "failed". Only pending runs can be acknowledged.',
+    },
+    {
+      mistake: 'to send a run again that has an outcome',
+      request: 'POST /v1/runs/{run}/redeliver',
+      status: 409,
+      code: 'run_finished',
+      error:
+        'The run was skipped, has an outcome or timed out; allowed: a run that is pending, that was delivered and has no outcome, or whose failure is "delivery".',
     },
     {
       mistake: 'a restricted key',

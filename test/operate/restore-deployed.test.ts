@@ -127,7 +127,10 @@ function verify(sqlite: DatabaseSync): void {
 const acceptsChanges = (sqlite: DatabaseSync) => {
   try {
     sqlite
-      .prepare(`INSERT INTO "auditEvents" VALUES (?, ?, 'putUser', '/', '', '', NULL, '') ON CONFLICT DO NOTHING`)
+      .prepare(
+        `INSERT INTO "auditEvents" ("organizationId", "sequence", "id", "type", "resourceId")
+         SELECT ?1, coalesce(max("sequence"), 0) + 1, ?2, 'user.updated', 'ada' FROM "auditEvents" WHERE "organizationId" = ?1`,
+      )
       .run(ORGANIZATION, crypto.randomUUID())
     return true
   } catch (error) {

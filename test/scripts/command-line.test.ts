@@ -24,7 +24,6 @@ const VARIABLES = {
   WORKSPACE_URL: '',
   WORKSPACE_API_KEY: '',
   DEBUG: '',
-  NODE_COMPILE_CACHE: join(folder, 'cache'),
 }
 
 /** Runs commands side by side. */
@@ -52,9 +51,7 @@ afterAll(() => {
 })
 
 describe('--help', () => {
-  it('of every script shows an example, and describes each option and argument', {
-    timeout: 120_000,
-  }, async () => {
+  it('of every script shows an example, and describes each option and argument', async () => {
     expect(NAMES.length).toBeGreaterThan(20)
     const results = await runAll(NAMES.map((name) => [name, '--help']))
     for (const [index, { status, stdout, stderr }] of results.entries()) {
@@ -125,7 +122,7 @@ describe('wrong use', () => {
     [['backup', '--with-object', '--output', 'new'], "Unknown option '--with-object' (Did you mean --with-objects?)."],
   ]
 
-  it('is one line, and exit code 2', { timeout: 120_000 }, async () => {
+  it('is one line, and exit code 2', async () => {
     const commands = wrong.map(([command]) => command.map((arg) => (arg === 'FILE' ? file : arg)))
     const results = await runAll(commands as [string, ...string[]][])
     for (const [index, { status, stdout, stderr }] of results.entries()) {
@@ -162,7 +159,7 @@ describe('an expected failure', () => {
     [['example'], 'There is no demo workspace. `npm run dev` creates one.'],
   ]
 
-  it('is one line, and exit code 1, and changes nothing', { timeout: 120_000 }, async () => {
+  it('is one line, and exit code 1, and changes nothing', async () => {
     const results = await runAll(failing.map(([command]) => command))
     for (const [index, { status, printed }] of results.entries()) {
       const [command, message] = failing[index] ?? []

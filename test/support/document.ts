@@ -21,13 +21,20 @@ export const documentText = openapiDocument(operations)
 /** The document with its parameters, headers and errors where they are used. */
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by names that only it knows
 export const document: any = JSON.parse(documentText)
+/** By reference, so that all operations share the schema of an error, and its validator. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+const inlined = new Map<string, any>()
 document.paths = inPlace(document.paths)
 
 // biome-ignore lint/suspicious/noExplicitAny: see above
 function inPlace(value: any): any {
   if (Object(value) !== value) return value
-  const [, kind, name] = /^#\/components\/(parameters|headers|responses)\/(.+)$/.exec(value.$ref) ?? []
-  if (kind && name) return inPlace(document.components[kind][name])
+  const [reference = '', kind, name] = /^#\/components\/(parameters|headers|responses)\/(.+)$/.exec(value.$ref) ?? []
+  if (kind && name) {
+    const target = inlined.get(reference) ?? inPlace(document.components[kind][name])
+    inlined.set(reference, target)
+    return target
+  }
   if (Array.isArray(value)) return value.map(inPlace)
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inPlace(inner)]))
 }

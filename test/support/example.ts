@@ -1,5 +1,6 @@
 /** What the shared suites know of an operation: a request that succeeds, and what can stand in its way. */
 import { v7 as newUuid } from 'uuid'
+import type { EventType } from '../../src/access/event-types.ts'
 import type { Contract } from '../../src/http/contract.ts'
 import type { RequestOptions } from './api.ts'
 import { type KeyOptions, now, type Workspace } from './workspace.ts'
@@ -15,6 +16,29 @@ export interface Example extends Omit<RequestOptions, 'key'> {
   /** What a key has to be like that succeeds, if it isn't one of every scope that acts as the workspace's user. */
   readonly keyOptions?: KeyOptions
 }
+
+/** An event that the request of an example records. */
+export interface ExampleEvent {
+  readonly type: EventType
+  /** The path of the resource. */
+  readonly path: string
+  /** The ID of the resource, if it isn't the last segment of the path. */
+  readonly id?: string
+  readonly name?: string
+  readonly projectId?: string
+  /** True if the service did it because of the request: the event has no actor. */
+  readonly isByService?: true
+}
+
+interface Made {
+  /** The ID of what the request created. */
+  readonly created: string
+  /** Of the API key that it had. */
+  readonly keyId: string
+}
+
+/** @returns the events that the request records, in order. */
+export type EventsOf = (example: Example, made: Made) => readonly ExampleEvent[]
 
 /** Another state of the workspace, or another request. Those of an operation combine, in the order of the table. */
 export interface Variation {
@@ -34,6 +58,8 @@ export interface Variation {
   readonly refusesUsers?: true
   /** The calls to the database, if they aren't as many as without the variation. */
   readonly calls?: number
+  /** The events that are recorded then, if they aren't those of the example as it is. */
+  readonly events?: EventsOf
   apply(workspace: Workspace, example: Example): Promise<Example>
 }
 
@@ -64,6 +90,15 @@ export function withHeader(example: Example, name: string, value: string): Examp
   return { ...example, headers: { ...example.headers, [name]: value } }
 }
 
+/** The example with these query parameters, without those that are null. */
+export function withQuery(example: Example, changes: Readonly<Record<string, string | null>>): Example {
+  const [pathname = '', query] = example.path.split('?')
+  const parameters = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(changes))
+    value === null ? parameters.delete(name) : parameters.set(name, value)
+  return { ...example, path: `${pathname}?${parameters}` }
+}
+
 export interface Row {
   prepare(workspace: Workspace): Promise<Example>
   /** What a key gets that is limited to other projects; without it, projects don't matter. */
@@ -74,8 +109,6 @@ export interface Row {
    * True if only a key that is limited to projects succeeds; others get 403. The example has the `keyOptions` of one.
    */
   readonly needsLimit?: true
-  /** What the target of the audit event has after the path. */
-  readonly recordsAfterPath?: string
   /** True if the request names nothing that has to exist: in another organization it succeeds too. */
   readonly namesNothing?: true
   /** True if all that it names is the user that the key acts as, whatever the organization. */
@@ -86,8 +119,8 @@ export interface Row {
   readonly idle?: true
   /** True if another user's key succeeds too, although the operation is a user's own. */
   readonly isForAnyUser?: true
-  /** True if its change is no audit event. */
-  readonly isUnrecorded?: true
+  /** The events that it records, if it records any. */
+  readonly events?: EventsOf
   /** The path parameters that may name something new. */
   readonly newNames?: readonly string[]
   /** The calls to the database that a success makes, where the object store stands between; else one. */
@@ -96,6 +129,29 @@ export interface Row {
 }
 
 export type Rows = Readonly<Record<string, Row>>
+
+/** No event, because nothing is left to change. */
+export const noEvents: EventsOf = () => []
+
+/** The path without the query. */
+export function pathOf({ path }: Example): string {
+  return path.replace(/\?.*/, '')
+}
+
+/** An event of the resource that the path of the request names, or that is created below it. */
+export function eventOf(
+  type: EventType,
+  fields: Omit<ExampleEvent, 'type' | 'path'> & { readonly isNew?: true } = {},
+): EventsOf {
+  const { isNew, ...rest } = fields
+  return (example, { created }) => [{ type, path: pathOf(example) + (isNew ? `/${created}` : ''), ...rest }]
+}
+
+/** The same with the first project of the example. */
+export function projectEventOf(...parameters: Parameters<typeof eventOf>): EventsOf {
+  return (example, made) =>
+    eventOf(...parameters)(example, made).map((event) => ({ ...event, projectId: projectOf(example) }))
+}
 
 /** The first project that the example needs. */
 export function projectOf({ projectIds: [projectId] = [] }: Example): string {

@@ -4,8 +4,9 @@ import { SCOPES } from '../../src/access/scopes.ts'
 import type { Contract } from '../../src/http/contract.ts'
 import { loadOperations } from '../../src/operations.ts'
 import { apiKeyRows } from '../examples/api-keys.ts'
-import { auditEventRows } from '../examples/audit-events.ts'
 import { environmentVariableRows } from '../examples/environment-variables.ts'
+import { eventEndpointRows } from '../examples/event-endpoints.ts'
+import { eventRows } from '../examples/events.ts'
 import { pinRows } from '../examples/pins.ts'
 import { platformResourceRows } from '../examples/platform-resources.ts'
 import { profilePictureRows } from '../examples/profile-pictures.ts'
@@ -38,7 +39,8 @@ const rows: Rows = {
   ...environmentVariableRows,
   ...platformResourceRows,
   ...apiKeyRows,
-  ...auditEventRows,
+  ...eventRows,
+  ...eventEndpointRows,
 }
 
 /** By operationId. */

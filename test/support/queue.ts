@@ -1,12 +1,12 @@
 /** The consumer of the queues, called as they call it. */
 import { createExecutionContext, createMessageBatch, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import type { Environment, RunMessage } from '../../src/environment.ts'
-import { deliverRuns } from '../../src/resources/schedules/delivery/consumer.ts'
+import { deliver } from '../../src/deliveries.ts'
+import type { DeliveryMessage, Environment } from '../../src/environment.ts'
 
 /** Hands over a batch, and waits also for what goes on after it. @throws if the batch has to be handed over again. */
 export async function deliverBatch(
-  messages: readonly RunMessage[],
+  messages: readonly DeliveryMessage[],
   environment: Partial<Environment> = {},
 ): Promise<void> {
   const context = createExecutionContext()
@@ -16,15 +16,16 @@ export async function deliverBatch(
     attempts: 1,
     body,
   }))
-  await deliverRuns(createMessageBatch('workspace-api-runs', batch), { ...env, ...environment }, context)
+  await deliver(createMessageBatch('workspace-api-runs', batch), { ...env, ...environment }, context)
   await waitOnExecutionContext(context)
 }
 
 /** A queue that keeps its messages until the test delivers them. */
 export function newOutbox() {
-  const messages: RunMessage[] = []
+  const messages: DeliveryMessage[] = []
   const RUNS = {
-    sendBatch: async (batch: Iterable<{ body: RunMessage }>) => {
+    send: async (message: DeliveryMessage) => void messages.push(message),
+    sendBatch: async (batch: Iterable<{ body: DeliveryMessage }>) => {
       messages.push(...[...batch].map(({ body }) => body))
     },
   } as unknown as Environment['RUNS']

@@ -4,12 +4,15 @@
 export interface AnswerWithBody {
   readonly body: string
   readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** How long it takes to answer. */
+  readonly waitMs?: number
   /** True if the body never ends. */
   readonly isEndless?: true
 }
 
-/** A status, no answer at all, a broken connection, or a redirect to another receiver. */
-export type Answer = number | 'hang' | 'break' | (string & {}) | AnswerWithBody
+/** A status, 200 once the test calls `release`, a broken connection, or a redirect to another receiver. */
+export type Answer = number | 'wait' | 'break' | (string & {}) | AnswerWithBody
 
 /** A request that a receiver got. */
 export interface Received {
@@ -27,6 +30,11 @@ export class Receiver {
   async answers(...answers: Answer[]): Promise<this> {
     await fetch(this.#control, { method: 'PUT', body: JSON.stringify(answers) })
     return this
+  }
+
+  /** Answers the requests that wait. */
+  async release(): Promise<void> {
+    await fetch(this.#control, { method: 'POST' })
   }
 
   async received(): Promise<Received[]> {

@@ -21,7 +21,7 @@ export function stopClocks(): void {
   stopClock()
   afterEach(async () => {
     vi.restoreAllMocks()
-    const all = ['schedules', 'runs', 'missedSpans', 'runEndpoints', 'deletions']
+    const all = ['schedules', 'runs', 'missedSpans', 'runEndpoints', 'eventEndpoints', 'deletions']
     await env.DB.batch(all.map((table) => env.DB.prepare(`DELETE FROM "${table}"`)))
   })
 }

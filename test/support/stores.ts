@@ -22,10 +22,14 @@ export async function listTables(): Promise<string[]> {
 /**
  * Every row of every table, and every object.
  * @param without a column that is left out: a refusal may note when its key was last used.
+ * @param withoutTables tables that are left out.
  */
-export async function dumpStores(without = 'lastUsedAt'): Promise<Record<string, string[]>> {
+export async function dumpStores(
+  without = 'lastUsedAt',
+  withoutTables: readonly string[] = [],
+): Promise<Record<string, string[]>> {
   await writeWaiting()
-  const tables = TABLES
+  const tables = TABLES.filter((table) => !withoutTables.includes(table))
   const dumps = await env.DB.batch<Record<string, unknown>>(
     tables.map((table) => env.DB.prepare(`SELECT * FROM "${table}"`)),
   )

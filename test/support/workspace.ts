@@ -4,6 +4,7 @@ import { and, eq, getTableColumns, getTableName, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
 import * as provisioning from '../../operate/provisioning.ts'
+import { SEQUENCES_PER_MS } from '../../src/access/events.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { nextRun } from '../../src/cron/next-run.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
@@ -13,10 +14,12 @@ import type { Values } from '../../src/db/parameters.ts'
 import * as tables from '../../src/db/schema.ts'
 import { bind, query, type Statement, unguarded } from '../../src/db/statement.ts'
 import { COUNT_USAGE, type StoredQuota } from '../../src/db/usage.ts'
-import { mintSecret, SECRET_CONTEXT } from '../../src/resources/schedules/run-endpoint/signature.ts'
+import { sealedContext } from '../../src/resources/events/endpoints/sealing.ts'
+import { secretContext } from '../../src/resources/schedules/run-endpoint/secret.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { createArchive } from '../../src/resources/skills/archive.ts'
 import { readFiles, storedFiles, toContents } from '../../src/resources/skills/version.ts'
+import { mintSecret } from '../../src/webhooks/signature.ts'
 import { write, writeWaiting } from './set-up.ts'
 
 const SKILL_DESCRIPTION = 'Writes release notes.'
@@ -48,6 +51,8 @@ export class Workspace {
   /** An ID for something of the workspace. */
   readonly newId: () => string
   readonly #pinPositions = new Map<string, number>()
+  /** The parents of the schedules that were added here. */
+  readonly #parents = new Map<string, { parentType: string; parentId: string }>()
 
   private constructor(newId: () => string) {
     this.newId = newId
@@ -312,6 +317,7 @@ export class Workspace {
       ...values
     }: Partial<Record<string, string | number | null>> & Partial<Record<'cron' | 'timezone' | 'id', string>> = {},
   ): Promise<string> {
+    this.#parents.set(id, { parentType, parentId })
     await this.#insert(tables.schedules, {
       parentType,
       parentId,
@@ -332,21 +338,39 @@ export class Workspace {
 
   /** Adds a run of a schedule, pending if nothing else is said. @returns its id. */
   async addRun(scheduleId: string, values: Values = {}): Promise<string> {
-    const [schedule] = (await this.dump('schedules')).filter(({ id }) => id === scheduleId)
+    const parent = this.#parents.get(scheduleId) ?? (await this.dump('schedules')).find(({ id }) => id === scheduleId)
     const scheduledAt = String(values.scheduledAt ?? now())
     const id = computeRunId(scheduleId, scheduledAt)
     await this.#insert(tables.runs, {
       scheduleId,
       scheduledAt,
       id,
-      parentType: String(schedule?.parentType),
-      parentId: String(schedule?.parentId),
+      parentType: String(parent?.parentType),
+      parentId: String(parent?.parentId),
       status: 'pending',
       attempts: 0,
       createdAt: scheduledAt,
       ...values,
     })
     return id
+  }
+
+  /** Adds an event of a project for each time, in this order. @returns their IDs. */
+  async addEvents(times: readonly string[], valuesOf: (index: number) => Values = () => ({})): Promise<string[]> {
+    const ids = times.map(() => newUuid())
+    let last = 0
+    const rows = times.map((time, index) => {
+      last = Math.max(Date.parse(time) * SEQUENCES_PER_MS, last + 1)
+      const values = { id: ids[index], type: 'project.updated', resourceId: 'website', projectId: 'website' }
+      return { ...nulls(tables.auditEvents), sequence: last, ...values, ...valuesOf(index) }
+    })
+    const columns = Object.keys(nulls(tables.auditEvents)).filter((name) => name !== 'organizationId')
+    const inserted = columns.map((name) => `value ->> '${name}'`).join()
+    const sql = `INSERT INTO "auditEvents" ("organizationId", ${columns.map((name) => `"${name}"`).join()})
+      SELECT ?1, ${inserted} FROM json_each(?2)`
+    for (let start = 0; start < rows.length; start += 1000)
+      await write(env.DB.prepare(sql).bind(this.organizationId, JSON.stringify(rows.slice(start, start + 1000))))
+    return ids
   }
 
   async changeRun(id: string, values: Values): Promise<void> {
@@ -357,8 +381,8 @@ export class Workspace {
   async addRunEndpoint(url = 'https://hooks.example.com/runs'): Promise<string> {
     const { organizationId } = this
     const secret = mintSecret()
-    const context = { ...SECRET_CONTEXT, organizationId }
-    const sealedSecret = await seal(secret, context, parseKeyRing(env.ENCRYPTION_KEYS ?? ''))
+    const ring = parseKeyRing(env.ENCRYPTION_KEYS ?? '')
+    const sealedSecret = await seal(secret, secretContext(organizationId), ring)
     await this.removeRunEndpoint()
     await this.#insert(tables.runEndpoints, { url, sealedSecret, createdAt: LONG_AGO })
     return secret
@@ -368,6 +392,27 @@ export class Workspace {
     await write(
       bound(query.delete(tables.runEndpoints).where(eq(tables.runEndpoints.organizationId, this.organizationId))),
     )
+  }
+
+  /** Adds an event endpoint that has delivered what happened before. @returns its ID and its secret. */
+  async addEventEndpoint({ url = 'https://hooks.example.com/events', ...values }: Values & { url?: string } = {}) {
+    const { organizationId } = this
+    const id = this.newId()
+    const secret = mintSecret()
+    const ring = parseKeyRing(env.ENCRYPTION_KEYS ?? '')
+    await this.#insert(tables.eventEndpoints, {
+      id,
+      format: 'standard',
+      sealedUrl: await seal(url, sealedContext(organizationId, id, 'url'), ring),
+      url: `${new URL(url).host}…${url.slice(-4)}`,
+      sealedSecret:
+        values.format === 'text' ? null : await seal(secret, sealedContext(organizationId, id, 'secret'), ring),
+      batch: 1,
+      deliveredSequence: 0,
+      failures: 0,
+      ...values,
+    })
+    return { id, secret }
   }
 
   async addVariable(projectId: string, key: string, value = 'secret'): Promise<void> {

@@ -1,7 +1,6 @@
 /** The first schema version. Its service wrote these sealed values, hashes and fingerprints. */
 import { hashToken, mintToken } from '../../src/access/api-key.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
-import { startOfIds } from '../../src/db/time-ids.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import {
   ACME,
@@ -253,6 +252,7 @@ export const initial: SchemaVersion = {
         lastError: 'The status was 503.',
         startedAt: '2026-03-28T01:02:00.000Z',
         claimId: uuid(451),
+        claimedBy: JSON.stringify({ apiKeyId: uuid(452), apiKeyName: 'Worker' }),
         checkAt: '2026-03-29T12:00:00.000Z',
       }),
       run(HOURLY, '2026-03-28T01:30:00.000Z', 'succeeded', {
@@ -270,6 +270,12 @@ export const initial: SchemaVersion = {
       run(HOURLY, '2026-03-28T03:00:00.000Z', 'skipped', { lastError: 'The run was missed.' }),
       run(HOURLY, '2026-03-28T04:00:00.000Z', 'pending', {
         attempts: 1,
+        lastAttempts: JSON.stringify([
+          { startedAt: '2026-03-28T04:10:00.000Z', status: null, milliseconds: 15_003, error: 'No response.' },
+          { startedAt: '2026-03-28T04:00:01.000Z', status: 503, milliseconds: 87, error: 'The status was 503.' },
+        ]),
+        nextAttemptAt: '2026-03-28T04:15:00.000Z',
+        redeliveredAt: '2026-03-28T04:09:00.000Z',
         checkAt: '2026-03-28T04:15:00.000Z',
       }),
       run(HOURLY, '2026-03-28T04:30:12.345Z', 'pending', { idempotencyKey: 'now-1' }),
@@ -294,18 +300,74 @@ export const initial: SchemaVersion = {
     lastTick: [{ id: 1, scheduledAt: CHANGED }],
     auditEvents: [
       auditEvent(WRITTEN, 1, {
-        operation: 'deleteEnvironmentVariable',
-        target: `/v1/projects/${encodeURIComponent(MOBILE)}/environment-variables/TOKEN`,
+        type: 'environment-variable.deleted',
+        resourceId: 'TOKEN',
+        resourceName: 'TOKEN',
+        projectId: MOBILE,
         apiKeyId: uuid(21),
         apiKeyName: 'laptop',
         userId: 'ada',
       }),
       auditEvent(CHANGED, 2, {
-        operation: 'createProjectSchedule',
-        target: `/v1/projects/${WEBSITE}/schedules/${uuid(404)}`,
+        type: 'schedule.created',
+        resourceId: uuid(404),
+        projectId: WEBSITE,
         apiKeyId: uuid(26),
         apiKeyName: 'ci',
       }),
+      auditEvent(CHANGED, 3, { type: 'run-endpoint.deleted', resourceId: ACME, requestId: null }),
+      auditEvent(CHANGED, 4, {
+        type: 'schedule.paused',
+        resourceId: uuid(411),
+        resourceName: 'Nightly',
+        parentId: REVIEWER,
+        requestId: null,
+      }),
+    ],
+    eventEndpoints: [
+      {
+        organizationId: ACME,
+        id: uuid(801),
+        format: 'standard',
+        url: 'hooks.example.com…ents',
+        sealedUrl: 'v1.test.lL8b0KG93Z7rSw38.ryNTDtYdEDMjGD4QPMPYUcdoWktenS4stAswQ5jxprDpeL3eXPQlfeVWtOgxmioJ',
+        sealedSecret:
+          'v1.test.QVlqXlqHNqKE8W9g.k8O6v7Tm9GBizdBl68fCl9s7OkXdTuw-0jrds-hdF0ygzb_-Ivn8QZffPzNghtepc7FAUfIJicZmcpJh45GIDVqt',
+        previousSealedSecret:
+          'v1.test.dg9GCw1L_YSh3LPt.oKukA5BLE4wSDq1vwpzzK-Q6euIL5txNqfnFULFo3Z3hp8SqwRE51lDOdwbcFJGNADghAQIz7usPc1LAwRuKhP4E',
+        previousExpiresAt: FAR_AHEAD,
+        types: '["skill.*","schedule.paused"]',
+        projectId: MOBILE,
+        note: 'For the cache – é',
+        batch: 1,
+        deliveredSequence: Date.parse(WRITTEN) * 1024,
+        messageId: uuid(811),
+        messageEnd: Date.parse(CHANGED) * 1024 + 2,
+        leaseId: uuid(812),
+        leaseExpiresAt: CHANGED,
+        failures: 2,
+        failingSince: WRITTEN,
+        nextAttemptAt: FAR_AHEAD,
+        slowUntil: CHANGED,
+        lastAttempts: JSON.stringify([
+          { startedAt: CHANGED, status: 503, milliseconds: 87, error: 'HTTP 503' },
+          { startedAt: WRITTEN, status: null, milliseconds: 15_003, error: 'No response within 15 seconds.' },
+        ]),
+        ...times,
+      },
+      {
+        organizationId: ACME,
+        id: uuid(802),
+        format: 'text',
+        url: 'hooks.example.com…0/B0',
+        sealedUrl: 'v1.test.oXyeMIWEO1c0sUI8.Lzq6AdUVJTJjkn3ObaeFuDxKst9-1aAbfLlEX7JXa_UpJauwiQwRwiIa9nA1jx_27vePpg',
+        batch: 0,
+        deliveredSequence: Date.parse(CHANGED) * 1024 + 2,
+        failures: 0,
+        disabledAt: CHANGED,
+        disabledReason: 'A request disabled it.',
+        ...times,
+      },
     ],
     runEndpoints: [
       {
@@ -492,10 +554,9 @@ function run(scheduleId: string, scheduledAt: string, status: string, values: ob
   }
 }
 
-/** @param createdAt is in the ID. */
 function auditEvent(createdAt: string, number: number, values: object) {
-  const id = `${startOfIds(createdAt)}${uuid(3000 + number).slice(13)}`
-  return { organizationId: ACME, id, requestId: uuid(3100 + number), ...values }
+  const sequence = Date.parse(createdAt) * 1024 + number
+  return { organizationId: ACME, sequence, id: uuid(3000 + number), requestId: uuid(3100 + number), ...values }
 }
 
 function file(

@@ -1,5 +1,4 @@
 /** What the service answers to whom it shows everything, said of rows of the newest schema. */
-import { timeOfId } from '../../src/db/time-ids.ts'
 import type { Row, Rows } from './schema-version.ts'
 
 /** @returns for each path of a GET the body of its answer, for a key of the organization that acts as the user. */
@@ -16,8 +15,11 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
   }
   const pins = all('pins')
     .filter((pin) => pin.userId === userId)
-    .filter(({ resourceType, resourceId }) => pinnable[String(resourceType)]?.some(({ id }) => id === resourceId))
     .sort((a, b) => Number(a.position) - Number(b.position))
+    .flatMap((pin) => {
+      const pinned = pinnable[String(pin.resourceType)]?.find(({ id }) => id === pin.resourceId)
+      return pinned ? [{ ...pin, name: pinned.name ?? null }] : []
+    })
 
   const ofProject = all('projects').flatMap(({ id }) => {
     const path = `/v1/projects/${encodeURIComponent(String(id))}`
@@ -37,11 +39,15 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
       ...schedules.map((schedule) => [`${path}/schedules/${schedule.id}/runs`, runsOf(schedule)]),
     ]
   })
+  function named(row: Row) {
+    const { name = null } = all('schedules').find(({ id }) => id === row.scheduleId) ?? {}
+    return { ...run(row), scheduleName: name }
+  }
   function runsOf({ id }: Row) {
     const { items } = page(
       all('runs')
         .filter(({ scheduleId }) => scheduleId === id)
-        .map(run),
+        .map(named),
     )
     return { items: items.toReversed(), nextCursor: null }
   }
@@ -49,7 +55,7 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
     const { items, nextCursor } = page(
       all('runs')
         .filter((each) => each.status === status)
-        .map(run),
+        .map(named),
     )
     return [`/v1/runs?status=${status}`, { items: status === 'pending' ? items : items.toReversed(), nextCursor }]
   })
@@ -96,10 +102,48 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
     ...pick([row], 'url', 'createdAt', 'updatedAt')[0],
     previousSecretExpiresAt: previousExpiresAt,
   }))
-  const events = pick(
-    all('auditEvents'),
-    ...['id', 'operation', 'target', 'apiKeyId', 'apiKeyName', 'userId', 'requestId'],
-  ).map((event) => ({ ...event, createdAt: timeOfId(String(event.id)) }))
+  const eventEndpoints = all('eventEndpoints').map((row) => {
+    const events = all('auditEvents').filter(
+      ({ sequence, type, projectId }) =>
+        Number(sequence) > Number(row.deliveredSequence) &&
+        (!row.types || (JSON.parse(String(row.types)) as string[]).includes(String(type))) &&
+        (!row.projectId || row.projectId === projectId),
+    )
+    return {
+      ...one(row, 'id', 'url', 'format', 'projectId', 'note', 'failingSince', 'nextAttemptAt', 'disabledAt'),
+      ...one(row, 'disabledReason', 'createdAt', 'updatedAt'),
+      types: row.types ? JSON.parse(String(row.types)) : null,
+      batch: row.batch === 1,
+      cursor: Number(row.deliveredSequence).toString(36).padStart(11, '0'),
+      behind: events.length,
+      behindSince: events[0] ? new Date(Math.floor(Number(events[0].sequence) / 1024)).toISOString() : null,
+      lastAttempts: JSON.parse(String(row.lastAttempts ?? '[]')),
+      previousSecretExpiresAt: row.previousExpiresAt ?? null,
+    }
+  })
+  const pathsOfEvents: Record<string, (event: Row) => string> = {
+    'environment-variable.deleted': ({ projectId, resourceId }) =>
+      `/v1/projects/${encodeURIComponent(String(projectId))}/environment-variables/${resourceId}`,
+    'schedule.created': ({ projectId, resourceId }) => `/v1/projects/${projectId}/schedules/${resourceId}`,
+    'run-endpoint.deleted': () => '/v1/run-endpoint',
+    'schedule.paused': ({ parentId, resourceId }) => `/v1/agents/${parentId}/schedules/${resourceId}`,
+  }
+  const events = all('auditEvents').map(({ id, sequence, type, projectId = null, requestId = null, ...event }) => ({
+    id,
+    type,
+    resource: {
+      type: String(type).split('.')[0],
+      id: event.resourceId,
+      path: pathsOfEvents[String(type)]?.({ projectId, ...event }),
+      name: event.resourceName ?? null,
+    },
+    projectId,
+    actor: event.apiKeyId
+      ? { apiKeyId: event.apiKeyId, apiKeyName: event.apiKeyName, userId: event.userId ?? null }
+      : null,
+    requestId,
+    createdAt: new Date(Math.floor(Number(sequence) / 1024)).toISOString(),
+  }))
 
   return Object.fromEntries([
     ['/v1/users', page(pick(all('users'), 'id', 'name', 'createdAt', 'updatedAt'))],
@@ -112,7 +156,7 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
       path,
       page(pick(ofProjects(table), 'id', 'projectId', 'name', 'createdAt', 'updatedAt')),
     ]),
-    ['/v1/pins', { items: pick(pins, 'resourceType', 'resourceId', 'createdAt'), nextCursor: null }],
+    ['/v1/pins', { items: pick(pins, 'resourceType', 'resourceId', 'name', 'createdAt'), nextCursor: null }],
     ...ofProject,
     ...ofAgent,
     ...ofStatus,
@@ -121,7 +165,8 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
     ['/v1/skills', page(summaries)],
     ...ofSkill,
     ...(endpoint ? [['/v1/run-endpoint', endpoint]] : []),
-    ['/v1/audit-events', { items: page(events).items.toReversed(), nextCursor: null }],
+    ['/v1/event-endpoints', { items: eventEndpoints, nextCursor: null }],
+    ['/v1/audit-events', { items: events.toReversed(), nextCursor: null }],
   ])
 }
 
@@ -178,6 +223,7 @@ function run(row: Row): Row {
       'failure',
       'attempts',
       'lastError',
+      'nextAttemptAt',
       'startedAt',
       'finishedAt',
       'message',
@@ -187,6 +233,11 @@ function run(row: Row): Row {
     ),
     projectId: parentType === 'project' ? parentId : null,
     agentId: parentType === 'agent' ? parentId : null,
+    lastAttempts: JSON.parse(String(row.lastAttempts ?? '[]')),
+    claim:
+      row.status === 'delivered' && row.claimedBy
+        ? { ...JSON.parse(String(row.claimedBy)), leaseExpiresAt: row.checkAt }
+        : null,
   }
 }
 

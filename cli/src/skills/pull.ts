@@ -1,7 +1,7 @@
 /** Writes the skills of a service into a folder, and keeps what was changed there. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { WorkspaceClient } from '../../../client/src/index.ts'
+import type { Workspace } from '../../../client/src/index.ts'
 import { positiveInteger, startProgress, temporaryFolder, UsageError } from '../../../command-line/src/index.ts'
 import { skillFilename, skillName } from '../../../src/contracts.ts'
 import { describe, withJson } from '../command.ts'
@@ -69,16 +69,16 @@ async function pullAll(root: string, given: readonly string[], options: Options)
   if (options.version !== undefined && names.length !== 1) {
     throw new UsageError('--version needs the name of one skill.')
   }
-  const client = connect()
+  const workspace = connect()
   const records = recordsIn(root)
-  const ids = await listSkills(client)
+  const ids = await listSkills(workspace)
   const wanted = names.length > 0 ? names : [...ids.keys()].sort()
   const progress = startProgress('Pulling skills', wanted.length)
   for (const name of wanted) {
     try {
       const id = ids.get(name)
       if (id === undefined) throw new Error('there is no skill with this name')
-      for (const line of await pullSkill(client, name, id, root, options)) progress.log(line)
+      for (const line of await pullSkill(workspace, name, id, root, options)) progress.log(line)
     } catch (error) {
       const { path = root } = error as NodeJS.ErrnoException
       progress.warn(`failed    ${name}: ${failure(path, 'written', error).message}`)
@@ -106,7 +106,7 @@ function removedSkills(ids: ReadonlyMap<string, string>, records: string, root: 
 
 /** @returns what to print. @throws if the skill cannot be written; nothing was changed then. */
 async function pullSkill(
-  client: WorkspaceClient,
+  workspace: Workspace,
   name: string,
   id: string,
   root: string,
@@ -122,17 +122,17 @@ async function pullSkill(
     outcomeLine(options, outcome, name, `, ${countOf(files.size, 'file')}`, { files: files.size }),
   ]
   const isPlain = options.version === undefined && !options.force && !record?.pending
-  if (record?.etag != null && isPlain && (await hasTag(client, id, record.etag))) {
+  if (record?.etag != null && isPlain && (await hasTag(workspace, id, record.etag))) {
     return linesOf('unchanged', record.files, compare(local, record, record.files, options).kept)
   }
 
-  const { etag, files } = await readVersion(client, id, options.version)
+  const { etag, files } = await readVersion(workspace, id, options.version)
   for (const { filename } of files) checkFilename(filename)
   const pulled = { etag, files: computeFingerprints(files) }
   let comparison = compare(local, record, pulled.files, options)
   if (comparison.conflicts.length > 0 && local && !record) {
     // The folder was not pulled, but may have been pushed.
-    comparison = compare(local, await earlierVersionIn(local, client, id), pulled.files, options)
+    comparison = compare(local, await earlierVersionIn(local, workspace, id), pulled.files, options)
   }
   const { changes, kept, conflicts } = comparison
   if (conflicts.length > 0) {
@@ -227,8 +227,8 @@ function byKey(files: Fingerprints = new Map()) {
 }
 
 /** @returns the latest version whose files are all in the folder. */
-async function earlierVersionIn(local: Local, client: WorkspaceClient, id: string) {
-  for await (const files of earlierFiles(client, id)) {
+async function earlierVersionIn(local: Local, workspace: Workspace, id: string) {
+  for await (const files of earlierFiles(workspace, id)) {
     const isHere = [...files].every(([filename, each]) => fingerprintAt(local.get(keyOf(filename))) === each)
     if (isHere) return { files }
   }

@@ -1,7 +1,7 @@
 /** Publishes skill folders: each has a SKILL.md, whose YAML front matter has a name and a description. */
 import { existsSync, lstatSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { dataOf, type WorkspaceClient } from '../../../client/src/index.ts'
+import { type Workspace, WorkspaceError } from '../../../client/src/index.ts'
 import { startProgress } from '../../../command-line/src/index.ts'
 import {
   createSkillContract,
@@ -58,8 +58,8 @@ interface Skill {
 }
 
 async function pushAll(folders: readonly string[], options: Options): Promise<void> {
-  const client = connect()
-  const ids = await listSkills(client)
+  const workspace = connect()
+  const ids = await listSkills(workspace)
   const pushed = new Map<string, string>()
   const found = [...new Set(folders.flatMap((folder) => skillFolders(folder)))]
   const progress = startProgress('Publishing skills', found.length)
@@ -80,7 +80,7 @@ async function pushAll(folders: readonly string[], options: Options): Promise<vo
       const duplicate = pushed.get(skill.name)
       if (duplicate !== undefined) throw new Error(`name: ${duplicate} has the same name`)
       pushed.set(skill.name, folder)
-      const outcome = await pushSkill(client, skill, folder, ids.get(skill.name), options)
+      const outcome = await pushSkill(workspace, skill, folder, ids.get(skill.name), options)
       const files = skill.files.length
       progress.log(outcomeLine(options, outcome, skill.name, `, ${countOf(files, 'file')}`, { files }))
     } catch (error) {
@@ -160,7 +160,7 @@ function bodyOf(files: readonly SkillFile[], { message }: Options) {
 
 /** @param id the published skill of this name, if there is one. */
 async function pushSkill(
-  client: WorkspaceClient,
+  workspace: Workspace,
   { name, files }: Skill,
   folder: string,
   id: string | undefined,
@@ -177,13 +177,12 @@ async function pushSkill(
 
   if (id === undefined) {
     if (options.dryRun) return 'to create'
-    const result = await client.POST('/v1/skills', { body })
-    dataOf(result)
-    await recordPushed(result.response.headers.get('ETag'))
+    const { response } = await workspace.skills.create(body).withResponse()
+    await recordPushed(response.headers.get('ETag'))
     return 'created'
   }
-  const isAsPulled = record?.etag != null && (await hasTag(client, id, record.etag))
-  const current = isAsPulled ? undefined : await readVersion(client, id)
+  const isAsPulled = record?.etag != null && (await hasTag(workspace, id, record.etag))
+  const current = isAsPulled ? undefined : await readVersion(workspace, id)
   const { etag, files: published } = current
     ? { etag: current.etag, files: computeFingerprints(current.files) }
     : (record as { etag: string; files: typeof local })
@@ -199,12 +198,11 @@ async function pushSkill(
   }
   if (options.dryRun) return 'to update'
   if (etag === null) throw new Error(CHANGED_MEANWHILE)
-  const result = await client.PATCH('/v1/skills/{skillId}', {
-    params: { path: { skillId: id }, header: { 'If-Match': etag } },
-    body,
+  const update = workspace.skills.update(id, body, { ifMatch: etag }).withResponse()
+  const { response } = await update.catch((error: Error) => {
+    const isChanged = error instanceof WorkspaceError && error.status === PRECONDITION_FAILED
+    throw isChanged ? new Error(CHANGED_MEANWHILE) : error
   })
-  if (result.response.status === PRECONDITION_FAILED) throw new Error(CHANGED_MEANWHILE)
-  dataOf(result)
-  await recordPushed(result.response.headers.get('ETag'))
+  await recordPushed(response.headers.get('ETag'))
   return 'updated'
 }

@@ -67,7 +67,7 @@ describe('the client in another Worker', () => {
 
   it('gets the errors of the service as they are', async () => {
     expect(await show('wsk_unknown', newUuid())).toEqual({
-      error: { error: expect.stringContaining('API key') },
+      error: expect.stringContaining('API key'),
       status: 401,
       requestId: expect.any(String),
     })

@@ -7,7 +7,7 @@ import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { build as buildWithVite } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '../../../src/crypto/digest.ts'
-import { mintSecret, signedHeaders } from '../../../src/resources/schedules/run-endpoint/signature.ts'
+import { mintSecret, signedHeaders } from '../../../src/webhooks/signature.ts'
 import { ROOT } from '../../../test/support/commands.ts'
 import {
   type DevServer,
@@ -24,29 +24,34 @@ const COMPATIBILITY_DATE = '2026-11-01'
 /** The program reads several pages. */
 const PAGE = 4
 
-/** A program that uses the typed calls and each helper. */
+/** A program that uses methods of each kind, the low level and each helper. */
 const PROGRAM = `
-import { createWorkspaceClient, dataOf, items, openLease, retrying, verifyWebhook } from '@workspace-api/client'
+import { openLease, verifyWebhook, Workspace, WorkspaceError } from '@workspace-api/client'
 
 export async function useAll({ url, apiKey, sessionId, webhook, lease, key }: Record<string, any>) {
-  const client = createWorkspaceClient(url, apiKey, { fetch: retrying() })
-  const { organization } = dataOf(await client.GET('/v1/me'))
-  const upload = { path: { sessionId: sessionId as string }, query: { path: 'upload.bin' } }
-  const headers = { 'Content-Type': 'image/png' }
+  const workspace = new Workspace({ url, apiKey, maxRetries: 3 })
+  const { organization } = await workspace.me.retrieve()
   const bytes = new Uint8Array([0, 255, 10])
   const uploaded: string[][] = []
-  for (const body of [bytes, bytes.buffer, new Blob(['abc'])]) {
-    const result = await client.PUT('/v1/sessions/{sessionId}/files', { params: upload, headers, body })
-    const { contentType, sha256 } = dataOf(result)
-    uploaded.push([contentType, sha256])
+  const contents = [bytes, bytes.buffer, new Blob(['abc'], { type: 'image/png' }), new Blob(['abc']).stream()]
+  for (const content of contents) {
+    const options = { path: 'upload.bin', contentType: content instanceof Blob ? undefined : 'image/png' }
+    const { id, contentType, sha256 } = await workspace.sessions.files.put(sessionId, content, options)
+    const download = await workspace.sessions.files.content.retrieve(sessionId, id)
+    uploaded.push([contentType, sha256, String((await download.arrayBuffer()).byteLength)])
   }
   const paths: string[] = []
-  const params = { path: { sessionId: sessionId as string }, query: { limit: '${PAGE}' } }
-  for await (const file of items(client, '/v1/sessions/{sessionId}/files', { params })) paths.push(file.path)
+  for await (const file of workspace.sessions.files.list(sessionId, { limit: ${PAGE} })) paths.push(file.path)
+  const isUnknown = await workspace.skills.retrieve(sessionId).then(
+    () => false,
+    (error) => error instanceof WorkspaceError && error.code === 'skill_not_found',
+  )
+  const { data: me } = await workspace.client.GET('/v1/me')
   const { data } = verifyWebhook(webhook.secret, webhook.headers, webhook.body)
   const privateKey = await crypto.subtle.importKey('jwk', key, { name: 'X25519' }, false, ['deriveBits'])
   const variables: Record<string, string> = await openLease(lease, { publicKey: key.x, privateKey })
-  return { name: organization.name, uploaded, files: paths.length, cron: data.cron, variables }
+  const isSame = me?.organization.name === organization.name
+  return { isSame, isUnknown, uploaded, files: paths.length, cron: data.cron, variables }
 }
 `
 /** For Node: input and output are JSON. */
@@ -76,10 +81,12 @@ beforeAll(async () => {
   const { items } = await listFiles(baseUrl, apiKey, sessionId)
   expect(items.length).toBeGreaterThan(PAGE)
   output = {
-    name: expect.any(String),
-    uploaded: ['\u0000\u00ff\n', '\u0000\u00ff\n', 'abc'].map((content) => [
+    isSame: true,
+    isUnknown: true,
+    uploaded: ['\u0000\u00ff\n', '\u0000\u00ff\n', 'abc', 'abc'].map((content) => [
       'image/png',
       sha256(Buffer.from(content, 'latin1')),
+      '3',
     ]),
     files: items.length + 1,
     cron: '@daily',
@@ -201,7 +208,7 @@ describe('the packed client', () => {
   })
 
   it('leaves out of a bundle what it does not use', async () => {
-    const contents = `export { retrying } from '@workspace-api/client'`
+    const contents = `export { WorkspaceError } from '@workspace-api/client'`
     const { outputFiles } = await build({
       stdin: { contents, resolveDir: app },
       bundle: true,

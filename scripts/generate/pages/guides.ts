@@ -20,6 +20,11 @@ export const GUIDES = [
     description: 'by webhook or by pulling, and on your machine',
   },
   {
+    name: 'events',
+    title: 'Follow what happens',
+    description: 'the events of an organization, and how to keep a cache fresh',
+  },
+  {
     name: 'mcp',
     title: 'Connect an agent by MCP',
     description: 'configuration of Claude Code, Codex, Cursor and VS Code, and what each tool does',

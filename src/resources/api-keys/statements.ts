@@ -17,7 +17,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { recordRevocations } from '../../access/audit.ts'
+import { guardedChange, recordedAfter, recordedForEach } from '../../access/events.ts'
 import { mayAct } from '../../access/guard.ts'
 import { actsAs, includesProjects, isKeyAccessible, isSubset, isUnrotated } from '../../access/manage-keys.ts'
 import {
@@ -31,7 +31,7 @@ import { withinApiKeyQuota } from '../../access/quotas.ts'
 import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { columnsIn, insertRow } from '../../db/rows.ts'
 import { apiKeys, projects, skillFeeds, users } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import { apiKey } from './contract.ts'
 
@@ -188,7 +188,9 @@ export const creatable = requiring([earlierKey], {
   withinQuota: withinApiKeyQuota,
 })
 
-export const insertKey = guardedChange(creatable, [name, hash], () =>
+const recordedCreation = recordedAfter([id, name], { type: 'api-key.created', id, name })
+
+export const insertKey = guardedChange(creatable, [name, hash], recordedCreation, () =>
   query
     .insert(apiKeys)
     .select(
@@ -291,13 +293,19 @@ const surplusSessions = sql`(${sessionCreatable
   .limit(MAX_SESSIONS)
   .offset(MAX_SESSIONS - 1)}) as ${surplus}`
 
-export const recordSurplusSessions = recordRevocations(
+const revokedSession = { type: 'api-key.revoked', id: session.id, name: session.name } as const
+
+export const recordSurplusSessions = recordedForEach(
   sessionCreatable,
   [],
-  surplusSessions,
-  of(surplus, 'id'),
-  sql`true`,
-  mayAct,
+  revokedSession,
+  (row, condition) =>
+    query
+      .select(row)
+      .from(apiKeys)
+      .innerJoin(session, sql`${session.hash} in (select "hash" from ${surplusSessions})`)
+      .where(and(mayAct, condition)),
+  'consequence',
 )
 
 export const endSurplusSessions = guarded(sessionCreatable, [], () =>
@@ -307,7 +315,13 @@ export const endSurplusSessions = guarded(sessionCreatable, [], () =>
     .where(sql`${apiKeys.hash} in (select "hash" from ${surplusSessions})`),
 )
 
-export const insertSession = guardedChange(sessionCreatable, [id, sessionName, hash], () =>
+const recordedSession = recordedAfter([id, sessionName], {
+  type: 'api-key.created',
+  id,
+  name: sql`coalesce(${sessionName}, ${apiKeys.name})`,
+})
+
+export const insertSession = guardedChange(sessionCreatable, [id, sessionName, hash], recordedSession, () =>
   query
     .insert(apiKeys)
     .select(
@@ -357,7 +371,14 @@ export const rotatable = requiring(
   },
 )
 
-export const insertSuccessor = guardedChange(rotatable, [hash], () =>
+/** After the change, because the preconditions read many rows. */
+const recordedRotation = recordedAfter(
+  [apiKeyId],
+  { type: 'api-key.rotated', id: named.id, name: named.name },
+  { join: { table: named, on: isNamed } },
+)
+
+export const insertSuccessor = guardedChange(rotatable, [hash], recordedRotation, () =>
   query
     .insert(apiKeys)
     .select(
@@ -396,13 +417,17 @@ const shortenedSessions = sql`(${rotatable
   .innerJoin(session, and(isLiveSessionOf(named), gt(session.expiresAt, overlapEndsAt)))}) as ${shortened}`
 
 /** Without an overlap, the rotation ends the sessions. */
-export const recordEndedSessions = recordRevocations(
+export const recordEndedSessions = recordedForEach(
   rotatable,
   [overlapEndsAt],
-  shortenedSessions,
-  of(shortened, 'id'),
-  sql`${overlapEndsAt} <= ${now}`,
-  mayAct,
+  revokedSession,
+  (row, condition) =>
+    query
+      .select(row)
+      .from(apiKeys)
+      .innerJoin(session, sql`${session.hash} in (select "hash" from ${shortenedSessions})`)
+      .where(and(mayAct, sql`${overlapEndsAt} <= ${now}`, condition)),
+  'consequence',
 )
 
 export const shortenSessions = guarded(rotatable, [overlapEndsAt], () =>
@@ -450,6 +475,7 @@ export const ownDeletable = requiring(
 const lineage = sql`"lineage"`
 const ending = sql`"ending"`
 const child = alias(apiKeys, 'child')
+const revoked = alias(apiKeys, 'revoked')
 const fieldsOfLineage = (key: typeof child | typeof named | typeof session, isNamed: 0 | 1) => ({
   organizationId: sql`${key.organizationId}`.as('organizationId'),
   id: sql`${key.id}`.as('id'),
@@ -479,19 +505,23 @@ function deletionStatements<P extends Parameter>(preconditions: Pick<Preconditio
         .where(sql`${descendants}`),
     )} select * from ${lineage} where "revokedAt" is null) as ${ending}`
 
-  const record = recordRevocations(
+  const recorded = recordedForEach(
     preconditions,
     [descendants],
-    endingKeys,
-    of(ending, 'id'),
-    not(of(ending, 'isNamed')),
-    mayAct,
+    { type: 'api-key.revoked', id: revoked.id, name: revoked.name },
+    (row, condition) =>
+      query
+        .select(row)
+        .from(apiKeys)
+        .innerJoin(endingKeys, sql`true`)
+        .innerJoin(revoked, sql`${revoked.hash} = ${of(ending, 'hash')}`)
+        .where(and(mayAct, condition)),
   )
 
   // Descendants that are revoked together with their creators have no live descendants, so they lose their creator: no
   // later deletion has to search them.
   const creator = sql`case when ${of(ending, 'isNamed')} or not ${descendants} then ${apiKeys.createdByKeyId} end`
-  const revoke = guardedChange(preconditions, [descendants], () =>
+  const revoke = guardedChange(preconditions, [descendants], recorded, () =>
     query
       .update(apiKeys)
       .set({ revokedAt: sql`${now}`, createdByKeyId: creator })
@@ -500,7 +530,7 @@ function deletionStatements<P extends Parameter>(preconditions: Pick<Preconditio
       .where(sql`${apiKeys.hash} = +${of(ending, 'hash')}`)
       .returning({ id: apiKeys.id }),
   )
-  return { record, revoked: revoke }
+  return { revoked: revoke }
 }
 
 export const deletion = deletionStatements(deletable)

@@ -216,13 +216,14 @@ const publicKey = boundedString(PUBLIC_KEY_LENGTH, {
 
 export const leaseEnvironmentVariablesContract = {
   operationId: 'leaseEnvironmentVariables',
+  isRepeatable: true,
   method: 'POST',
   path: '/v1/projects/{projectId}/environment-variables/lease',
   tag: 'Projects',
   summary: 'Lease project environment variables',
   description:
     "Returns the values of variables, sealed to the caller's public key by HPKE (RFC 9180). " +
-    'The API key has to be restricted to projects. Each lease is an audit event with the names.',
+    'The API key has to be restricted to projects. Each lease is an event with the names.',
   scope: 'environment-variables:lease',
   params: z.object({ projectId }),
   body: z

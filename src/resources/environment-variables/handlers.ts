@@ -76,7 +76,7 @@ export const leaseEnvironmentVariables = endpoint(leaseEnvironmentVariablesContr
   const { check, variables } = await context.run(
     leasable,
     { variables: selectLeased, recordLease },
-    { ...context.auditValues, projectId, keys: keys ? JSON.stringify(keys) : null },
+    { projectId, keys: keys ? JSON.stringify(keys) : null },
   )
   const owner = { organizationId: check.callerOrganizationId, projectId }
   const ring = parseKeyRing(context.environment.ENCRYPTION_KEYS)

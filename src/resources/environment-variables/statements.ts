@@ -1,13 +1,13 @@
 /** The environment variables of a project, in SQL. Only `selectLeased` selects sealed values. */
 import { and, asc, eq, exists, gt, isNotNull, isNull, not, notExists, or, type SQL, sql } from 'drizzle-orm'
-import { recordRead } from '../../access/audit.ts'
+import { guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import { precondition, preconditionUnless, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { namedProject, projectExists, projectId, projectIsAccessible, projectIsActive } from '../../access/project.ts'
 import { exceededQuota, quotaExceeded } from '../../access/quotas.ts'
 import { cursor, now, number, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, environmentVariables, projects, variableRequests } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { guarded, query } from '../../db/statement.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
 import { describeSent } from '../../http/problems.ts'
 
@@ -51,7 +51,14 @@ export const deletable = requiring([namedProject, namedVariable], {
   projectIsActive,
 })
 
-export const deleteVariable = guardedChange(deletable, [], () =>
+const recordedDeletion = recordedAfter([projectId, key], {
+  type: 'environment-variable.deleted',
+  id: key,
+  name: key,
+  projectId,
+})
+
+export const deleteVariable = guardedChange(deletable, [], recordedDeletion, () =>
   query
     .delete(environmentVariables)
     .where(
@@ -206,7 +213,15 @@ export const recordRequest = guarded(settable, [sealedFor], () =>
 /** A chunk of the request's variables. */
 export const VARIABLES = chunkOf('key', 'sealedValue')
 
-export const putVariables = guardedChange(settable, [sealedFor], () =>
+const setKey = sql`"set".value`
+/** Records each of the variables. */
+const recordedSetting = recordedAfter(
+  [keys, projectId],
+  { type: 'environment-variable.set', id: setKey, name: setKey, projectId },
+  { each: { table: sql`json_each(${keys}) as "set"`, on: sql`true` } },
+)
+
+export const putVariables = guardedChange(settable, [sealedFor], recordedSetting, () =>
   query
     .insert(environmentVariables)
     .select(
@@ -310,10 +325,11 @@ const leasedKeys = query
   .where(and(isOfProject, isLeased))
   .orderBy(asc(environmentVariables.key))
 
-/** Records the names of the leased variables, as many as there is room for. */
-export const recordLease = recordRead(
-  leasable,
-  [],
-  sql`(select ${'?keys='} || substr(names, 1, ${MAX_RECORDED_CHARACTERS}) || iif(length(names) > ${MAX_RECORDED_CHARACTERS}, '…', '')
-    from (select group_concat(key) as names from ${leasedKeys}))`,
-)
+/** With the names of the leased variables, as many as there is room for. */
+export const recordLease = recordedBefore(leasable, [], {
+  type: 'environment-variables.leased',
+  id: projects.id,
+  name: sql`(select substr(names, 1, ${MAX_RECORDED_CHARACTERS}) || iif(length(names) > ${MAX_RECORDED_CHARACTERS}, '…', '')
+    from (select group_concat(key, ', ') as names from ${leasedKeys}))`,
+  projectId: projects.id,
+})

@@ -8,9 +8,13 @@ import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/sta
 const resourceType = (description: string, example?: string) =>
   z.enum(['session', 'pull_request', 'project']).register(docs, { description, ...(example && { example }) })
 
+/** IDs of projects may be any text. */
+const pinnedId = (description: string, example?: string) =>
+  uuid(description, example, ', because only IDs that are UUIDs can be pinned')
+
 const pinned = z.object({
   resourceType: resourceType('The type of the pinned resource.', 'session'),
-  resourceId: uuid('The ID of the pinned resource.', EXAMPLE_IDS.sessionId),
+  resourceId: pinnedId('The ID of the pinned resource.', EXAMPLE_IDS.sessionId),
 })
 
 export const updatePinContract = {
@@ -30,7 +34,7 @@ export const updatePinContract = {
       placement: z.strictObject({
         target: z.strictObject({
           type: resourceType('The type of the resource of the target pin.'),
-          id: uuid('The ID of the resource of the target pin.'),
+          id: pinnedId('The ID of the resource of the target pin.'),
         }),
         position: z
           .enum(['before', 'after'])
@@ -69,6 +73,7 @@ const pin = z
   .strictObject({
     resourceType: resourceType('The type of the pinned resource.'),
     resourceId: uuid(),
+    name: z.string().register(docs, { description: 'The name of what is pinned.' }),
     createdAt: instant(),
   })
   .register(docs, { id: 'Pin' })
@@ -91,6 +96,7 @@ const pinWithResource = z.extend(pin, { resource: pinnedResource }).register(doc
 const examplePin = {
   resourceType: 'session',
   resourceId: EXAMPLE_IDS.sessionId,
+  name: 'Rebuild the checkout',
   createdAt: '2026-03-29T01:00:00.000Z',
 } as const
 
@@ -108,7 +114,7 @@ export const listPinsContract = {
   params: z.object({}),
   query: z.object({
     expand: z.optional(z.enum(['resource'])).register(docs, {
-      description: '`resource`: each pin has the property `resource`, with the name of what is pinned.',
+      description: '`resource`: with the project of each. Each pin has the property `resource`.',
     }),
   }),
   success: {

@@ -35,8 +35,8 @@ export const listPins = endpoint(listPinsContract, async (c, context) => {
   const { pins } = await context.run(authorized, { pins: selectPins }, {})
   // D1 would count each row twice if SQLite sorted them.
   const inOrder = pins.toSorted((a, b) => a.position - b.position)
-  const items = inOrder.map(({ position, name, projectId, archivedAt, ...pin }) =>
-    expand ? { ...pin, resource: { id: pin.resourceId, name, projectId, archivedAt } } : pin,
+  const items = inOrder.map(({ position, projectId, archivedAt, ...pin }) =>
+    expand ? { ...pin, resource: { id: pin.resourceId, name: pin.name, projectId, archivedAt } } : pin,
   )
   return { body: { items, nextCursor: null } }
 })

@@ -4,13 +4,14 @@
  */
 import { and, eq, getTableColumns, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { guardedChange, recordedAfter } from '../../access/events.ts'
 import { callersProjectIds, callerUser, isAccessible } from '../../access/guard.ts'
 import { hasProject, type ResourceTable } from '../../access/platform-resource.ts'
 import { authorized, isNew, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { now, number, type Parameter, text } from '../../db/parameters.ts'
 import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, pins, projects, pullRequests, sessions } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { guarded, query } from '../../db/statement.ts'
 import type { Limits } from '../../environment.ts'
 import { ApiError } from '../../errors.ts'
 
@@ -154,8 +155,11 @@ const moved = {
   set: { position: excluded('position') },
 }
 
+const recorded = (type: 'pin.created' | 'pin.placed' | 'pin.deleted') =>
+  recordedAfter([resourceType, resourceId], { type, id: resourceId, parentId: resourceType })
+
 /** Moves or adds the pin. Returns a row if the order changed. */
-export const place = guardedChange(placeable, [side], () =>
+export const place = guardedChange(placeable, [side], recorded('pin.placed'), () =>
   query
     .insert(pins)
     .select(
@@ -196,8 +200,13 @@ export const renumber = guarded(authorized, [resourceType, resourceId], () =>
     .onConflictDoUpdate(moved),
 )
 
-/** A pin as the API returns it. */
-const pin = { resourceType: own.resourceType, resourceId: own.resourceId, createdAt: own.createdAt }
+/** A pin as the API returns it, joined to what is pinned. */
+const pin = {
+  resourceType: own.resourceType,
+  resourceId: own.resourceId,
+  name: sql<string>`coalesce(${sessions.name}, ${pullRequests.name}, ${projects.name})`.as('name'),
+  createdAt: own.createdAt,
+}
 
 const isCallers = and(eq(own.organizationId, apiKeys.organizationId), eq(own.userId, apiKeys.userId))
 
@@ -219,7 +228,6 @@ export const selectPins = guarded(authorized, [], () =>
       {
         ...pin,
         position: own.position,
-        name: sql<string>`coalesce(${sessions.name}, ${pullRequests.name}, ${projects.name})`.as('name'),
         projectId: itsProjectId.as('projectId'),
         archivedAt: projects.archivedAt,
       },
@@ -246,7 +254,7 @@ const lastPosition = query
   .where(and(eq(pins.organizationId, apiKeys.organizationId), eq(pins.userId, apiKeys.userId)))
 
 /** Adds the pin at the end of the list, if the resource is not pinned yet. */
-export const appendPin = guardedChange(pinnable, [], () =>
+export const appendPin = guardedChange(pinnable, [], recorded('pin.created'), () =>
   query.insert(pins).select(
     pinnable.rows(
       insertRow(pins, {
@@ -262,11 +270,17 @@ export const appendPin = guardedChange(pinnable, [], () =>
   ),
 )
 
-export const selectPin = guarded(pinnable, [], () => pinnable.rows(pin, isPinned))
+export const selectPin = guarded(pinnable, [], () =>
+  pinnable
+    .rows(pin, isPinned)
+    .leftJoin(sessions, pinnedIn('session', sessions))
+    .leftJoin(pullRequests, pinnedIn('pull_request', pullRequests))
+    .leftJoin(projects, pinnedIn('project', projects)),
+)
 
 export const deletable = requiring([ownPin], { resourceExists: pinnableResourceExists, pinExists })
 
-export const deletePin = guardedChange(deletable, [], () =>
+export const deletePin = guardedChange(deletable, [], recorded('pin.deleted'), () =>
   query
     .delete(pins)
     .where(

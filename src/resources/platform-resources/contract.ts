@@ -5,8 +5,18 @@ import type { Quota } from '../../environment.ts'
 import type { ErrorCode } from '../../errors.ts'
 import type { Contract, Tag } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
-import { docs, ENTITY_TAG, externalId, ifMatch, ifNoneMatch, instant, onlyToCreate, text } from '../../http/fields.ts'
-import { pageQuery, pageSchema } from '../../http/paging.ts'
+import {
+  docs,
+  ENTITY_TAG,
+  externalId,
+  ifMatch,
+  ifNoneMatch,
+  instant,
+  isUuid,
+  onlyToCreate,
+  text,
+} from '../../http/fields.ts'
+import { pageQuery, pageSchema, pagesExamine, searchQuery } from '../../http/paging.ts'
 import {
   INTERNAL_ERROR,
   INVALID_INPUT,
@@ -15,6 +25,7 @@ import {
   OTHER_PROJECTS,
   STORE_UNAVAILABLE,
 } from '../../http/statuses.ts'
+import { isCreationCursor } from './creation-cursor.ts'
 
 /** The facts of a kind of platform resource. */
 export interface Kind<Table extends ResourceTable = ResourceTable> extends ResourceKind<Table> {
@@ -102,6 +113,7 @@ function sharedContracts<const K extends Kind, Fields extends z.core.$ZodLooseSh
       scope: `${kind.path}:read`,
       summary: `List ${noun}s`,
       description: `Lists the ${noun}s of the organization, sorted by ID.`,
+      query: z.object({ ...searchQuery('name'), ...pageQuery(kind.id()) }),
       params: z.object({}),
       success: {
         status: 200,
@@ -163,7 +175,7 @@ export function organizationResourceContracts<const K extends Kind>(kind: K, for
       errorCodes: [...retrieve.errorCodes, ...(forbidden.read ? [forbidden.code] : [])],
       errors: { ...retrieve.errors, ...(forbidden.read && { 403: forbidden.read }) },
     },
-    list: { ...list, query: z.object(pageQuery(kind.id())) },
+    list: { ...list, description: `${list.description} ${pagesExamine('With `query`', `${kind.noun}s`)}` },
     remove: {
       ...remove,
       errorCodes: [...remove.errorCodes, forbidden.code, ...(forbidden.delete ? ['api_key_forbidden' as const] : [])],
@@ -198,6 +210,17 @@ export function archivingContract<const K extends Kind>(
   } as const satisfies Contract
 }
 
+/** A cursor continues the order in which it was returned. */
+function isCursorOfOrder({
+  value: { order, cursor },
+  issues,
+}: z.core.ParsePayload<{ readonly order?: string | undefined; readonly cursor?: string | undefined }>): void {
+  if (issues.length > 0 || cursor === undefined) return
+  if (order === undefined ? isUuid(cursor) : isCreationCursor(cursor)) return
+  const message = 'the nextCursor of a page in the same order'
+  issues.push({ code: 'custom', input: cursor, path: ['cursor'], message, params: { wrong: 'is of another order' } })
+}
+
 export type ProjectResourceContracts<K extends Kind<ProjectResourceTable>> = ReturnType<
   typeof projectResourceContracts<K>
 >
@@ -206,6 +229,7 @@ export type ProjectResourceContracts<K extends Kind<ProjectResourceTable>> = Ret
 export function projectResourceContracts<const K extends Kind<ProjectResourceTable>>(kind: K) {
   const body = { projectId: EXAMPLE_IDS.projectId, name: kind.exampleName }
   const { put, retrieve, list, remove } = sharedContracts(kind, { projectId: z.string(), name: z.string() }, body)
+  const { schema } = retrieve.success
   return {
     put: {
       ...put,
@@ -234,8 +258,21 @@ export function projectResourceContracts<const K extends Kind<ProjectResourceTab
     },
     list: {
       ...list,
-      description: `${list.description} An API key that is restricted to projects has to name one of its projects in \`projectId\`.`,
-      query: z.object({ projectId: z.optional(projectId()), ...pageQuery(kind.id()) }),
+      description:
+        `Lists the ${kind.noun}s of the organization, sorted by ID or the latest first. An API key that is restricted to projects has to name one of its projects in \`projectId\`. ` +
+        pagesExamine('With `query`, or with `projectId` and `order`', `${kind.noun}s`),
+      query: z
+        .object({
+          projectId: z.optional(projectId()),
+          order: z
+            .optional(z.enum(['-createdAt']))
+            .register(docs, { description: '`-createdAt`: the latest first. Default: by ID.' }),
+          ...searchQuery('name'),
+          // An ID, or the position in the order of creation.
+          ...pageQuery(externalId({})),
+        })
+        .check(isCursorOfOrder),
+      success: { ...list.success, schema: pageSchema(`${kind.name}Page`, schema, z.string()) },
       errorCodes: ['unrestricted_key_required', 'project_forbidden', 'project_not_found'],
       errors: { ...list.errors, 403: OTHER_PROJECTS, 404: NO_PROJECT },
     },

@@ -5,8 +5,9 @@ import type { Values } from '../../db/parameters.ts'
 import type { Statement, Steps } from '../../db/statement.ts'
 import { type ConditionalHeaders, matchesEntityTag, parseConditions, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { toPage, toPaging } from '../../http/paging.ts'
+import { END, toFilters, toPage, toPaging } from '../../http/paging.ts'
 import type { ArchivingContract, Kind, OrganizationResourceContracts, ProjectResourceContracts } from './contract.ts'
+import { fromCreationCursor, toCreationCursor } from './creation-cursor.ts'
 import type { organizationResourceStatements, projectResourceStatements } from './statements.ts'
 
 type Resource = Readonly<Record<'id' | 'name' | 'createdAt' | 'updatedAt' | 'revision', string>>
@@ -38,13 +39,13 @@ interface Archiving {
 type ProjectResourceStatements = Put<ProjectResource> &
   Retrieval<ProjectResource> &
   Deletion &
-  Pick<ReturnType<typeof projectResourceStatements>, 'listable' | 'list' | 'listableInProject' | 'listInProject'>
+  Pick<ReturnType<typeof projectResourceStatements>, 'listable' | 'list' | 'listInProject' | 'listLatest'>
 
 type List = ReturnType<typeof organizationResourceStatements>['list']
 
 interface OrganizationResourceStatements extends Put<Resource>, Retrieval<Resource>, Deletion {
-  /** Of several, each returns rows that the others do not. */
-  readonly list: List | readonly List[]
+  /** Of two selects, each returns rows that the other does not. */
+  readonly list: List & { readonly selectAccessible?: List['select'] }
 }
 
 async function put<Row extends Resource>(
@@ -97,8 +98,17 @@ export function organizationResourceEndpoints<const K extends Kind>(
     ),
     list: endpoint(contracts.list, async (c, context) => {
       const query = c.req.valid('query')
-      const { resources } = await context.run(authorized, { resources: statements.list }, toPaging(query))
-      return { body: toPage(resources, query, ({ id }) => id) }
+      const { isFiltered, values } = toFilters({ query: query.query ?? null })
+      const { select, selectAccessible, selectLastExamined } = statements.list
+      const { resources, lastExamined } = await context.run(
+        authorized,
+        {
+          resources: selectAccessible ? [select, selectAccessible] : [select],
+          lastExamined: isFiltered ? [selectLastExamined] : [],
+        },
+        { ...toPaging(query), ...values },
+      )
+      return { body: toPage(resources, query, ({ id }) => id, lastExamined[0]) }
     }),
     remove: endpoint(contracts.remove, (c, context) =>
       remove(statements, c.req.valid('param'), c.req.valid('header'), context),
@@ -135,16 +145,28 @@ export function projectResourceEndpoints<const K extends Kind<ProjectResourceTab
     ),
     list: endpoint(contracts.list, async (c, context) => {
       const query = c.req.valid('query')
-      const { projectId } = query
-      const { resources } =
-        projectId === undefined
-          ? await context.run(statements.listable, { resources: statements.list }, toPaging(query))
-          : await context.run(
-              statements.listableInProject,
-              { resources: statements.listInProject },
-              { ...toPaging(query), projectId },
-            )
-      return { body: toPage(resources, query, ({ id }) => id) }
+      const { order, projectId = null, query: nameQuery = null } = query
+      const isLatestFirst = order === '-createdAt'
+      const list = isLatestFirst
+        ? statements.listLatest
+        : projectId === null
+          ? statements.list
+          : statements.listInProject
+      // What the order of the list serves is no filter.
+      const { isFiltered, values } = toFilters({ query: nameQuery, projectId: isLatestFirst ? projectId : null })
+      const position = isLatestFirst ? fromCreationCursor(query.cursor) : { createdBefore: END }
+      const { resources, lastExamined } = await context.run(
+        statements.listable,
+        { resources: list.select, lastExamined: isFiltered ? [list.selectLastExamined] : [] },
+        { ...toPaging(query), ...position, ...values, projectId },
+      )
+      const { items, nextCursor } = toPage(
+        resources,
+        query,
+        (last) => (isLatestFirst ? toCreationCursor(last) : last.id),
+        lastExamined[0],
+      )
+      return { body: { items, nextCursor } }
     }),
     remove: endpoint(contracts.remove, (c, context) =>
       remove(statements, c.req.valid('param'), c.req.valid('header'), context),

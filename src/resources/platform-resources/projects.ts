@@ -1,16 +1,18 @@
 /** Projects: an API key may be restricted to some of them. */
-import { sql } from 'drizzle-orm'
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { isUnrestricted } from '../../access/guard.ts'
 import { authorized } from '../../access/preconditions.ts'
 import { projectId, withAccessTo } from '../../access/project.ts'
-import { columnsIn } from '../../db/rows.ts'
+import { cursor, rowLimit } from '../../db/parameters.ts'
+import { columnsIn, containsIfGiven } from '../../db/rows.ts'
 import { apiKeys, projects } from '../../db/schema.ts'
+import { guarded } from '../../db/statement.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { externalId } from '../../http/fields.ts'
 import { OTHER_PROJECTS } from '../../http/statuses.ts'
 import { archivingContract, type Kind, organizationResourceContracts } from './contract.ts'
 import { archivingEndpoint, organizationResourceEndpoints } from './handlers.ts'
-import { archivingStatements, listStatement, organizationResourceStatements } from './statements.ts'
+import { archivingStatements, nameQuery, organizationResourceStatements } from './statements.ts'
 
 const PROJECT = {
   type: 'project',
@@ -43,16 +45,24 @@ const shared = organizationResourceStatements(PROJECT, fields, {
  * Lists the projects that a restricted API key is restricted to. The other list has all, for an API key that is not
  * restricted.
  */
-const listAccessible = listStatement(
-  projects,
-  fields,
-  authorized,
-  sql`${projects.id} in (select value from json_each(${apiKeys.projectIds}))`,
+const listAccessible = guarded(authorized, [cursor, nameQuery, rowLimit], () =>
+  authorized
+    .rows(fields, containsIfGiven(projects.name, nameQuery))
+    .innerJoin(
+      projects,
+      and(
+        eq(projects.organizationId, apiKeys.organizationId),
+        gt(projects.id, cursor),
+        sql`${projects.id} in (select value from json_each(${apiKeys.projectIds}))`,
+      ),
+    )
+    .orderBy(asc(projects.id))
+    .limit(rowLimit),
 )
 
 export const statements = {
   ...shared,
-  list: [shared.list, listAccessible],
+  list: { ...shared.list, selectAccessible: listAccessible },
   ...archivingStatements(PROJECT, fields, toAccess),
 }
 export const { put, retrieve, list, remove } = organizationResourceEndpoints(contracts, statements)

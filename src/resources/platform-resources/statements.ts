@@ -5,6 +5,7 @@
  */
 import { and, asc, eq, getTableName, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { createdOrUpdated, eventType, guardedChange, recordedBefore } from '../../access/events.ts'
 import {
   hasProject,
   namedProjectResource,
@@ -22,44 +23,60 @@ import {
 } from '../../access/preconditions.ts'
 import {
   namedProject,
+  ofAllProjectsOrOne,
   projectExists,
-  projectId,
+  projectIdOrNull,
   projectIsAccessible,
   projectIsActive,
-  unrestrictedFor,
   withAccessTo,
 } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { isNewIfRequired, matchesRevision, newRevision } from '../../access/revision.ts'
-import { cursor, now, number, type Parameter, rowLimit, text } from '../../db/parameters.ts'
-import { excluded, insertRow, selectByIndex } from '../../db/rows.ts'
+import { examined, type RowOfColumns } from '../../db/examined.ts'
+import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
+import { asSql, containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { apiKeys, deletions, projects } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { guarded, query, type Statement } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import type { Kind } from './contract.ts'
 
 const name = text('name')
 const archived = number('archived')
+/** The text that the names of a list contain; null: any. */
+export const nameQuery = textOrNull('query')
+/** Of a list with the latest first: its items are from before this time, or from this time with an ID before the cursor. */
+const createdBefore = text('createdBefore')
 
 /** The columns of a resource that its responses have. */
 type ResourceFields = Pick<ResourceTable, 'id' | 'name' | 'createdAt' | 'updatedAt'>
 type ProjectResourceFields = ResourceFields & Pick<ProjectResourceTable, 'projectId'>
 
+/** The type of the resource in events. */
+const eventResource = ({ type }: Kind) => (type === 'pull_request' ? 'pull-request' : type)
+
 /** Creates the resource, or renames it. */
 function putStatement<Fields extends ResourceFields>(
-  { table, idName }: Kind,
+  kind: Kind,
   fields: Fields,
   puttable: Preconditions,
   ofProject: { readonly projectId?: typeof projects.id } = {},
 ) {
-  return guardedChange(puttable, [name], () =>
+  const { table, type, idName } = kind
+  const id = text(idName)
+  const recorded = recordedBefore(puttable, [id, name], {
+    type: createdOrUpdated(eventResource(kind), table.id),
+    id,
+    name,
+    projectId: type === 'project' ? id : ofProject.projectId,
+  })
+  return guardedChange(puttable, [name], recorded, () =>
     query
       .insert(table)
       .select(
         puttable.rows(
           insertRow(table, {
             organizationId: apiKeys.organizationId,
-            id: text(idName),
+            id,
             ...ofProject,
             name,
             createdAt: now,
@@ -77,7 +94,8 @@ function putStatement<Fields extends ResourceFields>(
 }
 
 /** Records the deletion of the resource, and then deletes its row. */
-function deletionStatements({ table, type, idName }: Kind, deletable: Preconditions, projectId?: SQLiteColumn) {
+function deletionStatements(kind: Kind, deletable: Preconditions, projectId?: SQLiteColumn) {
+  const { table, type, idName } = kind
   const recordDeletion = guarded(deletable, [], () =>
     query.insert(deletions).select(
       deletable.rows(
@@ -91,7 +109,13 @@ function deletionStatements({ table, type, idName }: Kind, deletable: Preconditi
       ),
     ),
   )
-  const removed = guardedChange(deletable, [], () =>
+  const recorded = recordedBefore(deletable, [], {
+    type: `${eventResource(kind)}.deleted`,
+    id: table.id,
+    name: table.name,
+    projectId: type === 'project' ? table.id : projectId,
+  })
+  const removed = guardedChange(deletable, [], recorded, () =>
     query
       .delete(table)
       .where(and(eq(table.organizationId, deletable.organizationId), eq(table.id, text(idName))))
@@ -100,20 +124,36 @@ function deletionStatements({ table, type, idName }: Kind, deletable: Preconditi
   return { recordDeletion, removed }
 }
 
-/** Lists the resources of the organization that meet the condition, in order of ID. */
-export function listStatement<Fields extends ResourceFields, P extends Parameter>(
+interface ListOptions<Range extends readonly Parameter[]> {
+  /** The table by the index of this order, if that is not the primary key. */
+  readonly source?: SQL
+  readonly isInRange: SQL | undefined
+  /** The parameters of the range. */
+  readonly range: Range
+  readonly order: SQL
+  readonly condition?: SQL | undefined
+}
+
+/** The statements of a list: a page, and the last row that it examined if it has filters. */
+function listStatements<Fields extends ResourceFields, P extends Parameter, const Range extends readonly Parameter[]>(
   table: ResourceTable,
   fields: Fields,
-  listable: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>,
-  condition?: SQL,
+  listable: Pick<Preconditions<unknown, P>, 'takes'>,
+  { condition, range, ...options }: ListOptions<Range>,
 ) {
-  return guarded(listable, [cursor, rowLimit], () =>
-    listable
-      .rows(fields, condition)
-      .innerJoin(table, and(eq(table.organizationId, apiKeys.organizationId), gt(table.id, cursor)))
-      .orderBy(asc(table.id))
-      .limit(rowLimit),
-  )
+  const position = { id: table.id, createdAt: table.createdAt }
+  const { rows, parameters, selectLastExamined } = examined(listable, range, { table, position, ...options })
+  const columns: ResourceFields = fields
+  return {
+    select: guarded(listable, [...parameters, nameQuery, rowLimit], () =>
+      query
+        .select(asSql({ ...columns }))
+        .from(rows)
+        .where(and(containsIfGiven(table.name, nameQuery), condition))
+        .limit(rowLimit),
+    ) as Statement<RowOfColumns<Fields>, P | (typeof parameters)[number] | typeof nameQuery | typeof rowLimit>,
+    selectLastExamined,
+  }
 }
 
 const conditionsOfChange = ({ noun, table }: Kind) => ({
@@ -149,12 +189,17 @@ export function organizationResourceStatements(
   )
   const readable = requiring(joins, { exists, ...toRead, isNotDeleted })
   const deletable = requiring(joins, { exists, ...toDelete, isNotDeleted, ...conditionsOfChange(kind) })
+  const listedOrganization = sql`${authorized.rows({ organizationId: apiKeys.organizationId }, toList)}`
   return {
     puttable,
     put: putStatement(kind, fields, puttable),
     readable,
     retrieve: guarded(readable, [], () => readable.rows({ ...fields, revision: table.revision })),
-    list: listStatement(table, fields, authorized, toList),
+    list: listStatements(table, fields, authorized, {
+      isInRange: and(eq(table.organizationId, listedOrganization), gt(table.id, cursor)),
+      range: [cursor],
+      order: asc(table.id),
+    }),
     deletable,
     deletion: deletionStatements(kind, deletable),
   }
@@ -162,17 +207,24 @@ export function organizationResourceStatements(
 
 /** Of projects and agents, which can be archived. An archived one keeps the time at which it was archived first. */
 export function archivingStatements(
-  kind: Kind<ResourceTable & Record<'archivedAt', SQLiteColumn>>,
+  kind: Kind<ResourceTable & Record<'archivedAt', SQLiteColumn>> & { readonly type: 'project' | 'agent' },
   fields: ResourceFields,
   toChange: NamedPreconditions,
 ) {
-  const { table, idName } = kind
+  const { table, type, idName } = kind
   const { joins, exists, isNotDeleted } = namedResource(kind)
   const archivable = requiring(joins, { exists, ...toChange, isNotDeleted, ...conditionsOfChange(kind) })
   const archivedAt = sql`case when ${archived} then coalesce(${table.archivedAt}, ${now}) end`
+  const recorded = recordedBefore(archivable, [archived], {
+    type: eventType(sql`case when ${archived}
+      then ${sql.raw(`'${type}.archived'`)} else ${sql.raw(`'${type}.restored'`)} end`),
+    id: table.id,
+    name: table.name,
+    projectId: type === 'project' ? table.id : undefined,
+  })
   return {
     archivable,
-    archive: guardedChange(archivable, [archived], () =>
+    archive: guardedChange(archivable, [archived], recorded, () =>
       query
         .update(table)
         .set({ archivedAt, updatedAt: sql`${now}`, revision: newRevision })
@@ -215,30 +267,29 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>, fiel
     projectIsActive,
     ...conditionsOfChange(kind),
   })
-  const listable = requiring([], {
-    isUnrestricted: unrestrictedFor(`Lists of all ${noun}s`, 'Name one of its projects as projectId.'),
-  })
-  const listableInProject = requiring([namedProject], { projectExists, projectIsAccessible })
+  const listable = ofAllProjectsOrOne(`Lists of all ${noun}s`)
+  const isInOrganization = eq(table.organizationId, listable.organizationId)
+  const name = getTableName(table)
+  const byId = { range: [cursor], order: asc(table.id), condition: hasProject(table) } as const
   return {
     puttable,
     put: putStatement(kind, fields, puttable, { projectId: projects.id }),
     readable,
     retrieve: guarded(readable, [], () => readable.rows({ ...fields, revision: table.revision })),
     listable,
-    list: listStatement(table, fields, listable, hasProject(table)),
-    listableInProject,
-    listInProject: guarded(listableInProject, [cursor, rowLimit], () =>
-      selectByIndex(table, `${getTableName(table)}ByProject`, fields)
-        .where(
-          and(
-            eq(table.organizationId, listableInProject.organizationId),
-            eq(table.projectId, projectId),
-            gt(table.id, cursor),
-          ),
-        )
-        .orderBy(asc(table.id))
-        .limit(rowLimit),
-    ),
+    list: listStatements(table, fields, listable, { ...byId, isInRange: and(isInOrganization, gt(table.id, cursor)) }),
+    listInProject: listStatements(table, fields, listable, {
+      ...byId,
+      source: indexedBy(table, `${name}ByProject`),
+      isInRange: and(isInOrganization, eq(table.projectId, projectIdOrNull), gt(table.id, cursor)),
+    }),
+    listLatest: listStatements(table, fields, listable, {
+      source: indexedBy(table, `${name}ByCreation`),
+      isInRange: and(isInOrganization, sql`(${table.createdAt}, ${table.id}) < (${createdBefore}, ${cursor})`),
+      range: [createdBefore, cursor],
+      order: sql`${table.createdAt} desc, ${table.id} desc`,
+      condition: and(equalsIfGiven(table.projectId, projectIdOrNull), hasProject(table)),
+    }),
     deletable,
     deletion: deletionStatements(kind, deletable, table.projectId),
   }

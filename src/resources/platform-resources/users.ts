@@ -1,7 +1,7 @@
 /** Users of the organization. Deleting a user revokes the user's API keys. */
 import { and, eq, exists, gt, isNull, not, notExists, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { recordRevocations } from '../../access/audit.ts'
+import { recordedForEach } from '../../access/events.ts'
 import { isUnrestricted, mayAct } from '../../access/guard.ts'
 import { isManageable } from '../../access/manage-keys.ts'
 import { authorized, precondition } from '../../access/preconditions.ts'
@@ -82,7 +82,14 @@ const isUserDeleted = exists(
 )
 const mayRevokeUserKeys = and(mayAct, isUnrestricted, managesUserKeys, isUserDeleted)
 
-const recordUserKeys = recordRevocations(authorized, [userId], userKey, userKey.id, isUserKey, mayRevokeUserKeys)
+const recordUserKeys = recordedForEach(
+  authorized,
+  [userId],
+  { type: 'api-key.revoked', id: userKey.id, name: userKey.name },
+  (row, condition) =>
+    query.select(row).from(apiKeys).innerJoin(userKey, isUserKey).where(and(mayRevokeUserKeys, condition)),
+  'consequence',
+)
 
 /** In the same transaction as the deletion, so that no key outlives its user. */
 const revokeUserKeys = guarded(authorized, [userId], () =>

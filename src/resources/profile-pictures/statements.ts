@@ -1,11 +1,12 @@
 /** Profile pictures, in SQL. */
 import { and, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { guardedChange, recordedAfter } from '../../access/events.ts'
 import { callerUser } from '../../access/guard.ts'
 import { authorized, isNew, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { now, text } from '../../db/parameters.ts'
 import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, profilePictures, users } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 
 const userId = text('userId')
@@ -46,6 +47,9 @@ export const deletable = requiring([namedUser, itsPicture], {
   ),
 })
 
+const recorded = (type: 'profile-picture.set' | 'profile-picture.deleted') =>
+  recordedAfter([userId], { type, id: userId })
+
 const isNamed = (organizationId: typeof deletable.organizationId) =>
   and(eq(profilePictures.organizationId, organizationId), eq(profilePictures.userId, userId))
 
@@ -61,7 +65,7 @@ export const addDeletedToOrphans = guarded(deletable, [deleteAfter], () =>
     .onConflictDoNothing(),
 )
 
-export const deletePicture = guardedChange(deletable, [], () =>
+export const deletePicture = guardedChange(deletable, [], recorded('profile-picture.deleted'), () =>
   query
     .delete(profilePictures)
     .where(isNamed(deletable.organizationId))
@@ -129,7 +133,7 @@ export const addReplacedToOrphans = guarded(recordable, [deleteAfter], () =>
 )
 
 /** Makes the uploaded object the picture, and ends the lease. */
-export const putPicture = guardedChange(recordable, [contentType], () =>
+export const putPicture = guardedChange(recordable, [contentType], recorded('profile-picture.set'), () =>
   query
     .update(profilePictures)
     .set({

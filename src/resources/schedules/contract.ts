@@ -22,7 +22,7 @@ import {
   uuid,
   wholeNumber,
 } from '../../http/fields.ts'
-import { pageQuery, pageSchema } from '../../http/paging.ts'
+import { pageQuery, pageSchema, searchQuery } from '../../http/paging.ts'
 import {
   INTERNAL_ERROR,
   INVALID_INPUT,
@@ -32,6 +32,7 @@ import {
   STORE_UNAVAILABLE,
 } from '../../http/statuses.ts'
 import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from './parents.ts'
+import { OUTCOMES } from './runs/contract.ts'
 
 const cron = (max: number) =>
   text(1, max, {
@@ -175,77 +176,6 @@ const exampleAgentSchedule = {
   nextRunAt: '2026-03-28T06:00:00.000Z',
 }
 
-const created = {
-  status: 201,
-  description: 'The schedule was created, now or by an earlier request with this `Idempotency-Key`.',
-  headers: { Location: 'The path of the schedule.', ...ENTITY_TAG },
-} as const
-
-export const createProjectScheduleContract = {
-  operationId: 'createProjectSchedule',
-  method: 'POST',
-  path: '/v1/projects/{projectId}/schedules',
-  tag: 'Projects',
-  summary: 'Create a project schedule',
-  description: 'Creates a recurring build schedule for a project.',
-  scope: 'schedules:write',
-  params: z.object({ projectId: PROJECT.id() }),
-  headers,
-  body: z.strictObject({ cron: cron(255), timezone }).register(docs, {
-    id: 'NewProjectSchedule',
-    example: { cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' },
-  }),
-  success: {
-    ...created,
-    schema: projectSchedule,
-    example: exampleProjectSchedule,
-  },
-  errorCodes: [
-    'project_forbidden',
-    'project_not_found',
-    'project_archived',
-    'schedule_limit',
-    'quota_exceeded',
-    'idempotency_key_reused',
-  ],
-  errors: {
-    400: INVALID_INPUT,
-    403: OTHER_PROJECTS,
-    404: 'The organization has no project with this projectId.',
-    409:
-      'The project is archived, the project or the organization has the maximum number of schedules, ' +
-      'or the `Idempotency-Key` was used with another body.',
-    500: 'The schedule could not be created.',
-  },
-} as const satisfies Contract
-
-export const createAgentScheduleContract = {
-  operationId: 'createAgentSchedule',
-  method: 'POST',
-  path: '/v1/agents/{agentId}/schedules',
-  tag: 'Agents',
-  summary: 'Create an agent schedule',
-  description: 'Creates a recurring schedule for an agent. Its cron expression is evaluated in UTC.',
-  scope: 'schedules:write',
-  params: z.object({ agentId: AGENT.id() }),
-  headers,
-  body: z.strictObject({ cron: cron(500) }).register(docs, { id: 'NewAgentSchedule', example: { cron: '0 6 * * *' } }),
-  success: {
-    ...created,
-    schema: agentSchedule,
-    example: exampleAgentSchedule,
-  },
-  errorCodes: ['agent_not_found', 'agent_archived', 'schedule_limit', 'quota_exceeded', 'idempotency_key_reused'],
-  errors: {
-    400: INVALID_INPUT,
-    404: 'The organization has no agent with this agentId.',
-    409:
-      'The agent is archived, the agent or the organization has the maximum number of schedules, ' +
-      'or the `Idempotency-Key` was used with another body.',
-    500: 'The schedule could not be created.',
-  },
-} as const satisfies Contract
-
 function problemOfPayload(value: unknown): Problem | undefined {
   let isTooLarge = false
   const text = JSON.stringify(value, (_, part) => {
@@ -282,6 +212,81 @@ const settings = {
     .register(docs, { description: 'The service pauses the schedule after so many failed runs in a row.' }),
   note: z.optional(z.nullable(text(1, 1000, { description: 'A note, for people.' }))),
 }
+
+const takenByPut = (operation: string) => ({ properties: [...Object.keys(settings), 'enabled'], operation })
+
+const created = {
+  status: 201,
+  description: 'The schedule was created, now or by an earlier request with this `Idempotency-Key`.',
+  headers: { Location: 'The path of the schedule.', ...ENTITY_TAG },
+} as const
+
+export const createProjectScheduleContract = {
+  operationId: 'createProjectSchedule',
+  method: 'POST',
+  path: '/v1/projects/{projectId}/schedules',
+  tag: 'Projects',
+  summary: 'Create a project schedule',
+  description: 'Creates a recurring build schedule for a project.',
+  scope: 'schedules:write',
+  params: z.object({ projectId: PROJECT.id() }),
+  headers,
+  body: z.strictObject({ cron: cron(255), timezone }).register(docs, {
+    id: 'NewProjectSchedule',
+    example: { cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' },
+  }),
+  takenElsewhere: takenByPut('PUT /v1/projects/{projectId}/schedules/{scheduleId}'),
+  success: {
+    ...created,
+    schema: projectSchedule,
+    example: exampleProjectSchedule,
+  },
+  errorCodes: [
+    'project_forbidden',
+    'project_not_found',
+    'project_archived',
+    'schedule_limit',
+    'quota_exceeded',
+    'idempotency_key_reused',
+  ],
+  errors: {
+    400: INVALID_INPUT,
+    403: OTHER_PROJECTS,
+    404: 'The organization has no project with this projectId.',
+    409:
+      'The project is archived, the project or the organization has the maximum number of schedules, ' +
+      'or the `Idempotency-Key` was used with another body.',
+    500: 'The schedule could not be created.',
+  },
+} as const satisfies Contract
+
+export const createAgentScheduleContract = {
+  operationId: 'createAgentSchedule',
+  method: 'POST',
+  path: '/v1/agents/{agentId}/schedules',
+  tag: 'Agents',
+  summary: 'Create an agent schedule',
+  description: 'Creates a recurring schedule for an agent. Its cron expression is evaluated in UTC.',
+  scope: 'schedules:write',
+  params: z.object({ agentId: AGENT.id() }),
+  headers,
+  body: z.strictObject({ cron: cron(500) }).register(docs, { id: 'NewAgentSchedule', example: { cron: '0 6 * * *' } }),
+  takenElsewhere: takenByPut('PUT /v1/agents/{agentId}/schedules/{scheduleId}'),
+  success: {
+    ...created,
+    schema: agentSchedule,
+    example: exampleAgentSchedule,
+  },
+  errorCodes: ['agent_not_found', 'agent_archived', 'schedule_limit', 'quota_exceeded', 'idempotency_key_reused'],
+  errors: {
+    400: INVALID_INPUT,
+    404: 'The organization has no agent with this agentId.',
+    409:
+      'The agent is archived, the agent or the organization has the maximum number of schedules, ' +
+      'or the `Idempotency-Key` was used with another body.',
+    500: 'The schedule could not be created.',
+  },
+} as const satisfies Contract
 
 /** Fields of a PUT and a PATCH that depend on each other. The schedules of agents have no time zone. */
 export interface SentSettings {
@@ -533,11 +538,12 @@ export const listSchedulesContract = {
       .register(docs, { description: '`false`: the paused schedules.', example: 'true' }),
     parentType: z
       .optional(z.enum(['project', 'agent']))
-      .register(docs, { description: 'The schedules of projects, or of agents.', example: 'project' }),
+      .register(docs, { description: 'Of projects, or of agents.', example: 'project' }),
     nextRunBefore: z.optional(time()).register(docs, {
-      description: 'The schedules that fire before this time.',
+      description: 'Fires before this time.',
       example: '2026-03-31T00:00:00.000Z',
     }),
+    ...searchQuery('name'),
     ...pageQuery(uuid()),
   }),
   success: {
@@ -558,9 +564,9 @@ export const listSchedulesContract = {
           pausedReason: own.pausedReason,
           nextRunAt: times.nextRunAt,
           lastRunAt: times.lastRunAt,
-          lastOutcome: z.nullable(z.enum(['succeeded', 'failed'])).register(docs, {
-            description: 'The outcome of the latest run that has one; null if none of the latest ten runs has.',
-          }),
+          lastOutcomes: z
+            .array(z.enum(OUTCOMES))
+            .register(docs, { description: 'The outcomes of the latest ten runs, the latest first.' }),
         })
         .register(docs, { id: 'ScheduleSummary' }),
       uuid(),
@@ -579,7 +585,7 @@ export const listSchedulesContract = {
           pausedReason: null,
           nextRunAt: '2026-03-31T07:30:00.000Z',
           lastRunAt: '2026-03-30T07:30:00.000Z',
-          lastOutcome: 'succeeded',
+          lastOutcomes: ['succeeded', 'succeeded', 'failed'],
         },
       ],
       nextCursor: null,
@@ -613,7 +619,7 @@ export const previewScheduleContract = {
         time().check(rule((from) => from >= '1970' && from < '3000', 'is out of range', 'a time from 1970 to 2999')),
       )
       .register(docs, {
-        description: 'The times are later than this one, which may have any form of RFC 3339. Default: now.',
+        description: 'The times are later than this one. It may have any form of RFC 3339. Default: now.',
         example: '2026-03-29T01:00:00.000Z',
       }),
     count: z

@@ -18,6 +18,7 @@ import {
   type SentSettings,
 } from './contract.ts'
 import { getParentId, namedSchedule } from './parents.ts'
+import type { OUTCOMES } from './runs/contract.ts'
 import {
   agentSchedules as agentStatements,
   organizationListable,
@@ -218,18 +219,23 @@ export const agentSchedules = handlersOf(agentScheduleContracts, agentStatements
 
 export const listSchedules = endpoint(listSchedulesContract, async (c, context) => {
   const query = c.req.valid('query')
-  const { enabled, parentType = null, nextRunBefore = null } = query
+  const { enabled, parentType = null, nextRunBefore = null, query: nameQuery = null } = query
   const { isFiltered, values } = toFilters({
     enabled: enabled === undefined ? null : Number(enabled === 'true'),
     parentType,
     nextRunBefore,
+    query: nameQuery,
   })
   const { schedules, lastExamined } = await context.run(
     organizationListable,
     { schedules: selectSchedules, lastExamined: isFiltered ? [selectLastExamined] : [] },
     { ...toPaging(query), ...values },
   )
-  return { body: toPage(schedules, query, ({ id }) => id, lastExamined[0]) }
+  const items = schedules.map(({ lastOutcomes, ...schedule }) => ({
+    ...schedule,
+    lastOutcomes: JSON.parse(lastOutcomes) as (typeof OUTCOMES)[number][],
+  }))
+  return { body: toPage(items, query, ({ id }) => id, lastExamined[0]) }
 })
 
 export const previewSchedule = endpoint(previewScheduleContract, async (c, context) => {

@@ -15,17 +15,22 @@ export const hasRunEndpoint = exists(
 )
 
 /**
- * The `createdAt` of a new run. It is never before the run endpoint that `hasRunEndpoint` found, although a tick may be
- * late and the clocks of two machines differ: a run is not sent to an endpoint that was set after the run was created.
+ * When a run is created or sent again. It is never before the run endpoint of the organization was set, although a tick
+ * may be late and the clocks of two machines differ: a run is not sent to an endpoint that was set after that.
  */
-export const runCreatedAt = sql<string>`max(${now}, coalesce(${query
-  .select({ createdAt: runEndpoints.createdAt })
-  .from(runEndpoints)
-  .where(eq(runEndpoints.organizationId, schedules.organizationId))}, ''))`
+export function notBeforeRunEndpoint({ organizationId }: typeof schedules | typeof runs) {
+  return sql<string>`max(${now}, coalesce(${query
+    .select({ createdAt: runEndpoints.createdAt })
+    .from(runEndpoints)
+    .where(eq(runEndpoints.organizationId, organizationId))}, ''))`
+}
 
-/** Joins the run endpoint that a run is sent to: not one that was set after the run was created. */
+/** Joins the run endpoint that a run is sent to: not one that was set after the run was created or sent again. */
 export function isRunEndpointOf(run: typeof runs) {
-  return and(eq(runEndpoints.organizationId, run.organizationId), lte(runEndpoints.createdAt, run.createdAt))
+  return and(
+    eq(runEndpoints.organizationId, run.organizationId),
+    lte(runEndpoints.createdAt, sql`coalesce(${run.redeliveredAt}, ${run.createdAt})`),
+  )
 }
 
 /** Joins the project of a schedule or run whose parent is a project. */
@@ -49,6 +54,11 @@ export function isAgentOf(dependent: typeof schedules | typeof runs) {
 /** The ID of the parent, if it is of this type. */
 export function parentIdOf({ parentType, parentId }: typeof schedules | typeof runs, type: 'project' | 'agent') {
   return sql<string | null>`case ${parentType} when ${sql.raw(`'${type}'`)} then ${parentId} end`
+}
+
+/** The parent of a schedule or run, in its events. */
+export function parentOf(dependent: typeof schedules | typeof runs) {
+  return { projectId: parentIdOf(dependent, 'project'), parentId: parentIdOf(dependent, 'agent') }
 }
 
 /** With both joined: true if the parent exists. A schedule or run whose parent was deleted is no longer visible. */

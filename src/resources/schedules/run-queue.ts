@@ -1,5 +1,5 @@
 /** Puts runs into the queues, from which delivery/consumer.ts sends them. */
-import type { RunMessage, RunReference } from '../../environment.ts'
+import type { Environment, RunReference } from '../../environment.ts'
 
 /**
  * The runs of a message are sent at the same time. A Worker has six connections, and the database needs one of them.
@@ -15,7 +15,7 @@ const BATCH_SIZE = 100
 
 /** Puts each run into the queue for its run endpoint, in order. */
 export async function enqueueByEndpoint<Run extends RunReference>(
-  { RUNS, SLOW_RUNS }: Readonly<Record<'RUNS' | 'SLOW_RUNS', Queue<RunMessage>>>,
+  { RUNS, SLOW_RUNS }: Pick<Environment, 'RUNS' | 'SLOW_RUNS'>,
   runs: readonly Run[],
   isSlow: (run: Run) => boolean,
 ): Promise<void> {
@@ -28,7 +28,7 @@ export async function enqueueByEndpoint<Run extends RunReference>(
 
 /** Puts runs into a queue, in order. */
 export async function enqueueRuns(
-  queue: Queue<RunMessage>,
+  queue: Environment['RUNS'],
   runs: readonly RunReference[],
   isSlow = false,
 ): Promise<void> {

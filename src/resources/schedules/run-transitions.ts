@@ -7,6 +7,9 @@
  * | the tick records a missed time                      |           | skipped                                          |
  * | POST /v1/runs/claim, POST …/acknowledge             | pending   | delivered                                        |
  * | POST …/renew                                        | delivered | delivered, with a later end of its claim         |
+ * | POST …/redeliver                                    | pending   | pending, in the queue again                      |
+ * |                                                     | delivered | pending; not if a worker holds it                |
+ * |                                                     | failed    | pending; only from `delivery`                    |
  * | POST …/complete                                     | pending   | succeeded, or failed (`task`)                    |
  * |                                                     | delivered | succeeded, or failed (`task`)                    |
  * | a delivery that was accepted                        | pending   | delivered; with an outcome, succeeded or failed  |
@@ -19,8 +22,8 @@
  * | the tick checks a run whose claim has ended         | delivered | pending                                          |
  * | the tick checks a run whose deadline has moved      | delivered | delivered, until its new deadline                |
  *
- * Skipped, succeeded and failed runs keep their status; a late delivery adds its attempt to them, and its start. Runs
- * are deleted with their schedule (maintenance/purge.ts) and after 90 days (maintenance/retention.ts).
+ * Skipped and succeeded runs keep their status, and failed ones unless they are sent again; a late delivery adds its
+ * attempt to them, and its start. Of a delivery from before a redelivery, only an outcome still counts. Runs are deleted with their schedule (maintenance/purge.ts) and after 90 days (maintenance/retention.ts).
  */
 import { and, eq, inArray, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteInsertSelectQueryBuilder } from 'drizzle-orm/sqlite-core'
@@ -29,7 +32,10 @@ import { now, text, textOrNull } from '../../db/parameters.ts'
 import { insertRow, jsonRows } from '../../db/rows.ts'
 import { missedSpans, projects, runs, schedules, sessions } from '../../db/schema.ts'
 import { query } from '../../db/statement.ts'
-import { hasRunEndpoint, isScheduleOf, runCreatedAt } from './joins.ts'
+import { withAttempt } from '../../webhooks/attempts.ts'
+import { pauseAfter } from '../../webhooks/backoff.ts'
+import type { DeliveryAttempt } from '../../webhooks/contract.ts'
+import { hasRunEndpoint, isScheduleOf, notBeforeRunEndpoint } from './joins.ts'
 import type { reportedOutcome } from './runs/contract.ts'
 
 /** Not a parameter, because SQLite has to see that a partial index has these runs. */
@@ -118,7 +124,7 @@ export function newRun({ scheduledAt, id, isParentActive = sql`true`, idempotenc
     status: sql`case when ${isSkipped} then 'skipped' else 'pending' end`,
     lastError: skippedBecause,
     checkAt: sql`case when not ${isSkipped} and ${hasRunEndpoint} then ${checkAt} end`,
-    createdAt: runCreatedAt,
+    createdAt: notBeforeRunEndpoint(schedules),
     ...(idempotencyKey && { idempotencyKey }),
   })
 }
@@ -164,13 +170,17 @@ const fromSchedule = (value: SQL) =>
 /** A run on its way to a run endpoint has been sent if somebody takes it, although no attempt may be recorded yet. */
 const attemptsOfTaken = sql`max(${runs.attempts}, ${isPending} and ${runs.checkAt} is not null)`
 
-/** @param claimable selects the keys of the runs that the worker gets. */
-export function writeClaim(claimable: SQLWrapper) {
+/**
+ * @param claimable selects the keys of the runs that the worker gets.
+ * @param claimedBy the API key of the worker, as JSON.
+ */
+export function writeClaim(claimable: SQLWrapper, claimedBy: SQLWrapper) {
   return query
     .update(runs)
     .set({
       status: 'delivered',
       claimId: sql`${claimId}`,
+      claimedBy: sql`${claimedBy}`,
       attempts: sql`${runs.attempts} + 1`,
       checkAt: fromSchedule(claimEnd(now)),
       startedAt: sql`${now}`,
@@ -188,6 +198,7 @@ export function writeAcknowledgement(organizationId: SQLWrapper) {
       claimId: null,
       attempts: attemptsOfTaken,
       checkAt: fromSchedule(deadlineOf(now)),
+      nextAttemptAt: null,
       startedAt: sql`${now}`,
       updatedAt: sql`${now}`,
     })
@@ -211,6 +222,7 @@ export function writeOutcome(organizationId: SQLWrapper) {
       claimId: sql`${claimId}`,
       attempts: attemptsOfTaken,
       checkAt: null,
+      nextAttemptAt: null,
       startedAt: sql`coalesce(${runs.startedAt}, ${now})`,
       finishedAt: sql`${now}`,
       message: sql`${message}`,
@@ -222,11 +234,31 @@ export function writeOutcome(organizationId: SQLWrapper) {
 
 // Deliveries
 
-/** The result of an attempt: accepted, or the receiver wants no more runs (410), or an error. */
-export type AttemptResult = Accepted | { readonly isGone: true } | { readonly error: string }
+/** Sends a run again: its attempts start from the beginning, and a worker whose claim has ended completes it no more. */
+export function writeRedelivery(organizationId: SQLWrapper) {
+  return query
+    .update(runs)
+    .set({
+      status: 'pending',
+      failure: null,
+      attempts: 0,
+      claimId: null,
+      checkAt: sql`${checkAt}`,
+      nextAttemptAt: null,
+      redeliveredAt: notBeforeRunEndpoint(runs),
+      startedAt: null,
+      finishedAt: null,
+      updatedAt: sql`${now}`,
+    })
+    .where(and(eq(runs.organizationId, organizationId), eq(runs.id, runId)))
+}
 
-export interface Accepted {
-  readonly isAccepted: true
+/** A run shows as many. */
+const MAX_ATTEMPTS_SHOWN = 6
+
+/** An attempt, and what the response says of the run. */
+export interface AttemptResult {
+  readonly attempt: DeliveryAttempt
   /** The outcome in the response, if any. */
   readonly report?: z.output<typeof reportedOutcome>
   /** Why the outcome in the response was ignored. */
@@ -239,28 +271,39 @@ interface AttemptedRun {
   readonly maxRunSeconds: number | null
 }
 
+/** True if the receiver wants no more runs. */
+export const isGone = (result: AttemptResult | null) => result?.attempt.status === 410
+
 /**
  * The run after an attempt to deliver it.
  * @param result null if there is no run endpoint. Then the run waits to be pulled.
  */
-export function afterAttempt(run: AttemptedRun, startedAt: Date, result: AttemptResult | null) {
+export function afterAttempt(run: AttemptedRun, result: AttemptResult | null) {
   const unsent = {
     status: 'pending',
     failure: null,
     attempts: run.attempts,
     lastError: run.lastError,
+    lastAttempt: null,
     checkAt: null,
+    nextAttemptAt: null,
     startedAt: null,
     finishedAt: null,
     message: null,
     sessionId: null,
   }
   if (result === null) return unsent
-  const attempted = { ...unsent, attempts: run.attempts + 1, lastError: null }
-  if ('isAccepted' in result) {
-    const { report, ignored = null } = result
-    const delivered = { ...attempted, startedAt: startedAt.toISOString(), lastError: ignored }
-    const deadline = run.maxRunSeconds === null ? null : startedAt.getTime() + run.maxRunSeconds * 1000
+  const { attempt, report, ignored = null } = result
+  const { startedAt, error } = attempt
+  const attempted = {
+    ...unsent,
+    attempts: run.attempts + 1,
+    lastError: error,
+    lastAttempt: JSON.stringify(attempt),
+  }
+  if (error === null) {
+    const delivered = { ...attempted, startedAt, lastError: ignored }
+    const deadline = run.maxRunSeconds === null ? null : Date.parse(startedAt) + run.maxRunSeconds * 1000
     const checkAt = deadline === null ? null : new Date(deadline).toISOString()
     if (!report) return { ...delivered, status: 'delivered', checkAt }
     const finishedAt = new Date().toISOString()
@@ -272,32 +315,20 @@ export function afterAttempt(run: AttemptedRun, startedAt: Date, result: Attempt
     const failure = outcome === 'failed' ? 'task' : null
     return { ...delivered, status: outcome, failure, finishedAt, message, sessionId }
   }
-  if ('isGone' in result) {
+  if (isGone(result)) {
     // If the endpoint was replaced since, the tick sends the run to the new one. If not, the run waits to be pulled.
     const checkAt = new Date().toISOString()
     return { ...attempted, checkAt, lastError: 'HTTP 410: the run endpoint was deleted' }
   }
-  const lastError = result.error
-  const checkAt = nextAttempt(attempted.attempts, new Date(), Math.random())
-  if (checkAt) return { ...attempted, lastError, checkAt: checkAt.toISOString() }
-  const finishedAt = new Date().toISOString()
-  return { ...attempted, status: 'failed', failure: 'delivery', finishedAt, lastError }
+  const nextAttemptAt = timeOfAttempt(attempted.attempts)
+  if (nextAttemptAt) return { ...attempted, checkAt: nextAttemptAt, nextAttemptAt }
+  return { ...attempted, status: 'failed', failure: 'delivery', finishedAt: new Date().toISOString() }
 }
 
-const MINUTE_MS = 60_000
-/** The pause after each attempt but the last: six attempts over about four hours. */
-const PAUSES_MS = [1, 5, 15, 60, 180].map((minutes) => minutes * MINUTE_MS)
-/** Each pause grows by a random share of up to this, so that runs that failed together are not retried together. */
-const JITTER = 0.2
-
-/**
- * The time of the next attempt; undefined after the last one.
- * @param attempts the number of attempts so far.
- * @param random from 0 to 1.
- */
-export function nextAttempt(attempts: number, now: Date, random: number): Date | undefined {
-  const pauseMs = PAUSES_MS[attempts - 1]
-  return pauseMs === undefined ? undefined : new Date(now.getTime() + pauseMs * (1 + JITTER * random))
+/** When the next attempt is due; undefined after the last: six attempts over about four hours. */
+function timeOfAttempt(attempts: number): string | undefined {
+  const pauseMs = pauseAfter(attempts)
+  return pauseMs === undefined ? undefined : new Date(Date.now() + pauseMs).toISOString()
 }
 
 /** The runs of `writeAttempts`. */
@@ -309,7 +340,10 @@ export const attempted = jsonRows(
   'failure',
   'attempts',
   'lastError',
+  'lastAttempt',
   'checkAt',
+  'nextAttemptAt',
+  'redeliveredAt',
   'startedAt',
   'finishedAt',
   'message',
@@ -322,10 +356,12 @@ export function writeAttempts() {
   const session = sql<string | null>`(select ${sessions.id} from ${sessions}
   inner join ${projects} on ${projects.organizationId} = ${sessions.organizationId} and ${projects.id} = ${sessions.projectId}
   where ${sessions.organizationId} = ${runs.organizationId} and ${sessions.id} = ${column('sessionId')})`
-  const reportsOutcome = sql`(${column('status')} = 'succeeded' or ${column('failure')} = 'task')`
+  const reportsOutcome = sql`(${column('status')} = 'succeeded' or ${column('failure')} is 'task')`
   const isUnclaimed = isNull(runs.claimId)
+  /** The run was not sent again meanwhile. */
+  const isCurrent = sql`${runs.redeliveredAt} is ${column('redeliveredAt')}`
   /** The run has no outcome yet, which the result may be: it is pending, or was acknowledged while it was sent. */
-  const takesResult = sql`(${runs.status} = 'pending'
+  const takesResult = sql`((${runs.status} = 'pending' and (${isCurrent} or ${reportsOutcome}))
   or (${runs.status} = 'delivered' and ${isUnclaimed} and ${reportsOutcome}))`
   const ifTaken = (stored: SQLWrapper, value: SQL) => sql`case when ${takesResult} then ${value} else ${stored} end`
   return query
@@ -333,7 +369,9 @@ export function writeAttempts() {
     .set({
       status: ifTaken(runs.status, column('status')),
       failure: ifTaken(runs.failure, column('failure')),
-      attempts: sql`max(${runs.attempts}, ${column('attempts')})`,
+      attempts: sql`case when ${isCurrent} then max(${runs.attempts}, ${column('attempts')}) else ${runs.attempts} end`,
+      lastAttempts: sql`case when ${column('lastAttempt')} is null then ${runs.lastAttempts}
+        else ${withAttempt(runs.lastAttempts, column('lastAttempt'), MAX_ATTEMPTS_SHOWN)} end`,
       lastError: ifTaken(
         runs.lastError,
         sql`case when ${column('sessionId')} is not null and ${session} is null
@@ -341,8 +379,9 @@ export function writeAttempts() {
           else ${column('lastError')} end`,
       ),
       checkAt: ifTaken(runs.checkAt, column('checkAt')),
-      // An acknowledgement has set when the run started.
-      startedAt: sql`case when ${runs.status} = 'delivered' and not ${takesResult} then ${runs.startedAt}
+      nextAttemptAt: ifTaken(runs.nextAttemptAt, column('nextAttemptAt')),
+      // An acknowledgement has set when the run started. A run that was sent again has not started.
+      startedAt: sql`case when ${isUnfinished} and not ${takesResult} then ${runs.startedAt}
         else coalesce(${column('startedAt')}, ${runs.startedAt}) end`,
       finishedAt: ifTaken(runs.finishedAt, column('finishedAt')),
       message: ifTaken(runs.message, column('message')),
@@ -408,6 +447,7 @@ export function writeChecks() {
       startedAt: sql`case when not (${isReleased}) then ${runs.startedAt} end`,
       finishedAt: sql`case when ${column('newStatus')} = 'failed' then ${now} end`,
       checkAt: sql`${column('newCheckAt')}`,
+      nextAttemptAt: null,
       updatedAt: sql`case when ${isEnding} then ${now} else ${runs.updatedAt} end`,
     })
     .from(checked.table)

@@ -1,14 +1,15 @@
 /** The schedules of projects and agents, in SQL, written once for both types of parent. */
-import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import { requiring } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
 import { newRevision } from '../../access/revision.ts'
-import { cursor, maxExamined, now, numberOrNull, rowLimit, text, textOrNull } from '../../db/parameters.ts'
-import { asSql, columnsIn, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
+import { examined } from '../../db/examined.ts'
+import { cursor, now, numberOrNull, rowLimit, text, textOrNull } from '../../db/parameters.ts'
+import { asSql, columnsIn, containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { agents, apiKeys, deletions, projects, runs, schedules } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
-import { MAX_EXAMINED } from '../../http/paging.ts'
+import { guarded, query } from '../../db/statement.ts'
 import { agentScheduleState, projectScheduleState } from './contract.ts'
 import { hasParent, isAgentOf, isProjectOf, parentIdOf } from './joins.ts'
 import {
@@ -65,7 +66,12 @@ function statementsOf<Created extends Fields, State extends Fields>(
   const { revision } = schedules
   const { cron, timezone } = SETTINGS
 
-  const insert = guardedChange(creatable, [id, cron, timezone, nextRunAt, idempotencyFingerprint], () =>
+  /** What the path of a schedule names beside it. */
+  const ofParent = parentType === 'project' ? { projectId: parentId } : { parentId }
+
+  const recordedCreation = recordedAfter([id, parentId], { type: 'schedule.created', id, ...ofParent })
+  const inserted = [id, cron, timezone, nextRunAt, idempotencyFingerprint] as const
+  const insert = guardedChange(creatable, inserted, recordedCreation, () =>
     query.insert(schedules).select(
       creatable.rows(
         insertRow(schedules, {
@@ -104,15 +110,33 @@ function statementsOf<Created extends Fields, State extends Fields>(
       .innerJoin(schedules, and(isOfParent(parentType), eq(schedules.id, sql`coalesce(${earlierId}, ${id})`))),
   )
 
-  const isEqual = (name: keyof typeof SETTINGS) => sql`${schedules[name]} is ${excluded(name)}`
+  type Setting = keyof typeof SETTINGS
+  const isEqual = (name: Setting, value: SQLWrapper = excluded(name)) => sql`${schedules[name]} is ${value}`
   const isEqualTiming = sql`${isEqual('cron')} and ${isEqual('runAt')} and (${schedules.cron} is null or ${isEqual('timezone')})`
   /** Of a schedule that a PUT replaces: one that the service paused stays paused. */
   const enabledSince = sql`case when ${enabled} and ${schedules.pausedReason} is null
     then coalesce(${schedules.enabledAt}, ${now}) end`
   const isAsEnabled = sql`case when ${enabled} then coalesce(${schedules.enabledAt}, ${schedules.pausedReason}) is not null
     else ${schedules.enabledAt} is null end`
+  /** @param sent the setting that the request has. */
+  const isUnchanged = (sent: (name: Setting) => SQLWrapper) =>
+    sql.join([...settingNames.map((name) => isEqual(name, sent(name))), isAsEnabled], sql` and `)
+  const recordedPut = recordedBefore(
+    puttable,
+    [scheduleId, parentId, enabled, ...Object.values(SETTINGS)],
+    {
+      type: eventType(sql`case when ${isNull(schedules.id)} then 'schedule.created'
+        when not ${enabled} and ${schedules.enabledAt} is not null then 'schedule.paused'
+        when ${schedules.enabledAt} is null and ${enabledSince} is not null then 'schedule.resumed'
+        else 'schedule.updated' end`),
+      id: scheduleId,
+      name: SETTINGS.name,
+      ...ofParent,
+    },
+    sql`(${isNull(schedules.id)} or not (${isUnchanged((name) => SETTINGS[name])}))`,
+  )
   /** Creates the schedule, or replaces its settings if one of them differs. */
-  const put = guardedChange(puttable, [enabled, nextRunAt, ...Object.values(SETTINGS)], () =>
+  const put = guardedChange(puttable, [enabled, nextRunAt, ...Object.values(SETTINGS)], recordedPut, () =>
     query
       .insert(schedules)
       .select(
@@ -142,7 +166,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
           updatedAt: excluded('updatedAt'),
           revision: excluded('revision'),
         },
-        setWhere: sql`not (${sql.join([...settingNames.map(isEqual), isAsEnabled], sql` and `)})`,
+        setWhere: sql`not (${isUnchanged(excluded)})`,
       }),
   )
 
@@ -204,7 +228,15 @@ function statementsOf<Created extends Fields, State extends Fields>(
   const keepsNextRun = sql`${schedules.nextRunAt} is not null and ${schedules.cron} is ${changedColumn('cron')}
     and ${schedules.runAt} is ${changedColumn('runAt')}
     and (${schedules.cron} is null or ${schedules.timezone} is ${changedColumn('timezone')})`
-  const update = guardedChange(updatable, [enabled, nextRunAt], () =>
+  const recordedUpdate = recordedBefore(updatable, [enabled], {
+    type: eventType(sql`case when not ${enabled} and ${schedules.enabledAt} is not null then 'schedule.paused'
+      when ${enabled} and ${schedules.enabledAt} is null then 'schedule.resumed'
+      else 'schedule.updated' end`),
+    id: schedules.id,
+    name: changedColumn('name'),
+    ...ofParent,
+  })
+  const update = guardedChange(updatable, [enabled, nextRunAt], recordedUpdate, () =>
     query
       .update(schedules)
       .set({
@@ -233,7 +265,13 @@ function statementsOf<Created extends Fields, State extends Fields>(
       ),
     ),
   )
-  const remove = guardedChange(deletable, [], () =>
+  const recordedRemoval = recordedBefore(deletable, [], {
+    type: 'schedule.deleted',
+    id: schedules.id,
+    name: schedules.name,
+    ...ofParent,
+  })
+  const remove = guardedChange(deletable, [], recordedRemoval, () =>
     query
       .delete(schedules)
       .where(and(eq(schedules.organizationId, deletable.organizationId), isNamed))
@@ -287,28 +325,32 @@ export const organizationListable = requiring([], {
   isUnrestricted: unrestrictedFor('Lists of all schedules', 'List the schedules of one project or agent instead.'),
 })
 
-const isExamined = and(eq(schedules.organizationId, organizationListable.organizationId), gt(schedules.id, cursor))
-const examined = sql`(select * from ${schedules} where ${isExamined} order by ${schedules.id}
-  limit ${maxExamined}) as ${schedules}`
+const listed = examined(organizationListable, [cursor], {
+  table: schedules,
+  isInRange: and(eq(schedules.organizationId, organizationListable.organizationId), gt(schedules.id, cursor)),
+  order: asc(schedules.id),
+  position: { id: schedules.id },
+})
 const parentType = textOrNull('parentType')
 const nextRunBefore = textOrNull('nextRunBefore')
+const nameQuery = textOrNull('query')
 /** A filter that is null holds for every schedule. */
 const filters = and(
   equalsIfGiven(sql`(${schedules.enabledAt} is not null)`, enabled),
   equalsIfGiven(schedules.parentType, parentType),
   sql`(${nextRunBefore} is null or ${schedules.nextRunAt} < ${nextRunBefore})`,
+  containsIfGiven(schedules.name, nameQuery),
 )
-/** Most schedules get an outcome for each run or for none, so few runs are read for it. */
-const lastOutcome = sql<'succeeded' | 'failed' | null>`(select "status" from (
+/** As a JSON array, the latest first. */
+const lastOutcomes = sql<string>`(select json_group_array("status") filter (where "status" in ('succeeded', 'failed')) from (
     select ${runs.status} as "status" from ${runs}
     where ${runs.organizationId} = ${schedules.organizationId} and ${runs.scheduleId} = ${schedules.id}
     order by ${runs.scheduledAt} desc limit 10
-  ) where "status" in ('succeeded', 'failed') limit 1)`
+  ))`
 
-/** In the order of the examined schedules: an order of its own would have to sort them all. */
 export const selectSchedules = guarded(
   organizationListable,
-  [cursor, maxExamined, enabled, parentType, nextRunBefore, rowLimit],
+  [...listed.parameters, enabled, parentType, nextRunBefore, nameQuery, rowLimit],
   () =>
     query
       .select(
@@ -324,23 +366,14 @@ export const selectSchedules = guarded(
           pausedReason: schedules.pausedReason,
           nextRunAt: schedules.nextRunAt,
           lastRunAt: schedules.lastRunAt,
-          lastOutcome: lastOutcome.as('lastOutcome'),
+          lastOutcomes: lastOutcomes.as('lastOutcomes'),
         }),
       )
-      .from(examined)
+      .from(listed.rows)
       .leftJoin(projects, isProjectOf(schedules))
       .leftJoin(agents, isAgentOf(schedules))
       .where(and(filters, hasParent))
       .limit(rowLimit),
 )
 
-/** No row if all schedules after the cursor were examined. */
-export const selectLastExamined = guarded(organizationListable, [cursor], () =>
-  query
-    .select({ id: schedules.id })
-    .from(schedules)
-    .where(isExamined)
-    .orderBy(asc(schedules.id))
-    .limit(1)
-    .offset(MAX_EXAMINED - 1),
-)
+export const { selectLastExamined } = listed

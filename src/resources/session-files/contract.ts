@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, ifNoneMatch, instant, parameter, relativePath, uuid } from '../../http/fields.ts'
-import { pageQuery, pageSchema } from '../../http/paging.ts'
+import { pageQuery, pageSchema, pagesExamine, searchQuery } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 const PATH_LENGTH = 1000
@@ -80,6 +80,31 @@ export const listSessionFilesContract = {
     ...errors,
     404: NO_SESSION,
     409: 'The cursor is a file of another session.',
+  },
+} as const satisfies Contract
+
+export const searchSessionFilesContract = {
+  operationId: 'searchSessionFiles',
+  method: 'GET',
+  path: '/v1/session-files',
+  tag: 'Sessions',
+  summary: 'Search session files',
+  description:
+    'Lists the files of all sessions, or of one, in order of creation, without their contents. An API key that is restricted to projects has to name a session in `sessionId`. ' +
+    pagesExamine('With `query`', 'files'),
+  scope: 'session-files:read',
+  params: z.object({}),
+  query: z.object({
+    sessionId: z.optional(uuid('The session.', EXAMPLE_IDS.sessionId)),
+    ...searchQuery('path'),
+    ...pageQuery(uuid()),
+  }),
+  success: listSessionFilesContract.success,
+  errorCodes: ['unrestricted_key_required', 'project_forbidden', 'session_not_found', 'session_deleted'],
+  errors: {
+    ...errors,
+    403: 'The API key is restricted to other projects, or it is restricted and the request names no session.',
+    404: NO_SESSION,
   },
 } as const satisfies Contract
 

@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../durations.ts'
 import { parseMediaType } from '../../http/body.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { toPage, toPaging } from '../../http/paging.ts'
+import { toFilters, toPage, toPaging } from '../../http/paging.ts'
 import { contentRange, parseRange } from '../../http/range.ts'
 import { deleteAfter } from '../../objects/orphans.ts'
 import { deleteObject, getObject, streamObject, toEntityTag } from '../../objects/store.ts'
@@ -14,6 +14,7 @@ import {
   putSessionFileContract,
   retrieveSessionFileContentContract,
   retrieveSessionFileContract,
+  searchSessionFilesContract,
 } from './contract.ts'
 import {
   addDeletedToOrphans,
@@ -27,9 +28,15 @@ import {
   readable,
   recordable,
   removeRecordedFromOrphans,
+  searchable,
+  searchableInSession,
+  searchFiles,
+  searchFilesOfSession,
   selectContent,
   selectFile,
   selectFiles,
+  selectLastExamined,
+  selectLastExaminedOfSession,
   uploadable,
 } from './statements.ts'
 
@@ -41,6 +48,27 @@ export const listSessionFiles = endpoint(listSessionFilesContract, async (c, con
   const values = { ...c.req.valid('param'), ...toPaging(query) }
   const { files } = await context.run(listable, { files: selectFiles }, values)
   return { body: toPage(files, query, ({ id }) => id) }
+})
+
+export const searchSessionFiles = endpoint(searchSessionFilesContract, async (c, context) => {
+  const query = c.req.valid('query')
+  const { sessionId, query: text } = query
+  // Paths are stored in this form.
+  const { isFiltered, values } = toFilters({ query: text?.normalize('NFC') ?? null })
+  const paging = { ...toPaging(query), ...values }
+  const { files, lastExamined } =
+    sessionId === undefined
+      ? await context.run(
+          searchable,
+          { files: searchFiles, lastExamined: isFiltered ? [selectLastExamined] : [] },
+          paging,
+        )
+      : await context.run(
+          searchableInSession,
+          { files: searchFilesOfSession, lastExamined: isFiltered ? [selectLastExaminedOfSession] : [] },
+          { ...paging, sessionId },
+        )
+  return { body: toPage(files, query, ({ id }) => id, lastExamined[0]) }
 })
 
 export const putSessionFile = endpoint(putSessionFileContract, async (c, context) => {

@@ -1,13 +1,15 @@
 /** The files of a session, in SQL. */
 import { and, asc, eq, gt, isNotNull, isNull, ne, not, notExists, or, sql } from 'drizzle-orm'
-import { namedProjectResource } from '../../access/platform-resource.ts'
+import { createdOrUpdated, guardedChange, recordedBefore } from '../../access/events.ts'
+import { hasProject, namedProjectResource } from '../../access/platform-resource.ts'
 import { authorized, isNew, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
-import { projectIsActive } from '../../access/project.ts'
+import { projectIsActive, unrestrictedFor } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
+import { examined } from '../../db/examined.ts'
 import { cursor, now, number, rowLimit, text, textOrNull } from '../../db/parameters.ts'
-import { excluded, insertRow } from '../../db/rows.ts'
+import { asSql, containsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, sessionFiles, sessions } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import { writtenObject } from '../../objects/orphans.ts'
 
@@ -91,6 +93,56 @@ export const selectFiles = guarded(listable, [rowLimit], () =>
     .limit(rowLimit),
 )
 
+const pathQuery = textOrNull('query')
+const hasQuery = containsIfGiven(sessionFiles.path, pathQuery)
+const position = { id: sessionFiles.id }
+const order = asc(sessionFiles.id)
+
+export const searchable = requiring([], {
+  isUnrestricted: unrestrictedFor('Lists of the files of all sessions', 'Name a session as sessionId.'),
+})
+
+const ofAllSessions = examined(searchable, [cursor], {
+  table: sessionFiles,
+  source: indexedBy(sessionFiles, 'sessionFilesById'),
+  isInRange: and(eq(sessionFiles.organizationId, searchable.organizationId), gt(sessionFiles.id, cursor)),
+  order,
+  position,
+})
+
+/** The purge may not have removed the files of deleted sessions yet. */
+export const searchFiles = guarded(searchable, [...ofAllSessions.parameters, pathQuery, rowLimit], () =>
+  query
+    .select(asSql(fields))
+    .from(ofAllSessions.rows)
+    .innerJoin(
+      sessions,
+      and(eq(sessions.organizationId, sessionFiles.organizationId), eq(sessions.id, sessionFiles.sessionId)),
+    )
+    .where(and(hasQuery, hasProject(sessions)))
+    .limit(rowLimit),
+)
+
+export const searchableInSession = requiring(session.joins, sessionIsReadable)
+
+const ofSession = examined(searchableInSession, [cursor], {
+  table: sessionFiles,
+  isInRange: and(
+    eq(sessionFiles.organizationId, searchableInSession.organizationId),
+    eq(sessionFiles.sessionId, sessionId),
+    gt(sessionFiles.id, cursor),
+  ),
+  order,
+  position,
+})
+
+export const searchFilesOfSession = guarded(searchableInSession, [...ofSession.parameters, pathQuery, rowLimit], () =>
+  query.select(asSql(fields)).from(ofSession.rows).where(hasQuery).limit(rowLimit),
+)
+
+export const selectLastExamined = ofAllSessions.selectLastExamined
+export const selectLastExaminedOfSession = ofSession.selectLastExamined
+
 const isOfSession = and(
   eq(sessionFiles.organizationId, sessions.organizationId),
   eq(sessionFiles.sessionId, sessions.id),
@@ -155,8 +207,16 @@ export const addReplacedToOrphans = guarded(recordable, [deleteAfter], () =>
     .onConflictDoNothing(),
 )
 
+const recordedUpload = recordedBefore(recordable, [fileId], {
+  type: createdOrUpdated('session-file', sessionFiles.id),
+  id: sql`coalesce(${sessionFiles.id}, ${fileId})`,
+  parentId: sessions.id,
+  name: path,
+  projectId: sessions.projectId,
+})
+
 /** Records the upload: a new file, or new content of the one at the same path. */
-export const putFile = guardedChange(recordable, [fileId, contentType, sha256], () =>
+export const putFile = guardedChange(recordable, [fileId, contentType, sha256], recordedUpload, () =>
   query
     .insert(sessionFiles)
     .select(
@@ -252,7 +312,15 @@ export const addDeletedToOrphans = guarded(deletable, [deleteAfter], () =>
     .onConflictDoNothing(),
 )
 
-export const deleteFile = guardedChange(deletable, [], () =>
+const recordedDeletion = recordedBefore(deletable, [], {
+  type: 'session-file.deleted',
+  id: sessionFiles.id,
+  parentId: sessionFiles.sessionId,
+  name: sessionFiles.path,
+  projectId: sessions.projectId,
+})
+
+export const deleteFile = guardedChange(deletable, [], recordedDeletion, () =>
   query
     .delete(sessionFiles)
     .where(

@@ -1,10 +1,11 @@
 /** The feeds of an organization, in SQL. */
 import { and, asc, count, eq, gt, isNotNull, sql } from 'drizzle-orm'
+import { guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import { authorized, precondition, preconditionUnless, requiring } from '../../access/preconditions.ts'
 import { cursor, now, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { insertRow } from '../../db/rows.ts'
 import { apiKeys, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 
 /** Of an organization. */
@@ -76,7 +77,9 @@ export const creatable = requiring([], {
   ),
 })
 
-export const insertFeed = guardedChange(creatable, [id, hash, name], () =>
+const recordedCreation = recordedAfter([id, name], { type: 'skill-feed.created', id, name })
+
+export const insertFeed = guardedChange(creatable, [id, hash, name], recordedCreation, () =>
   query
     .insert(skillFeeds)
     .select(
@@ -113,7 +116,13 @@ export const deletable = requiring([namedFeed], {
   ),
 })
 
-export const deleteFeed = guardedChange(deletable, [], () =>
+const recordedDeletion = recordedBefore(deletable, [], {
+  type: 'skill-feed.deleted',
+  id: skillFeeds.id,
+  name: skillFeeds.name,
+})
+
+export const deleteFeed = guardedChange(deletable, [], recordedDeletion, () =>
   query
     .delete(skillFeeds)
     .where(and(eq(skillFeeds.organizationId, deletable.organizationId), eq(skillFeeds.id, feedId)))

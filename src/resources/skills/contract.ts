@@ -16,7 +16,7 @@ import {
   uuid,
   wholeNumber,
 } from '../../http/fields.ts'
-import { pageQuery, pageSchema } from '../../http/paging.ts'
+import { pageQuery, pageSchema, pagesExamine, searchQuery } from '../../http/paging.ts'
 import { describeSize } from '../../http/problems.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_ETAG, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 import { problemOfContent, type SentContent } from './content.ts'
@@ -209,10 +209,14 @@ export const listSkillsContract = {
   path: '/v1/skills',
   tag: 'Skills',
   summary: 'List skills',
-  description: 'Lists the skills of the organization in order of creation, without their files.',
+  description: `Lists the skills of the organization in order of creation, without their files. ${pagesExamine('With `query`', 'skills')}`,
   scope: 'skills:read',
   params: z.object({}),
-  query: z.object({ name: z.optional(skillName('Only the skill with this name.')), ...pageQuery(uuid()) }),
+  query: z.object({
+    name: z.optional(skillName('Only the skill with this name.')),
+    ...searchQuery('name'),
+    ...pageQuery(uuid()),
+  }),
   success: {
     status: 200,
     description: 'A page of skills.',
@@ -396,6 +400,7 @@ export const retrieveSkillVersionContract = {
 
 export const publishSkillVersionContract = {
   operationId: 'publishSkillVersion',
+  isRepeatable: true,
   method: 'POST',
   path: '/v1/skills/{skillId}/publish',
   tag: 'Skills',

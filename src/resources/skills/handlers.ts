@@ -6,7 +6,7 @@ import { HOUR_MS } from '../../durations.ts'
 import { matchesEntityTag, parseConditions, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { toIdempotency } from '../../http/idempotency.ts'
-import { toPage, toPaging } from '../../http/paging.ts'
+import { toFilters, toPage, toPaging } from '../../http/paging.ts'
 import { describeProblem, describeSent } from '../../http/problems.ts'
 import { deleteAfter } from '../../objects/orphans.ts'
 import { getObject, putObject } from '../../objects/store.ts'
@@ -47,6 +47,7 @@ import {
   selectArchive,
   selectCreated,
   selectCreatedFiles,
+  selectLastExamined,
   selectPublished,
   selectSkill,
   selectSkillByName,
@@ -78,12 +79,17 @@ export const retrieveSkill = endpoint(retrieveSkillContract, async (c, context) 
 
 export const listSkills = endpoint(listSkillsContract, async (c, context) => {
   const query = c.req.valid('query')
-  const { name } = query
-  const { skills } =
-    name === undefined
-      ? await context.run(authorized, { skills: selectSkills }, toPaging(query))
-      : await context.run(authorized, { skills: selectSkillByName }, { ...toPaging(query), name })
-  return { body: toPage(skills, query, ({ id }) => id) }
+  const { name, query: nameQuery = null } = query
+  const { isFiltered, values } = toFilters({ query: nameQuery })
+  const { skills, lastExamined } = await context.run(
+    authorized,
+    {
+      skills: name === undefined ? selectSkills : selectSkillByName,
+      lastExamined: isFiltered && name === undefined ? [selectLastExamined] : [],
+    },
+    { ...toPaging(query), ...values, name: name ?? '' },
+  )
+  return { body: toPage(skills, query, ({ id }) => id, lastExamined[0]) }
 })
 
 interface NewVersion {
@@ -151,8 +157,6 @@ export const createSkill = endpoint(createSkillContract, async (c, context) => {
     name,
     description,
     ...toIdempotency(c.req.valid('header')['Idempotency-Key'], body),
-    // The audit trail names the new skill by it.
-    id,
     skillId: id,
     revision: newUuid(),
     contents: contentSizes(contents),

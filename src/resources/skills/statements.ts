@@ -18,6 +18,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import {
   authorized,
   type Preconditions,
@@ -27,10 +28,11 @@ import {
 } from '../../access/preconditions.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { matchesRevision } from '../../access/revision.ts'
+import { examined } from '../../db/examined.ts'
 import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
-import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
+import { asSql, chunkOf, containsIfGiven, excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, skillContents, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { guarded, query } from '../../db/statement.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
 import { writtenObject } from '../../objects/orphans.ts'
 import { DATA_URL_START } from './content.ts'
@@ -120,15 +122,30 @@ function selectFilesWhere(isSelected: SQL | undefined) {
     .orderBy(asc(sql`"file".key`))
 }
 
-const isAfterCursor = and(eq(skills.organizationId, apiKeys.organizationId), gt(skills.id, cursor))
+const nameQuery = textOrNull('query')
+const hasQuery = containsIfGiven(skills.name, nameQuery)
 
-export const selectSkills = guarded(authorized, [cursor, rowLimit], () =>
-  authorized.rows(fields).innerJoin(skills, isAfterCursor).orderBy(asc(skills.id)).limit(rowLimit),
+const listed = examined(authorized, [cursor], {
+  table: skills,
+  isInRange: and(eq(skills.organizationId, authorized.organizationId), gt(skills.id, cursor)),
+  order: asc(skills.id),
+  position: { id: skills.id },
+})
+
+export const selectSkills = guarded(authorized, [...listed.parameters, nameQuery, rowLimit], () =>
+  query.select(asSql(fields)).from(listed.rows).where(hasQuery).limit(rowLimit),
 )
 
+export const { selectLastExamined } = listed
+
 /** At most one, because names are unique. */
-export const selectSkillByName = guarded(authorized, [cursor, name], () =>
-  authorized.rows(fields).innerJoin(skills, and(isAfterCursor, eq(skills.name, name))),
+export const selectSkillByName = guarded(authorized, [cursor, name, nameQuery], () =>
+  authorized
+    .rows(fields, hasQuery)
+    .innerJoin(
+      skills,
+      and(eq(skills.organizationId, apiKeys.organizationId), gt(skills.id, cursor), eq(skills.name, name)),
+    ),
 )
 
 const other = alias(skills, 'other')
@@ -213,24 +230,30 @@ export const beginCreation = beginArchive(beginnable, [])
 
 export const creatable = requiring([repeatedSkill, writtenObject], { ...isCreatable, archiveIsStored })
 
-export const insertSkill = guardedChange(creatable, [description, revision, idempotencyFingerprint], () =>
-  query.insert(skills).select(
-    creatable.rows(
-      insertRow(skills, {
-        organizationId: apiKeys.organizationId,
-        id: skillId,
-        name,
-        description,
-        version: sql`1`,
-        latestVersion: sql`1`,
-        revision,
-        createdAt: now,
-        updatedAt: now,
-        idempotencyKey,
-        idempotencyFingerprint,
-      }),
+const recordedCreation = recordedAfter([skillId, name], { type: 'skill.created', id: skillId, name })
+
+export const insertSkill = guardedChange(
+  creatable,
+  [description, revision, idempotencyFingerprint],
+  recordedCreation,
+  () =>
+    query.insert(skills).select(
+      creatable.rows(
+        insertRow(skills, {
+          organizationId: apiKeys.organizationId,
+          id: skillId,
+          name,
+          description,
+          version: sql`1`,
+          latestVersion: sql`1`,
+          revision,
+          createdAt: now,
+          updatedAt: now,
+          idempotencyKey,
+          idempotencyFingerprint,
+        }),
+      ),
     ),
-  ),
 )
 
 /** The skill that this request created or changed. */
@@ -334,7 +357,14 @@ export const updatable = requiring([namedSkill, currentVersion, writtenObject], 
   archiveIsStored,
 })
 
-export const updateSkill = guardedChange(updatable, [description, revision, files], () =>
+const recordedUpdate = recordedBefore(
+  updatable,
+  [name, files],
+  { type: 'skill.updated', id: skills.id, name },
+  isChanged,
+)
+
+export const updateSkill = guardedChange(updatable, [description, revision, files], recordedUpdate, () =>
   query
     .update(skills)
     .set({
@@ -461,8 +491,15 @@ const ofPublished = (column: 'name' | 'description') =>
     .from(published)
     .where(and(isVersionOfSkill(published), eq(published.version, version)))}`
 
+const recordedPublication = recordedBefore(
+  publishable,
+  [],
+  { type: 'skill.published', id: skills.id, name: skillVersions.name },
+  ne(skills.version, version),
+)
+
 /** Changes nothing if the version is the current one. */
-export const publish = guardedChange(publishable, [revision], () =>
+export const publish = guardedChange(publishable, [revision], recordedPublication, () =>
   query
     .update(skills)
     .set({
@@ -555,7 +592,9 @@ export const deleteVersions = guarded(deletable, [], () => query.delete(skillVer
 
 export const deleteContents = guarded(deletable, [], () => query.delete(skillContents).where(isDeleted(skillContents)))
 
-export const deleteSkill = guardedChange(deletable, [], () =>
+const recordedDeletion = recordedBefore(deletable, [], { type: 'skill.deleted', id: skills.id, name: skills.name })
+
+export const deleteSkill = guardedChange(deletable, [], recordedDeletion, () =>
   query
     .delete(skills)
     .where(and(eq(skills.organizationId, deletable.organizationId), eq(skills.id, skillId)))

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { suite } from '../../../src/resources/environment-variables/lease.ts'
 import { type ApiResponse, type RequestOptions, request } from '../../support/api.ts'
 import { watchedDatabase } from '../../support/bindings.ts'
+import { eventsOf } from '../../support/events.ts'
 import { Workspace } from '../../support/workspace.ts'
 
 afterEach(() => {
@@ -61,8 +62,8 @@ async function withVariables(values: Readonly<Record<string, string>>) {
   return { workspace, projectId, key, pair: await newPair() }
 }
 
-const targetsOf = async (workspace: Workspace) =>
-  (await workspace.dump('auditEvents')).map(({ target }) => String(target))
+/** The names in the event of each lease, in order. */
+const leasedIn = async (workspace: Workspace) => (await eventsOf(workspace)).map(({ resource }) => resource.name)
 
 /**
  * The CFRG's test vector of the suite in base mode (test-vectors.json of draft-irtf-cfrg-hpke, which RFC 9180 names):
@@ -162,7 +163,7 @@ describe('a lease', () => {
     const { workspace, projectId, key, pair } = await withVariables({})
     const { status, body } = await askLease(projectId, { publicKey: pair.publicKey }, { key })
     expect([status, body.keys, await opened(pair.privateKey, body)]).toEqual([200, [], '{}'])
-    expect(await targetsOf(workspace)).toEqual([`${pathOf(projectId)}/lease`])
+    expect(await leasedIn(workspace)).toEqual([null])
   })
 
   it('opens with no other private key, and as no other lease', async () => {
@@ -200,8 +201,7 @@ describe('a lease', () => {
     expect(first.body.enc).not.toBe(second.body.enc)
     expect(first.body.ciphertext).not.toBe(second.body.ciphertext)
     expect(await opened(pair.privateKey, second.body)).toBe('{"A":"one"}')
-    const target = `${pathOf(projectId)}/lease?keys=A`
-    expect(await targetsOf(workspace)).toEqual([target, target])
+    expect(await leasedIn(workspace)).toEqual(['A', 'A'])
   })
 
   it('makes one trip', async () => {
@@ -209,7 +209,7 @@ describe('a lease', () => {
     await askLease(projectId, { publicKey: pair.publicKey }, { key })
     const use = watchedDatabase()
     await askLease(projectId, { publicKey: pair.publicKey }, { key, environment: { DB: use.DB } })
-    expect([use.calls, use.statements.map(({ rowsWritten }) => rowsWritten)]).toEqual([1, [0, 0, 1]])
+    expect([use.calls, use.statements.map(({ rowsWritten }) => rowsWritten)]).toEqual([1, [0, 0, 1, 0]])
   })
 
   it('reads an archived project, and no deleted one', async () => {
@@ -255,7 +255,7 @@ describe('publicKey', () => {
     const { status, headers, body } = await askLease(projectId, { publicKey }, { key })
     expect([status, headers.get('Error-Code')]).toEqual([400, 'invalid_input'])
     expect(body.error).toMatch(/^publicKey /)
-    expect(await targetsOf(workspace)).toEqual([])
+    expect(await leasedIn(workspace)).toEqual([])
   })
 
   /** Every encoding of a u-coordinate of low order on the curve or its twist (RFC 7748, section 7), little-endian. */
@@ -281,7 +281,7 @@ describe('publicKey', () => {
       'invalid_input',
       'publicKey is a low-order point, so anyone could open the lease; allowed: the public key of a new X25519 key pair.',
     ])
-    expect(await targetsOf(workspace)).toEqual([])
+    expect(await leasedIn(workspace)).toEqual([])
   })
 
   it('of low order is refused after a key that is not valid', async () => {
@@ -309,7 +309,7 @@ describe('keys', () => {
       'environment_variable_not_found',
       `The project has no environment variable ${named}. Keys are case-sensitive.`,
     ])
-    expect(await targetsOf(workspace)).toEqual([])
+    expect(await leasedIn(workspace)).toEqual([])
   })
 
   it.each([
@@ -347,7 +347,7 @@ describe('the API key of a lease', () => {
       'restricted_key_required',
       'A lease needs an API key that is restricted to projects. Create one: POST /v1/api-keys with "projectIds" and the scope "environment-variables:lease".',
     ])
-    expect(await targetsOf(workspace)).toEqual([])
+    expect(await leasedIn(workspace)).toEqual([])
   })
 
   it('is created by a key that may not lease itself', async () => {
@@ -381,27 +381,27 @@ describe('the API key of a lease', () => {
     expect([body.organizationId, body.keys]).toEqual([elsewhere.organizationId, []])
     await elsewhere.delete('project', projectId)
     expect((await refusal(projectId, theirs)).slice(0, 2)).toEqual([404, 'project_not_found'])
-    expect(await targetsOf(workspace)).toEqual([])
+    expect(await leasedIn(workspace)).toEqual([])
   })
 })
 
-describe('the audit event of a lease', () => {
+describe('the event of a lease', () => {
   it('has the names in order, and no value', async () => {
     const { workspace, projectId, key, pair } = await withVariables({ B: 'a-secret', A: 'a-secret', C: 'x' })
     await askLease(projectId, { publicKey: pair.publicKey, keys: ['B', 'A'] }, { key })
     await askLease(projectId, { publicKey: pair.publicKey }, { key })
-    const { body } = await request('GET', '/v1/audit-events', { key: await workspace.addKey() })
-    const path = `${pathOf(projectId)}/lease`
-    expect(body.items).toMatchObject([
-      { operation: 'leaseEnvironmentVariables', target: `${path}?keys=A,B,C` },
-      { operation: 'leaseEnvironmentVariables', target: `${path}?keys=A,B` },
+    const events = await eventsOf(workspace)
+    const resource = { type: 'environment-variables', id: projectId, path: pathOf(projectId) }
+    expect(events).toMatchObject([
+      { type: 'environment-variables.leased', resource: { ...resource, name: 'A, B' }, projectId },
+      { type: 'environment-variables.leased', resource: { ...resource, name: 'A, B, C' }, projectId },
     ])
-    expect(JSON.stringify(body)).not.toContain('a-secret')
+    expect(JSON.stringify(events)).not.toContain('a-secret')
   })
 
   it('has up to 1,000 characters of names', async () => {
     const long = ['A', 'B', 'C'].map((letter) => letter.repeat(255))
-    const last = 'D'.repeat(232)
+    const last = 'D'.repeat(229)
     const names = [...long, last]
     const { workspace, projectId, key, pair } = await withVariables(
       Object.fromEntries(names.map((name) => [name, 'x'])),
@@ -409,9 +409,9 @@ describe('the audit event of a lease', () => {
     await askLease(projectId, { publicKey: pair.publicKey }, { key })
     await workspace.addVariable(projectId, 'E')
     await askLease(projectId, { publicKey: pair.publicKey }, { key })
-    const path = `${pathOf(projectId)}/lease?keys=`
-    expect(names.join().length).toBe(1000)
-    expect(await targetsOf(workspace)).toEqual([`${path}${names}`, `${path}${names}…`])
+    const name = names.join(', ')
+    expect(name.length).toBe(1000)
+    expect(await leasedIn(workspace)).toEqual([name, `${name}…`])
   })
 })
 
@@ -450,7 +450,7 @@ describe('a large lease', () => {
       const part = await askLease(projectId, { publicKey, keys }, { key })
       expect([part.status, part.body.keys]).toEqual([200, keys])
     }
-    expect(await targetsOf(workspace)).toHaveLength(3)
+    expect(await leasedIn(workspace)).toHaveLength(3)
   })
 })
 

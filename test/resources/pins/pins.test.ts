@@ -8,7 +8,8 @@ import { now, type ResourceType, Workspace } from '../../support/workspace.ts'
 const PLACEMENTS = sized(500, 2000)
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-const ALLOWED_ID = 'allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".'
+const ALLOWED_ID =
+  'allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70", because only IDs that are UUIDs can be pinned.'
 const ALLOWED_TYPES = 'allowed: "session", "pull_request" or "project".'
 const TYPES: ResourceType[] = ['session', 'pull_request', 'project']
 
@@ -333,7 +334,8 @@ describe('listPins', () => {
     const before = now()
     await put(key, { type: 'project', id: projectId })
     const { body } = await request('GET', `${PREFIX}/v1/pins`, { key })
-    const pin = { resourceType: 'project', resourceId: projectId, createdAt: expect.stringMatching(INSTANT) }
+    const createdAt = expect.stringMatching(INSTANT)
+    const pin = { resourceType: 'project', resourceId: projectId, name: 'Website', createdAt }
     expect(body).toEqual({ items: [pin], nextCursor: null })
     expect(body.items[0].createdAt >= before && body.items[0].createdAt <= now()).toBe(true)
     expect(await workspace.dump('pins')).toHaveLength(1)
@@ -408,6 +410,7 @@ describe('listPins', () => {
       { id: pullRequest.id, name: 'Add a button', projectId, archivedAt: null },
       { id: project.id, name: 'Shop', projectId: null, archivedAt: null },
     ]
+    expect(plain.map(({ name }: { name: string }) => name)).toEqual(['Fix "ü"', 'Add a button', 'Shop'])
     expect(await expanded(key)).toEqual(
       plain.map((pin: object, index: number) => ({ ...pin, resource: resources[index] })),
     )
@@ -457,6 +460,8 @@ describe('listPins', () => {
   )
 })
 
+const NAMES = { session: 'Fix the login', pull_request: 'Fix the login', project: 'Website' }
+
 describe('putPin', () => {
   it.each(TYPES)('pins a %s at the end, and returns the pin', async (type) => {
     const { workspace, key, projectId, pins } = await withPins(3)
@@ -466,7 +471,7 @@ describe('putPin', () => {
     expect(headers.get('Location')).toBe(`/v1/pins/${type}/${pin.id}`)
     expect([status, body]).toEqual([
       201,
-      { resourceType: type, resourceId: pin.id, createdAt: expect.stringMatching(INSTANT) },
+      { resourceType: type, resourceId: pin.id, name: NAMES[type], createdAt: expect.stringMatching(INSTANT) },
     ])
     expect(body.createdAt >= before && body.createdAt <= now()).toBe(true)
     expect(await listed(key)).toEqual(names([...pins, pin]))

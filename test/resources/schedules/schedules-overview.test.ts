@@ -195,7 +195,7 @@ describe('listing the schedules of the organization', () => {
     const stranger = await withMany()
     await stranger.workspace.addSchedule('agent', stranger.agentId)
     const { status, body } = await list()
-    const common = { lastRunAt: null, lastOutcome: null, pausedReason: null }
+    const common = { lastRunAt: null, lastOutcomes: [], pausedReason: null }
     expect(status).toBe(200)
     expect(body).toEqual({
       items: [
@@ -259,39 +259,41 @@ describe('listing the schedules of the organization', () => {
     expect([pages.body.items.length, pages.body.nextCursor]).toEqual([2, null])
   })
 
-  it('tells the latest outcome, also while the next run is active', async () => {
+  it('tells the outcomes of the latest ten runs, also while the next run is active', async () => {
     const { workspace, key, agentId, list } = await withMany()
-    const outcomeOf = async (id: string) => {
+    const outcomesOf = async (id: string) => {
       const { items } = (await list()).body
-      const { lastRunAt, lastOutcome } = items.find((item: { id: string }) => item.id === id)
-      return [lastRunAt, lastOutcome]
+      const { lastRunAt, lastOutcomes } = items.find((item: { id: string }) => item.id === id)
+      return [lastRunAt, lastOutcomes]
     }
     const id = newUuid()
     const path = `/v1/agents/${agentId}/schedules/${id}`
     await request('PUT', path, { key, json: { cron: '@yearly', overlap: 'skip', maxRunSeconds: 600 } })
-    expect(await outcomeOf(id)).toEqual([null, null])
-    let latest = null
+    expect(await outcomesOf(id)).toEqual([null, []])
+    let latest: string[] = []
     for (const outcome of ['succeeded', 'failed', 'succeeded']) {
       const run = (await request('POST', `${path}/runs`, { key })).body
-      expect(await outcomeOf(id)).toEqual([run.scheduledAt, latest])
+      expect(await outcomesOf(id)).toEqual([run.scheduledAt, latest])
       await scheduler.wait(2)
       expect((await request('POST', `${path}/runs`, { key })).body.status).toBe('skipped')
       await request('POST', `/v1/runs/${run.id}/acknowledge`, { key })
-      expect(await outcomeOf(id)).toEqual([run.scheduledAt, latest])
+      expect(await outcomesOf(id)).toEqual([run.scheduledAt, latest])
       await request('POST', `/v1/runs/${run.id}/complete`, { key, json: { outcome } })
-      latest = outcome
-      expect(await outcomeOf(id)).toEqual([run.scheduledAt, latest])
+      latest = [outcome, ...latest]
+      expect(await outcomesOf(id)).toEqual([run.scheduledAt, latest])
       await scheduler.wait(2)
     }
-    for (let index = 0; index < 10; index++)
-      await workspace.addRun(id, {
-        status: 'delivered',
-        scheduledAt: new Date(Date.now() + index).toISOString(),
-      })
-    expect((await outcomeOf(id))[1]).toBeNull()
+    const add = async (status: string, index: number) =>
+      workspace.addRun(id, { status, scheduledAt: new Date(Date.now() + index).toISOString() })
+    for (let index = 0; index < 9; index++) await add(index % 2 === 0 ? 'failed' : 'succeeded', index)
+    const added = ['failed', 'succeeded', 'failed', 'succeeded', 'failed', 'succeeded', 'failed', 'succeeded', 'failed']
+    // The skipped one was before the last of the three.
+    expect((await outcomesOf(id))[1]).toEqual([...added])
+    for (let index = 10; index < 20; index++) await add('delivered', index)
+    expect((await outcomesOf(id))[1]).toEqual([])
     // The retention removed the run.
     const never = await workspace.addSchedule('agent', agentId, { lastRunAt: PAST })
-    expect(await outcomeOf(never)).toEqual([PAST, null])
+    expect(await outcomesOf(never)).toEqual([PAST, []])
   })
 
   it('returns each schedule once, page by page, while others come and go', async () => {
@@ -412,7 +414,10 @@ describe('listing the schedules of the organization', () => {
     ['enabled=TRUE', 'enabled is not one of the allowed values; got "TRUE"; allowed: "true" or "false".'],
     ['parentType=user', 'parentType is not one of the allowed values; got "user"; allowed: "project" or "agent".'],
     ['enabled=true&enabled=false', 'enabled has several values; allowed: one value.'],
-    ['paused=true', 'paused is not a known query parameter; known: enabled, parentType, nextRunBefore, limit, cursor.'],
+    [
+      'paused=true',
+      'paused is not a known query parameter; known: enabled, parentType, nextRunBefore, query, limit, cursor.',
+    ],
     [
       'nextRunBefore=2026-03-31',
       'nextRunBefore is not an RFC 3339 time; got "2026-03-31"; allowed: an RFC 3339 time such as "2026-03-29T01:00:00Z" or "2026-03-29T03:00:00+02:00".',

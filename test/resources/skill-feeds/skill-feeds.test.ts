@@ -3,6 +3,7 @@ import { FEED_PREFIX, hashToken, mintToken } from '../../../src/access/api-key.t
 import { sha256 } from '../../../src/crypto/digest.ts'
 import { type ApiResponse, ORIGIN, PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { databaseWith, failingDatabase, failingObjects, objectsWith, watchedDatabase } from '../../support/bindings.ts'
+import { summariesOf } from '../../support/events.ts'
 import { dumpStores } from '../../support/examples.ts'
 import { type KeyOptions, Workspace } from '../../support/workspace.ts'
 
@@ -553,9 +554,9 @@ describe('a token of a feed', () => {
     const { body: list } = await request('GET', '/v1/skill-feeds', { key, environment })
     await request('DELETE', `/v1/skill-feeds/${body.id}`, { key, environment })
     const events = await workspace.dump('auditEvents')
-    expect(events.map(({ operation, target }) => `${operation} ${target}`).slice(-2)).toEqual([
-      `createSkillFeed /v1/skill-feeds/${body.id}`,
-      `deleteSkillFeed /v1/skill-feeds/${body.id}`,
+    expect((await summariesOf(workspace)).slice(-2)).toEqual([
+      `skill-feed.created /v1/skill-feeds/${body.id}`,
+      `skill-feed.deleted /v1/skill-feeds/${body.id}`,
     ])
 
     const logged = [...log.mock.calls, ...error.mock.calls].map(([line]) => JSON.parse(String(line)))

@@ -1,5 +1,5 @@
 /** A dashboard, as small as can be: a second Worker, which calls the service with the client, by a service binding. */
-import { createWorkspaceClient } from '../../../src/index.ts'
+import { Workspace, WorkspaceError } from '../../../src/index.ts'
 
 interface Environment {
   readonly WORKSPACE: Fetcher
@@ -8,19 +8,20 @@ interface Environment {
 export default {
   async fetch(request, { WORKSPACE }) {
     const { baseUrl, apiKey, agentId } = await request.json<Record<'baseUrl' | 'apiKey' | 'agentId', string>>()
-    const client = createWorkspaceClient(baseUrl, apiKey, { fetch: (call) => WORKSPACE.fetch(call) })
-    const params = { path: { agentId } }
-    const created = await client.POST('/v1/agents/{agentId}/schedules', {
-      params,
-      body: { cron: '0 6 * * *' },
-    })
-    const listed = await client.GET('/v1/agents/{agentId}/schedules', { params })
-    return Response.json({
-      created: created.data,
-      listed: listed.data?.items,
-      error: listed.error,
-      status: listed.response.status,
-      requestId: listed.response.headers.get('X-Request-Id'),
-    })
+    const workspace = new Workspace({ url: baseUrl, apiKey, fetch: (call) => WORKSPACE.fetch(call) })
+    try {
+      const created = await workspace.agents.schedules.create(agentId, { cron: '0 6 * * *' })
+      const { data, response } = await workspace.agents.schedules.list(agentId).page().withResponse()
+      return Response.json({
+        created,
+        listed: data.items,
+        status: response.status,
+        requestId: response.headers.get('X-Request-Id'),
+      })
+    } catch (error) {
+      if (!(error instanceof WorkspaceError)) throw error
+      const { message, status, requestId } = error
+      return Response.json({ error: message, status, requestId })
+    }
   },
 } satisfies ExportedHandler<Environment>

@@ -1,13 +1,15 @@
 /** Checks the runs whose `checkAt` is over: `afterCheck` in run-transitions.ts says what becomes of them. */
 import { asc, isNotNull, lte, sql } from 'drizzle-orm'
+import { eventValues } from '../../../access/events.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { now } from '../../../db/parameters.ts'
 import { runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded } from '../../../db/statement.ts'
-import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
+import { failuresOf, pauseFailing, recordPauses } from '../firing/pause-failing.ts'
 import { isRunEndpointOf, isScheduleOf } from '../joins.ts'
 import { enqueueByEndpoint } from '../run-queue.ts'
 import { afterCheck, checked, deadlineOf, isSuperseded, writeChecks } from '../run-transitions.ts'
+import { failedRuns, recordFailures } from './run-failures.ts'
 
 const PAGE_SIZE = 1000
 const MAX_PAGES_PER_TICK = 30
@@ -62,9 +64,11 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
     const failed = found.filter(({ failure }) => failure !== null)
     ;({ toCheck } = await runBatch(
       DB,
-      { storeChecked, pauseFailing, toCheck: selectToCheck },
+      { storeChecked, recordFailures, recordPauses, pauseFailing, toCheck: selectToCheck },
       {
         ...values,
+        ...eventValues(values.now, null),
+        failedRuns: failedRuns.value(failed.map((run) => ({ ...run, finishedAt: values.now }))),
         checked: checked.value(found),
         ...failuresOf(failed.map((run) => ({ ...run, error: run.lastError }))),
       },

@@ -3,22 +3,25 @@
  * docs/design.md, "Deliveries", explains why there are two queues.
  */
 import { and, eq, sql } from 'drizzle-orm'
-import { type KeyRing, parseKeyRing } from '../../../crypto/key-ring.ts'
-import { open } from '../../../crypto/sealed-value.ts'
+import { eventValues, recordedByService } from '../../../access/events.ts'
+import { parseKeyRing } from '../../../crypto/key-ring.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { now, text } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
 import { type Environment, isOn, type RunMessage } from '../../../environment.ts'
-import { failuresOf, pauseFailing } from '../firing/pause-failing.ts'
+import { notSent } from '../../../webhooks/post.ts'
+import { problemOfReceiver } from '../../../webhooks/receiver-url.ts'
+import { openSecrets } from '../../../webhooks/secrets.ts'
+import { failuresOf, pauseFailing, recordPauses } from '../firing/pause-failing.ts'
 import { hasParent, isAgentOf, isProjectOf, isRunEndpointOf, isScheduleOf } from '../joins.ts'
-import { SECRET_CONTEXT } from '../run-endpoint/signature.ts'
-import { problemOfReceiver } from '../run-endpoint/url.ts'
+import { secretContext } from '../run-endpoint/secret.ts'
 import { enqueueRuns } from '../run-queue.ts'
-import { type AttemptResult, afterAttempt, attempted, writeAttempts } from '../run-transitions.ts'
+import { type AttemptResult, afterAttempt, attempted, isGone, writeAttempts } from '../run-transitions.ts'
 import { toWork, workFields } from '../runs/work.ts'
-import { attempt } from './attempt.ts'
+import { sendRun } from './attempt.ts'
+import { failedRuns, recordFailures } from './run-failures.ts'
 
 /** A run endpoint that takes longer to respond is slow. A batch of the first queue is not held longer for it. */
 const SLOW_MS = 2000
@@ -35,6 +38,7 @@ export const selectDeliveries = unguarded([references.parameter, now], () =>
       organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
       ...workFields,
       lastError: runs.lastError,
+      redeliveredAt: runs.redeliveredAt,
       maxRunSeconds: schedules.maxRunSeconds,
       url: runEndpoints.url,
       endpointCreatedAt: sql<string | null>`${runEndpoints.createdAt}`.as('endpointCreatedAt'),
@@ -67,6 +71,12 @@ function isRunEndpointIn({ table, column }: Pick<typeof goneEndpoints, 'table' |
     (select ${column('organizationId')}, ${column('url')}, ${column('endpointCreatedAt')} from ${table})`
 }
 
+export const recordGone = recordedByService(
+  [goneEndpoints.parameter],
+  { type: 'run-endpoint.deleted', organizationId: runEndpoints.organizationId, id: runEndpoints.organizationId },
+  (row) => query.select(row).from(runEndpoints).where(isRunEndpointIn(goneEndpoints)),
+)
+
 export const deleteGone = unguarded([goneEndpoints.parameter], () =>
   query.delete(runEndpoints).where(isRunEndpointIn(goneEndpoints)),
 )
@@ -78,21 +88,13 @@ export const markSlow = unguarded([slowEndpoints.parameter, slowUntil], () =>
     .where(isRunEndpointIn(slowEndpoints)),
 )
 
-/** @throws if D1 or a queue fails. Then the queue repeats the batch, and runs may be sent again, with the same id. */
-export async function deliverRuns(
-  batch: MessageBatch<RunMessage>,
-  environment: Environment,
-  context: Pick<ExecutionContext, 'waitUntil'>,
-): Promise<void> {
-  for (const { body } of batch.messages) await deliverMessage(body, environment, context)
-}
-
 /**
  * On the queue of slow run endpoints, a message is held until all of its runs have a response, which limits how many
  * are sent at the same time. On the first queue, requests without an early response continue after the message;
  * `checkAt` ends their lease.
+ * @throws if D1 or a queue fails. Then the queue repeats the message, and runs may be sent again, with the same id.
  */
-async function deliverMessage(
+export async function deliverRuns(
   { runs, isSlow = false }: RunMessage,
   environment: Environment,
   context: Pick<ExecutionContext, 'waitUntil'>,
@@ -111,8 +113,7 @@ async function deliverMessage(
   const settled: Recorded[] = []
   const sending = Promise.all(
     deliveries.map(async (delivery) => {
-      const startedAt = new Date()
-      settled.push(recordedOf(delivery, startedAt, await sender(delivery)))
+      settled.push(recordedOf(delivery, await sender(delivery)))
     }),
   )
   const isInTime = await Promise.race([sending.then(() => true), scheduler.wait(SLOW_MS).then(() => false)])
@@ -133,9 +134,11 @@ async function record(database: D1Database, sent: readonly Recorded[], slow: rea
   const failed = sent.filter(({ status }) => status === 'failed')
   await runBatch(
     database,
-    { recordResults, pauseFailing, deleteGone, markSlow },
+    { recordResults, recordFailures, recordPauses, pauseFailing, recordGone, deleteGone, markSlow },
     {
       now: now.toISOString(),
+      ...eventValues(now.toISOString(), null),
+      failedRuns: failedRuns.value(failed),
       slowUntil: new Date(now.getTime() + SLOW_FOR_MS).toISOString(),
       results: attempted.value(sent),
       ...failuresOf(failed.map((run) => ({ ...run, error: run.message ?? run.lastError }))),
@@ -162,35 +165,20 @@ function senderOf(environment: Environment): (delivery: Delivery) => Promise<Att
     const { url } = delivery
     if (url === null) return null
     const problem = problemOfReceiver(url, allowsLocal)
-    if (problem) return { error: `The URL of the run endpoint ${problem.wrong}; allowed: ${problem.allowed}.` }
-    const secrets = await openSecrets(delivery, ring)
-    if (!secrets) return { error: 'The secret of the run endpoint cannot be decrypted. Rotate it.' }
-    return attempt(toWork(delivery), url, secrets, new Date())
+    if (problem) {
+      return { attempt: notSent(`The URL of the run endpoint ${problem.wrong}; allowed: ${problem.allowed}.`) }
+    }
+    const secrets = await openSecrets(delivery, secretContext(delivery.organizationId), ring)
+    if (!secrets) return { attempt: notSent('The secret of the run endpoint cannot be decrypted. Rotate it.') }
+    return sendRun(toWork(delivery), url, secrets, new Date())
   }
-}
-
-/** The secrets that sign; undefined if the key that encrypts the current one is no longer in the key ring. */
-async function openSecrets(
-  { organizationId, sealedSecret, previousSealedSecret }: Delivery,
-  ring: KeyRing,
-): Promise<string[] | undefined> {
-  const openOrLog = (sealed: string | null) =>
-    sealed === null
-      ? undefined
-      : open(sealed, { ...SECRET_CONTEXT, organizationId }, ring).catch((error) => {
-          logFailure(organizationId, error)
-          return undefined
-        })
-  const [current, previous] = await Promise.all([openOrLog(sealedSecret), openOrLog(previousSealedSecret)])
-  return current === undefined ? undefined : [current, previous].filter((secret) => secret !== undefined)
 }
 
 type Recorded = ReturnType<typeof recordedOf>
 
 /** What is stored in the runs table, and the run endpoint that was asked. */
-function recordedOf(delivery: Delivery, startedAt: Date, result: AttemptResult | null) {
-  const { organizationId, scheduleId, id, url, endpointCreatedAt } = delivery
-  const isGone = result !== null && 'isGone' in result
-  const after = afterAttempt(delivery, startedAt, result)
-  return { organizationId, scheduleId, id, url, endpointCreatedAt, isGone, ...after }
+function recordedOf(delivery: Delivery, result: AttemptResult | null) {
+  const { organizationId, scheduleId, id, url, endpointCreatedAt, redeliveredAt } = delivery
+  const after = afterAttempt(delivery, result)
+  return { organizationId, scheduleId, id, url, endpointCreatedAt, redeliveredAt, isGone: isGone(result), ...after }
 }

@@ -1,13 +1,14 @@
 /** Fires the schedules that are due (docs/design.md, Fire what is due). */
-import { and, asc, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
+import { eventValues, recordedByService } from '../../../access/events.ts'
 import { latestRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { now, type Value } from '../../../db/parameters.ts'
 import { excluded, insertRow, type JsonRows, jsonRows } from '../../../db/rows.ts'
 import { agents, lastTick, missedSpans, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
-import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
-import { hasParent, isAgentOf, isProjectOf, parentArchivedAt } from '../joins.ts'
+import { query, type RowOf, runBatch, type Statement, unguarded } from '../../../db/statement.ts'
+import { hasParent, isAgentOf, isProjectOf, parentArchivedAt, parentOf } from '../joins.ts'
 import { computeRunId } from '../run-id.ts'
 import { enqueueByEndpoint, FIRST_LEASE_MS } from '../run-queue.ts'
 import { checkAt, isFired, newRun, writeNewRuns } from '../run-transitions.ts'
@@ -150,6 +151,24 @@ export function storingNextRun(nextRunAt: SQL) {
   }
 }
 
+/** Before `storingNextRun`: the event of a schedule that it pauses. */
+export const pausedEvent = {
+  type: 'schedule.paused',
+  organizationId: schedules.organizationId,
+  id: schedules.id,
+  name: schedules.name,
+  ...parentOf(schedules),
+} as const
+export const isPausedBy = (nextRunAt: SQL) =>
+  and(isNotNull(schedules.enabledAt), isNotNull(schedules.cron), isNull(nextRunAt))
+
+export const recordUncomputable = recordedByService([firings.parameter], pausedEvent, (row) =>
+  query
+    .select(row)
+    .from(firings.table)
+    .innerJoin(schedules, and(isStillDue, isPausedBy(firings.column('nextRunAt')))),
+)
+
 export const updateNextRuns = unguarded([firings.parameter], () =>
   query
     .update(schedules)
@@ -160,6 +179,12 @@ export const updateNextRuns = unguarded([firings.parameter], () =>
     .from(firings.table)
     .where(isStillDue),
 )
+
+/** The statement that records pauses, if a schedule with a cron expression has no next run. */
+export const ofPaused = <S extends Statement>(
+  computed: readonly { readonly cron: string | null; readonly nextRunAt: Value }[],
+  statement: S,
+): S[] => (computed.some(({ cron, nextRunAt }) => cron !== null && nextRunAt === null) ? [statement] : [])
 
 /** How many schedules were due in a tick, and how many of them more than a minute before it. */
 export interface FiredSchedules {
@@ -185,9 +210,16 @@ export async function fireSchedules(
     const firing = due.map((schedule) => firingOf(schedule, instant))
     const { fired, next } = await runBatch(
       DB,
-      { fired: insertRuns, insertMissedSpans, updateNextRuns, next: selectDue },
+      {
+        fired: insertRuns,
+        insertMissedSpans,
+        paused: ofPaused(firing, recordUncomputable),
+        updateNextRuns,
+        next: selectDue,
+      },
       {
         ...values,
+        ...eventValues(values.now, null),
         // A late tick, or the last page of a long one, gives the queue as much time.
         checkAt: new Date(Math.max(instant.getTime(), Date.now()) + FIRST_LEASE_MS).toISOString(),
         firings: firings.value(firing),

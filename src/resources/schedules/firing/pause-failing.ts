@@ -1,10 +1,12 @@
 /** Pauses a schedule after a number of failed runs in a row: `pauseAfterFailures`, or the default. */
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { recordedByService } from '../../../access/events.ts'
 import { now } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { runs, schedules } from '../../../db/schema.ts'
 import { query, unguarded } from '../../../db/statement.ts'
 import { MAX_FAILURES } from '../contract.ts'
+import { parentOf } from '../joins.ts'
 
 const DEFAULT_FAILURES = 20
 /** How many of the latest runs are read, of which many may have been skipped. */
@@ -43,19 +45,33 @@ export function paused(failure: SQL, error: SQL) {
 
 const failed = jsonRows('failed', 'organizationId', 'scheduleId', 'failure', 'error')
 
-/** For runs that failed in the statement before. */
+/** The schedules that `pauseFailing` pauses: an event that is recorded before it is one for each. */
+const isPaused = and(
+  failed.matches(schedules, 'organizationId'),
+  eq(schedules.id, failed.column('scheduleId')),
+  hasFailedTooOften,
+)
+
+/** For the statement after it. */
+export const recordPauses = recordedByService(
+  [failed.parameter],
+  {
+    type: 'schedule.paused',
+    organizationId: schedules.organizationId,
+    id: schedules.id,
+    name: schedules.name,
+    ...parentOf(schedules),
+  },
+  (row) => query.select(row).from(failed.table).innerJoin(schedules, isPaused),
+)
+
+/** For runs that failed in a statement before. */
 export const pauseFailing = unguarded([failed.parameter, now], () =>
   query
     .update(schedules)
     .set(paused(failed.column('failure'), failed.column('error')))
     .from(failed.table)
-    .where(
-      and(
-        failed.matches(schedules, 'organizationId'),
-        eq(schedules.id, failed.column('scheduleId')),
-        hasFailedTooOften,
-      ),
-    ),
+    .where(isPaused),
 )
 
 type FailedRun = Readonly<Record<'organizationId' | 'scheduleId' | 'failure' | 'error', string | null>>

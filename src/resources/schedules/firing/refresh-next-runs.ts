@@ -4,6 +4,7 @@
  * CPU of a tick, so the next run of each schedule is compared instead.
  */
 import { and, asc, sql } from 'drizzle-orm'
+import { eventValues, recordedByService } from '../../../access/events.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { textOrNull, type Value } from '../../../db/parameters.ts'
@@ -12,7 +13,15 @@ import { jsonRows } from '../../../db/rows.ts'
 import { schedules } from '../../../db/schema.ts'
 import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
 import { nextTime } from '../timing.ts'
-import { isAsRead, SCHEDULE_COLUMNS, scheduleFields, storingNextRun } from './fire.ts'
+import {
+  isAsRead,
+  isPausedBy,
+  ofPaused,
+  pausedEvent,
+  SCHEDULE_COLUMNS,
+  scheduleFields,
+  storingNextRun,
+} from './fire.ts'
 
 /** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
 const PAGE_SIZE = 100
@@ -51,19 +60,26 @@ type Schedule = RowOf<typeof selectPage>
 
 const refreshed = jsonRows('refreshed', ...SCHEDULE_COLUMNS, 'enabledAt', 'nextRunAt', 'newNextRunAt')
 
-/** Skips schedules that a tick or a request changed since they were read. */
+/** False for a schedule that a tick or a request changed since it was read. */
+const isUnchanged = and(
+  isAsRead(refreshed),
+  refreshed.matches(schedules, 'enabledAt'),
+  sql`${schedules.nextRunAt} is ${refreshed.column('nextRunAt')}`,
+)
+
+export const recordPaused = recordedByService([refreshed.parameter], pausedEvent, (row) =>
+  query
+    .select(row)
+    .from(refreshed.table)
+    .innerJoin(schedules, and(isUnchanged, isPausedBy(refreshed.column('newNextRunAt')))),
+)
+
 export const storeNextRuns = unguarded([refreshed.parameter], () =>
   query
     .update(schedules)
     .set(storingNextRun(refreshed.column('newNextRunAt')))
     .from(refreshed.table)
-    .where(
-      and(
-        isAsRead(refreshed),
-        refreshed.matches(schedules, 'enabledAt'),
-        sql`${schedules.nextRunAt} is ${refreshed.column('nextRunAt')}`,
-      ),
-    ),
+    .where(isUnchanged),
 )
 
 /** Works on some pages of the pass that is due. The next tick continues. */
@@ -81,8 +97,13 @@ export async function refreshNextRuns({ DB }: TickEnvironment, instant: Date): P
     const last = page[PAGE_SIZE - 1]
     const next = last && cursorOf(last)
     const moved = { pass, ...movedOn(current, next, instant), after: next ?? null }
-    const changed = refreshed.value(page.flatMap((schedule) => refresh(schedule, now)))
-    ;({ page } = await runBatch(DB, { storeNextRuns, movePass, page: selectPage }, { ...moved, refreshed: changed }))
+    const changed = page.flatMap((schedule) => refresh(schedule, now))
+    const computed = changed.map(({ cron, newNextRunAt }) => ({ cron, nextRunAt: newNextRunAt }))
+    ;({ page } = await runBatch(
+      DB,
+      { paused: ofPaused(computed, recordPaused), storeNextRuns, movePass, page: selectPage },
+      { ...moved, ...eventValues(now, null), refreshed: refreshed.value(changed) },
+    ))
     if (next === undefined) return
     current = { dueAt, cursor: next }
   }

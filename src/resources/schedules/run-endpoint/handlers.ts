@@ -3,14 +3,16 @@ import { parseKeyRing } from '../../../crypto/key-ring.ts'
 import { seal } from '../../../crypto/sealed-value.ts'
 import { isOn } from '../../../environment.ts'
 import { endpoint } from '../../../http/endpoint.ts'
-import { describeProblem, describeSent } from '../../../http/problems.ts'
+import { describeProblem } from '../../../http/problems.ts'
+import { describeOrigin, problemOfReceiver } from '../../../webhooks/receiver-url.ts'
+import { mintSecret } from '../../../webhooks/signature.ts'
 import {
   deleteRunEndpointContract,
   putRunEndpointContract,
   retrieveRunEndpointContract,
   rotateRunEndpointContract,
 } from './contract.ts'
-import { mintSecret, SECRET_CONTEXT } from './signature.ts'
+import { secretContext } from './secret.ts'
 import {
   accessible,
   deleteEndpoint,
@@ -20,21 +22,14 @@ import {
   selectEndpoint,
   settable,
 } from './statements.ts'
-import { problemOfReceiver } from './url.ts'
 
 /** A new secret, sealed for the caller's organization, which has to be known before the round trip. */
 async function newSecret(context: RequestContext) {
   const secret = mintSecret()
   const organizationId = await context.caller.expectedOrganizationId()
-  const sealedContext = { ...SECRET_CONTEXT, organizationId }
-  const sealedSecret = await seal(secret, sealedContext, parseKeyRing(context.environment.ENCRYPTION_KEYS))
+  const ring = parseKeyRing(context.environment.ENCRYPTION_KEYS)
+  const sealedSecret = await seal(secret, secretContext(organizationId), ring)
   return { secret, values: { sealedSecret, sealedFor: organizationId } }
-}
-
-/** The origin of the URL. The rest may contain a secret. */
-function describeOrigin(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  return parsed?.host ? describeSent(`${parsed.protocol}//${parsed.host}`) : describeSent(url, true)
 }
 
 export const putRunEndpoint = endpoint(putRunEndpointContract, async (c, context) => {

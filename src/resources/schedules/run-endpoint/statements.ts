@@ -1,11 +1,12 @@
 /** The run endpoint of an organization, in SQL. No statement of an HTTP operation selects a sealed secret. */
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { guardedChange, recordedAfter } from '../../../access/events.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { unrestrictedFor } from '../../../access/project.ts'
 import { now, text, textOrNull } from '../../../db/parameters.ts'
 import { excluded, insertRow } from '../../../db/rows.ts'
 import { apiKeys, runEndpoints } from '../../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../../db/statement.ts'
+import { guarded, query } from '../../../db/statement.ts'
 import { ApiError } from '../../../errors.ts'
 
 const url = text('url')
@@ -15,12 +16,12 @@ const expiresAt = textOrNull('expiresAt')
 /** The secret is sealed for one organization: the caller's, or nothing is stored. */
 const sealedFor = text('sealedFor')
 
-const ownRunEndpoint = {
+export const ownRunEndpoint = {
   table: runEndpoints,
   on: eq(runEndpoints.organizationId, apiKeys.organizationId),
   takes: [],
 }
-const endpointExists = precondition(
+export const endpointExists = precondition(
   isNotNull(runEndpoints.organizationId),
   () => new ApiError('run_endpoint_not_found', 'The organization has no run endpoint. Set one first.'),
 )
@@ -58,8 +59,11 @@ const fields = {
 
 export const selectEndpoint = guarded(accessible, [], () => accessible.rows(fields))
 
+const recorded = (type: 'run-endpoint.set' | 'run-endpoint.rotated' | 'run-endpoint.deleted') =>
+  recordedAfter([], { type, id: apiKeys.organizationId })
+
 /** An existing secret is kept. */
-export const putEndpoint = guardedChange(settable, [url, sealedSecret, sealedFor], () =>
+export const putEndpoint = guardedChange(settable, [url, sealedSecret, sealedFor], recorded('run-endpoint.set'), () =>
   query
     .insert(runEndpoints)
     .select(
@@ -84,7 +88,7 @@ export const putEndpoint = guardedChange(settable, [url, sealedSecret, sealedFor
     }),
 )
 
-export const rotateSecret = guardedChange(rotatable, [sealedSecret, sealedFor], () =>
+export const rotateSecret = guardedChange(rotatable, [sealedSecret, sealedFor], recorded('run-endpoint.rotated'), () =>
   query
     .update(runEndpoints)
     .set({
@@ -97,7 +101,7 @@ export const rotateSecret = guardedChange(rotatable, [sealedSecret, sealedFor], 
     .returning(fields),
 )
 
-export const deleteEndpoint = guardedChange(accessible, [], () =>
+export const deleteEndpoint = guardedChange(accessible, [], recorded('run-endpoint.deleted'), () =>
   query
     .delete(runEndpoints)
     .where(eq(runEndpoints.organizationId, accessible.organizationId))

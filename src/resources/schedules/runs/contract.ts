@@ -5,9 +5,12 @@ import { EXAMPLE_IDS } from '../../../http/example-ids.ts'
 import { docs, idempotencyKey, instant, integer, text, time, uuid } from '../../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../../http/statuses.ts'
+import { deliveryAttempt } from '../../../webhooks/contract.ts'
 import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from '../parents.ts'
 
 export const STATUSES = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] as const
+/** The statuses that a list is filtered by. */
+export const STATUS_FILTERS = [...STATUSES, 'running'] as const
 export const OUTCOMES = ['succeeded', 'failed'] as const
 const FAILURES = ['delivery', 'task', 'timeout'] as const
 
@@ -29,10 +32,11 @@ const outcomeSession = z
   .nullable(uuid())
   .register(docs, { description: 'The session in which the work was done, if the outcome named it.' })
 
-const run = z
+export const run = z
   .strictObject({
     id: uuid('The ID is the same for every delivery of the run. IDs sort by `scheduledAt`.'),
     scheduleId: uuid(),
+    scheduleName: z.nullable(z.string()).register(docs, { description: 'The name of the schedule.' }),
     ...parent,
     scheduledAt: instant().register(docs, {
       description: 'When the run was due; for a run that was created by a request, the time of the request.',
@@ -51,6 +55,23 @@ const run = z
     lastError: z.nullable(z.string()).register(docs, {
       description: 'The error of the last delivery attempt, or why the run timed out or was skipped.',
     }),
+    lastAttempts: z
+      .array(deliveryAttempt)
+      .register(docs, { description: 'Up to six delivery attempts, the latest first.' }),
+    nextAttemptAt: z.nullable(instant()).register(docs, {
+      description: 'When a pending run is sent again; null in the queue.',
+    }),
+    claim: z
+      .nullable(
+        z
+          .strictObject({
+            apiKeyId: uuid(),
+            apiKeyName: z.string(),
+            leaseExpiresAt: instant(),
+          })
+          .register(docs, { id: 'RunHolder' }),
+      )
+      .register(docs, { description: 'Who has claimed the run.' }),
     startedAt: z.nullable(instant()).register(docs, { description: 'When the run was taken.' }),
     finishedAt: z.nullable(instant()).register(docs, { description: 'When the run succeeded or failed.' }),
     message: outcomeMessage,
@@ -65,6 +86,7 @@ const runPage = pageSchema('RunPage', run, uuid())
 const exampleRun = {
   id: EXAMPLE_IDS.runId,
   scheduleId: EXAMPLE_IDS.projectScheduleId,
+  scheduleName: 'Nightly build',
   projectId: EXAMPLE_IDS.projectId,
   agentId: null,
   scheduledAt: '2026-03-30T07:30:00.000Z',
@@ -72,6 +94,9 @@ const exampleRun = {
   failure: null,
   attempts: 1,
   lastError: null,
+  lastAttempts: [],
+  nextAttemptAt: null,
+  claim: null,
   startedAt: '2026-03-30T07:30:02.512Z',
   finishedAt: '2026-03-30T07:31:26.734Z',
   message: 'Built 14 pages.',
@@ -188,21 +213,24 @@ export const listRunsContract = {
   tag: 'Runs',
   summary: 'List runs',
   description:
-    'Lists the runs of all schedules, latest first; with `status=pending`, oldest first. With `projectId`, a `status` ' +
+    'Lists runs, latest first; with `status=pending`, oldest first. With `projectId`, a `status` ' +
     'other than `pending`, or `scheduleId` and a `status`, a page examines up to 2,500 runs: it may have few items or none, ' +
     'and still a `nextCursor`.',
   scope: 'runs:read',
   params: z.object({}),
   query: z.object({
-    status: z
-      .optional(z.enum(STATUSES))
-      .register(docs, { description: 'The status of the runs. Default: all.', example: 'pending' }),
-    scheduleId: z.optional(uuid('The schedule of the runs.')),
+    status: z.optional(z.enum(STATUS_FILTERS)).register(docs, {
+      description:
+        'The status of the runs. `running` means `delivered`: claimed, or delivered without an outcome. Default: all.',
+      example: 'pending',
+    }),
+    scheduleId: z.optional(uuid('The schedule.')),
     projectId: projectOfRestrictedKey(),
-    since: z.optional(time()).register(docs, {
-      description: 'The runs with this `scheduledAt` or a later one.',
+    from: z.optional(time()).register(docs, {
+      description: 'Due at this time or later.',
       example: '2026-03-30T00:00:00.000Z',
     }),
+    to: z.optional(time()).register(docs, { description: 'Due before this time.' }),
     ...pageQuery(uuid()),
   }),
   success: {
@@ -328,13 +356,20 @@ export const retrieveRunContract = {
   description: 'Returns one run.',
   scope: 'runs:read',
   params,
-  success,
+  success: {
+    ...success,
+    example: {
+      ...exampleRun,
+      lastAttempts: [{ startedAt: exampleRun.startedAt, status: 202, milliseconds: 184, error: null }],
+    },
+  },
   errorCodes: ['project_forbidden', 'run_not_found'],
   errors: { ...errors, 403: OTHER_PROJECTS, 404: NO_RUN },
 } as const satisfies Contract
 
 export const acknowledgeRunContract = {
   operationId: 'acknowledgeRun',
+  isRepeatable: true,
   method: 'POST',
   path: '/v1/runs/{runId}/acknowledge',
   tag: 'Runs',
@@ -353,10 +388,32 @@ export const acknowledgeRunContract = {
   },
 } as const satisfies Contract
 
+export const redeliverRunContract = {
+  operationId: 'redeliverRun',
+  method: 'POST',
+  path: '/v1/runs/{runId}/redeliver',
+  tag: 'Runs',
+  summary: 'Send a run again',
+  description:
+    'Puts a run into the queue again that is pending, was delivered and has no outcome, or failed by `delivery`. Its ID ' +
+    'stays, and its attempts start from the beginning. The request has no body.',
+  scope: 'runs:write',
+  params: runParams(EXAMPLE_IDS.pendingRunId),
+  success: { ...success, example: examplePendingRun },
+  errorCodes: ['project_forbidden', 'run_not_found', 'run_endpoint_not_found', 'run_not_pending', 'run_finished'],
+  errors: {
+    ...errors,
+    403: OTHER_PROJECTS,
+    404: 'The organization has no such run, or no run endpoint.',
+    409: 'The run is claimed, skipped, finished or timed out, or a newer run exists (overlap `skip`).',
+  },
+} as const satisfies Contract
+
 const claimId = uuid('The claim.', EXAMPLE_CLAIM.claimId)
 
 export const renewRunContract = {
   operationId: 'renewRun',
+  isRepeatable: true,
   method: 'POST',
   path: '/v1/runs/{runId}/renew',
   tag: 'Runs',
@@ -402,6 +459,7 @@ export const reportedOutcome = z
 
 export const completeRunContract = {
   operationId: 'completeRun',
+  isRepeatable: true,
   method: 'POST',
   path: '/v1/runs/{runId}/complete',
   tag: 'Runs',

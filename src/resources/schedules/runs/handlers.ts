@@ -1,4 +1,5 @@
 import { v4 as newUuid } from 'uuid'
+import type { CallerResult } from '../../../access/guard.ts'
 import { one, type RequestContext } from '../../../access/request-context.ts'
 import { startOfIds, timeOfId } from '../../../db/time-ids.ts'
 import { ApiError } from '../../../errors.ts'
@@ -14,9 +15,11 @@ import {
   completeRunContract,
   listRunsContract,
   projectScheduleRunContracts,
+  redeliverRunContract,
   renewRunContract,
   retrieveRunContract,
 } from './contract.ts'
+import { toRun } from './run.ts'
 import {
   accessible,
   acknowledge,
@@ -31,11 +34,14 @@ import {
   pauseIfFailing,
   pendingRuns,
   projectScheduleRuns as projectStatements,
+  redeliver,
+  redeliverable,
   renew,
   renewable,
   runsOfSchedule,
   selectAcknowledged,
   selectCompleted,
+  selectRedelivered,
   selectRun,
 } from './statements.ts'
 import { toWork } from './work.ts'
@@ -57,13 +63,12 @@ function handlersOf(
           before: query.cursor === undefined ? END : timeOfId(query.cursor),
         },
       )
-      return { body: toPage(runs, query, ({ id }) => id) }
+      return { body: toPage(runs.map(toRun), query, ({ id }) => id) }
     }),
 
     /**
      * One round trip, unless the request has an `Idempotency-Key` and the schedule has a run of the same millisecond:
-     * then the next millisecond is tried. The run is put into the queue after the response. If that fails, the tick
-     * does it (delivery/check-runs.ts).
+     * then the next millisecond is tried.
      */
     create: endpoint(contracts.create, async (c, context) => {
       const named = namedSchedule(c.req.valid('param'))
@@ -76,17 +81,14 @@ function handlersOf(
             ...named,
             scheduledAt,
             id: computeRunId(named.scheduleId, scheduledAt),
-            checkAt: new Date(time + FIRST_LEASE_MS).toISOString(),
+            checkAt: endOfFirstLease(time),
             idempotencyKey: c.req.valid('header')['Idempotency-Key'] ?? null,
           },
         )
         const [run] = created
         if (run) {
-          const { id, attempts } = run
-          const reference = { organizationId: check.callerOrganizationId, id, attempts }
-          if (run.scheduledAt === scheduledAt && run.status === 'pending')
-            context.caller.waitUntil(enqueueRuns(context.environment.RUNS, [reference]))
-          return { body: run, location: context.path.replace(/\/v1\/.*$/, `/v1/runs/${run.id}`) }
+          if (run.scheduledAt === scheduledAt && run.status === 'pending') enqueue(context, check, run)
+          return { body: toRun(run), location: context.path.replace(/\/v1\/.*$/, `/v1/runs/${run.id}`) }
         }
         changeable.requireMet(check, context)
       }
@@ -97,10 +99,14 @@ function handlersOf(
 export const projectScheduleRuns = handlersOf(projectScheduleRunContracts, projectStatements)
 export const agentScheduleRuns = handlersOf(agentScheduleRunContracts, agentStatements)
 
+/** The IDs or times that are given, in order. */
+const inOrder = (...bounds: readonly (string | undefined)[]) => bounds.filter((bound) => bound !== undefined).sort()
+
 /** Latest first, except pending runs. IDs and the times of a schedule's runs are in the same order. */
 export const listRuns = endpoint(listRunsContract, async (c, context) => {
   const query = c.req.valid('query')
-  const { status = null, scheduleId = null, projectId = null, since, cursor } = query
+  const { scheduleId = null, projectId = null, from, to, cursor } = query
+  const status = query.status === 'running' ? 'delivered' : (query.status ?? null)
   const isPending = status === 'pending'
   const list = isPending ? pendingRuns : scheduleId === null ? allRuns : runsOfSchedule
   // What the order of the list serves is no filter.
@@ -114,13 +120,13 @@ export const listRuns = endpoint(listRunsContract, async (c, context) => {
       status,
       scheduleId,
       projectId,
-      cursor: cursor ?? (isPending ? '' : END),
-      before: cursor === undefined ? END : timeOfId(cursor),
-      since: since ?? '',
-      firstId: since === undefined ? '' : startOfIds(since),
+      afterId: inOrder(from && startOfIds(from), isPending ? cursor : undefined).at(-1) ?? '',
+      beforeId: inOrder(to && startOfIds(to), isPending ? undefined : cursor)[0] ?? END,
+      before: inOrder(to, cursor && timeOfId(cursor))[0] ?? END,
+      from: from ?? '',
     },
   )
-  return { body: toPage(runs, query, ({ id }) => id, lastExamined[0]) }
+  return { body: toPage(runs.map(toRun), query, ({ id }) => id, lastExamined[0]) }
 })
 
 export const claimRuns = endpoint(claimRunsContract, async (c, context) => {
@@ -155,12 +161,12 @@ export const completeRun = endpoint(completeRunContract, async (c, context) => {
     { complete, pauseIfFailing, run: one(selectCompleted) },
     { ...c.req.valid('param'), outcome, message, sessionId, claimId },
   )
-  return { body: run }
+  return { body: toRun(run) }
 })
 
 export const retrieveRun = endpoint(retrieveRunContract, async (c, context) => {
   const { run } = await context.run(accessible, { run: one(selectRun) }, c.req.valid('param'))
-  return { body: run }
+  return { body: toRun(run) }
 })
 
 export const acknowledgeRun = endpoint(acknowledgeRunContract, async (c, context) => {
@@ -172,5 +178,26 @@ export const acknowledgeRun = endpoint(acknowledgeRunContract, async (c, context
       `The run has the status "${run.status}". Only pending runs can be acknowledged.`,
     )
   }
-  return { body: run }
+  return { body: toRun(run) }
 })
+
+export const redeliverRun = endpoint(redeliverRunContract, async (c, context) => {
+  const { check, run } = await context.run(
+    redeliverable,
+    { redeliver, run: one(selectRedelivered) },
+    { ...c.req.valid('param'), checkAt: endOfFirstLease(Date.parse(context.now)) },
+  )
+  enqueue(context, check, run)
+  return { body: toRun(run) }
+})
+
+const endOfFirstLease = (time: number) => new Date(time + FIRST_LEASE_MS).toISOString()
+
+/** Puts the run into the queue after the response. If that fails, the tick does it (delivery/check-runs.ts). */
+function enqueue(
+  { caller, environment }: RequestContext,
+  { callerOrganizationId: organizationId }: CallerResult,
+  { id, attempts }: { readonly id: string; readonly attempts: number },
+): void {
+  caller.waitUntil(enqueueRuns(environment.RUNS, [{ organizationId, id, attempts }]))
+}

@@ -1,19 +1,21 @@
 /** The runs of schedules, in SQL. */
 import { and, asc, desc, eq, gt, gte, isNotNull, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { isAccessible, isUnrestricted } from '../../../access/guard.ts'
+import { eventType, guardedChange, recordedAfter, recordedBefore, recordedForEach } from '../../../access/events.ts'
+import { isAccessible, isCallersKey, mayAct } from '../../../access/guard.ts'
 import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
-import { accessibleIf, projectFound } from '../../../access/project.ts'
-import { cursor, maxExamined, now, type Parameter, rowLimit, text, textOrNull } from '../../../db/parameters.ts'
+import { accessibleIf, ofAllProjectsOrOne, projectIdOrNull } from '../../../access/project.ts'
+import { examined } from '../../../db/examined.ts'
+import { now, type Parameter, rowLimit, text, textOrNull } from '../../../db/parameters.ts'
 import { asSql, equalsIfGiven, indexedBy } from '../../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules, sessions } from '../../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../../db/statement.ts'
+import { guarded, query } from '../../../db/statement.ts'
 import { ApiError } from '../../../errors.ts'
-import { MAX_EXAMINED } from '../../../http/paging.ts'
 import { hasFailedTooOften, paused } from '../firing/pause-failing.ts'
-import { hasParent, isAgentOf, isProjectOf, isScheduleOf, parentIdOf } from '../joins.ts'
+import { hasParent, isAgentOf, isProjectOf, isScheduleOf, parentOf } from '../joins.ts'
 import { agentPreconditions, idempotencyKey, projectPreconditions, scheduleId } from '../preconditions.ts'
+import { endpointExists, ownRunEndpoint } from '../run-endpoint/statements.ts'
 import {
   checkAt,
   claimEnd,
@@ -34,42 +36,31 @@ import {
   writeClaim,
   writeNewRuns,
   writeOutcome,
+  writeRedelivery,
   writeRenewal,
 } from '../run-transitions.ts'
+import { runFields } from './run.ts'
 import { workFields } from './work.ts'
 
 const id = text('id')
+/** Of the event of a run that is joined to its schedule. */
+const ofRun = { id: runs.id, name: schedules.name, ...parentOf(runs) }
 /** The time of the request that creates a run. */
 const scheduledAt = text('scheduledAt')
-/** Of a page of a schedule's runs: the time that they are before. */
+/** Of a list of a schedule's runs: the time that they are before. */
 const before = text('before')
-
-/** A run as the API returns it. */
-const fields = {
-  id: runs.id,
-  scheduleId: runs.scheduleId,
-  projectId: parentIdOf(runs, 'project').as('projectId'),
-  agentId: parentIdOf(runs, 'agent').as('agentId'),
-  scheduledAt: runs.scheduledAt,
-  status: runs.status,
-  failure: runs.failure,
-  attempts: runs.attempts,
-  lastError: runs.lastError,
-  startedAt: runs.startedAt,
-  finishedAt: runs.finishedAt,
-  message: runs.message,
-  sessionId: runs.sessionId,
-  createdAt: runs.createdAt,
-  updatedAt: runs.updatedAt,
-}
 
 /** The run that an earlier request with the same `Idempotency-Key` created. */
 const earlier = alias(runs, 'earlier')
 
+const isNamedSchedule = and(eq(schedules.organizationId, apiKeys.organizationId), eq(schedules.id, scheduleId))
+
 function statementsOf({ readable, changeable }: Pick<typeof projectPreconditions, 'readable' | 'changeable'>) {
+  /** One row for the page, where a join would read one for each run. */
+  const scheduleName = () => sql<string | null>`${readable.rows({ name: schedules.name })}`.as('scheduleName')
   const list = guarded(readable, [before, rowLimit], () =>
     query
-      .select(fields)
+      .select({ ...runFields, scheduleName: scheduleName() })
       .from(runs)
       .where(
         and(
@@ -82,7 +73,12 @@ function statementsOf({ readable, changeable }: Pick<typeof projectPreconditions
       .limit(rowLimit),
   )
 
-  const insert = guardedChange(changeable, [scheduledAt, id, idempotencyKey, checkAt], () =>
+  const recordedCreation = recordedAfter(
+    [id, scheduleId],
+    { type: 'run.created', id, name: schedules.name, ...parentOf(schedules) },
+    { join: { table: schedules, on: isNamedSchedule } },
+  )
+  const insert = guardedChange(changeable, [scheduledAt, id, idempotencyKey, checkAt], recordedCreation, () =>
     writeNewRuns(changeable.rows(newRun({ scheduledAt, id, idempotencyKey }))),
   )
 
@@ -113,7 +109,7 @@ function statementsOf({ readable, changeable }: Pick<typeof projectPreconditions
    */
   const selectCreated = guarded(readable, [scheduledAt, idempotencyKey], () =>
     readable
-      .rows(fields)
+      .rows(runFields)
       .innerJoin(
         runs,
         and(
@@ -132,39 +128,14 @@ export const agentScheduleRuns = statementsOf(agentPreconditions)
 
 const scheduleExists = and(isNotNull(schedules.id), hasParent)
 
-/** The project that a list or a claim names; null: none. */
-const projectId = textOrNull('projectId')
-const named = alias(projects, 'named')
-
-/** A key that is restricted to projects names one of them. */
-export const listable = requiring(
-  [
-    {
-      table: named,
-      on: and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, projectId)),
-      takes: [projectId],
-    },
-  ],
-  {
-    projectExists: projectFound(sql`${projectId} is null or ${named.id} is not null`),
-    isUnrestricted: precondition(
-      sql`${projectId} is not null or ${isUnrestricted}`,
-      () =>
-        new ApiError(
-          'unrestricted_key_required',
-          'Runs of all projects need an API key that is not restricted to projects. Name one of its projects as projectId.',
-        ),
-      [projectId],
-    ),
-    isAccessible: accessibleIf(sql`${projectId} is null or ${isAccessible(named.id)}`),
-  },
-)
+export const listable = ofAllProjectsOrOne('Runs of all projects')
 
 const status = textOrNull('status')
 const scheduleFilter = textOrNull('scheduleId')
 const isInOrganization = eq(runs.organizationId, listable.organizationId)
 
-const isOfNamedProject = sql`(${projectId} is null or (${runs.parentType} = 'project' and ${runs.parentId} = ${projectId}))`
+const isOfNamedProject = sql`(${projectIdOrNull} is null
+  or (${runs.parentType} = 'project' and ${runs.parentId} = ${projectIdOrNull}))`
 const filters = and(
   isOfNamedProject,
   equalsIfGiven(runs.status, status),
@@ -172,8 +143,7 @@ const filters = and(
 )
 
 /**
- * A list of runs, in order. No index serves its filters. It is in the order of the examined runs: an order of its own
- * would have to sort them all.
+ * A list of runs, in order. No index serves its filters.
  * @param range the parameters of the condition.
  */
 function listed<const Range extends readonly Parameter[]>(
@@ -182,66 +152,62 @@ function listed<const Range extends readonly Parameter[]>(
   range: Range,
   order: SQL,
 ) {
-  const examined = sql`(select * from ${source} where ${isInRange} order by ${order} limit ${maxExamined}) as ${runs}`
+  const position = { id: runs.id }
+  const { rows, parameters, selectLastExamined } = examined(listable, range, {
+    table: runs,
+    source,
+    isInRange,
+    order,
+    position,
+  })
   return {
-    select: guarded(listable, [...range, maxExamined, status, scheduleFilter, rowLimit], () =>
+    select: guarded(listable, [...parameters, status, scheduleFilter, rowLimit], () =>
       query
-        .select(asSql(fields))
-        .from(examined)
+        .select(asSql(runFields))
+        .from(rows)
         .leftJoin(schedules, isScheduleOf(runs))
         .leftJoin(projects, isProjectOf(runs))
         .leftJoin(agents, isAgentOf(runs))
         .where(and(filters, scheduleExists))
         .limit(rowLimit),
     ),
-    /** No row if all runs of the range were examined. */
-    selectLastExamined: guarded(listable, range, () =>
-      query
-        .select(asSql({ id: runs.id }))
-        .from(source)
-        .where(isInRange)
-        .orderBy(order)
-        .limit(1)
-        .offset(MAX_EXAMINED - 1),
-    ),
+    selectLastExamined,
   }
 }
 
-/** The first ID at or after the time from which a list is. */
-const firstId = text('firstId')
-const isSince = gte(runs.id, firstId)
+/** What the IDs of a list are after, and before: its cursor and its times. */
+const afterId = text('afterId')
+const beforeId = text('beforeId')
+const isBetween = and(gt(runs.id, afterId), lt(runs.id, beforeId))
 
 /** Oldest first. */
 export const pendingRuns = listed(
   indexedBy(runs, 'runsPending'),
-  and(isInOrganization, isPending, gt(runs.id, cursor), isSince),
-  [cursor, firstId],
+  and(isInOrganization, isPending, isBetween),
+  [afterId, beforeId],
   asc(runs.id),
 )
 
 /** Latest first. */
-export const allRuns = listed(
-  sql`${runs}`,
-  and(isInOrganization, lt(runs.id, cursor), isSince),
-  [cursor, firstId],
-  desc(runs.id),
-)
+export const allRuns = listed(sql`${runs}`, and(isInOrganization, isBetween), [afterId, beforeId], desc(runs.id))
 
 /** The time from which a list is. */
-const since = text('since')
+const from = text('from')
 
 /** Latest first. */
 export const runsOfSchedule = listed(
   sql`${runs}`,
-  and(
-    isInOrganization,
-    eq(runs.scheduleId, scheduleFilter),
-    lt(runs.scheduledAt, before),
-    gte(runs.scheduledAt, since),
-  ),
-  [scheduleFilter, before, since],
+  and(isInOrganization, eq(runs.scheduleId, scheduleFilter), lt(runs.scheduledAt, before), gte(runs.scheduledAt, from)),
+  [scheduleFilter, before, from],
   desc(runs.scheduledAt),
 )
+
+/** The caller's key, as JSON. */
+const callersKey = () =>
+  sql`${query
+    .select({ key: sql`json_object('apiKeyId', ${apiKeys.id}, 'apiKeyName', ${apiKeys.name})`.as('key') })
+    .from(apiKeys)
+    .where(isCallersKey)}`
 
 /**
  * Claims the oldest runs that wait to be pulled. Those that have `checkAt` are on their way to a run endpoint.
@@ -260,13 +226,23 @@ function claimOf(index: string, condition?: SQL) {
       .leftJoin(agents, isAgentOf(runs))
       .orderBy(asc(runs.id))
       .limit(rowLimit)
+  const keysOfClaimable = () => claimable(asSql({ organizationId: runs.organizationId, id: runs.id }))
+  // Numbering the claimable runs themselves would read all that are pending, because it comes before the limit.
+  const recordedClaims = recordedForEach(listable, [rowLimit], { type: 'run.claimed', ...ofRun }, (row, condition) =>
+    query
+      .select(row)
+      .from(apiKeys)
+      .innerJoin(runs, sql`(${runs.organizationId}, ${runs.id}) in ${keysOfClaimable()}`)
+      .innerJoin(schedules, isScheduleOf(runs))
+      .where(and(mayAct, condition)),
+  )
   return {
     /** Runs before the claim, in the same transaction, and finds the same runs. */
     selectClaimable: guarded(listable, [leaseExpiresAt, rowLimit], () =>
       claimable({ ...asSql(workFields), leaseExpiresAt: claimEnd(now).as('leaseExpiresAt') }),
     ),
-    claim: guardedChange(listable, [claimId, leaseExpiresAt, rowLimit], () =>
-      writeClaim(claimable(asSql({ organizationId: runs.organizationId, id: runs.id }))),
+    claim: guardedChange(listable, [claimId, leaseExpiresAt, rowLimit], recordedClaims, () =>
+      writeClaim(keysOfClaimable(), callersKey()),
     ),
   }
 }
@@ -275,7 +251,7 @@ export const claimOfAll = claimOf('runsPending')
 
 export const claimOfProject = claimOf(
   'runsToPull',
-  and(sql`${runs.parentType} = 'project'`, eq(runs.parentId, projectId)),
+  and(sql`${runs.parentType} = 'project'`, eq(runs.parentId, projectIdOrNull)),
 )
 
 const namedRun = [
@@ -296,20 +272,70 @@ const runIsAccessible = accessibleIf(or(isNotNull(agents.id), isAccessible(proje
 
 export const accessible = requiring(namedRun, { runExists, isAccessible: runIsAccessible })
 
-export const selectRun = guarded(accessible, [], () => accessible.rows(fields))
+export const selectRun = guarded(accessible, [], () => accessible.rows(runFields))
+
+const unclaimedFor = (advice: string) =>
+  precondition(
+    sql`not (${runs.status} = 'delivered' and ${runs.claimId} is not null)`,
+    () => new ApiError('run_not_pending', `A worker has claimed the run. ${advice}`),
+  )
 
 export const acknowledgeable = requiring(namedRun, {
   runExists,
   isAccessible: runIsAccessible,
-  isUnclaimed: precondition(
-    sql`not (${runs.status} = 'delivered' and ${runs.claimId} is not null)`,
-    () => new ApiError('run_not_pending', 'A worker has claimed the run. Only pending runs can be acknowledged.'),
+  isUnclaimed: unclaimedFor('Only pending runs can be acknowledged.'),
+})
+
+const recordedAcknowledgement = recordedBefore(
+  acknowledgeable,
+  [],
+  { type: 'run.acknowledged', ...ofRun },
+  eq(runs.status, 'pending'),
+)
+
+export const acknowledge = guardedChange(acknowledgeable, [], recordedAcknowledgement, () =>
+  writeAcknowledgement(acknowledgeable.organizationId),
+)
+
+/** All of this holds after the change too. */
+export const redeliverable = requiring([...namedRun, ownRunEndpoint], {
+  runExists,
+  endpointExists,
+  isAccessible: runIsAccessible,
+  isUnclaimed: unclaimedFor('Wait for its outcome, or until its claim has ended.'),
+  isRedeliverable: precondition(
+    or(isUnfinished, eq(runs.failure, 'delivery')),
+    () =>
+      new ApiError(
+        'run_finished',
+        'The run was skipped, has an outcome or timed out; allowed: a run that is pending, that was delivered and has no outcome, or whose failure is "delivery".',
+      ),
+  ),
+  isInTime: precondition(
+    not(isTimedOut),
+    () =>
+      new ApiError(
+        'run_finished',
+        'The time limit of the run is over; allowed: a run within the maxRunSeconds of its schedule.',
+      ),
+  ),
+  isLatestIfAlone: precondition(
+    sql`not (${schedules.overlap} = 'skip' and coalesce(${schedules.lastRunAt} > ${runs.scheduledAt}, false))`,
+    () =>
+      new ApiError(
+        'run_finished',
+        'A newer run of the schedule exists, and its overlap is "skip"; allowed: the latest run of such a schedule.',
+      ),
   ),
 })
 
-export const acknowledge = guardedChange(acknowledgeable, [], () =>
-  writeAcknowledgement(acknowledgeable.organizationId),
+const recordedRedelivery = recordedBefore(redeliverable, [], { type: 'run.redelivered', ...ofRun })
+
+export const redeliver = guardedChange(redeliverable, [checkAt], recordedRedelivery, () =>
+  writeRedelivery(redeliverable.organizationId),
 )
+
+export const selectRedelivered = guarded(redeliverable, [], () => redeliverable.rows(runFields))
 
 const claimMismatch = () =>
   new ApiError(
@@ -361,12 +387,12 @@ export const completable = requiring(
     ),
     isAccessible: runIsAccessible,
     // A pending run has the claim that has ended last, which may still complete it.
-    isOfClaim: precondition(
-      sql`case when ${claimId} is null then ${runs.claimId} is null or ${runs.status} = 'pending'
-        else ${runs.claimId} is ${claimId} end`,
-      claimMismatch,
+    namesClaim: precondition(
+      sql`${claimId} is not null or ${runs.claimId} is null or ${runs.status} = 'pending'`,
+      () => new ApiError('claim_mismatch', 'The run is claimed. Send its claimId.'),
       [claimId],
     ),
+    isOfClaim: precondition(sql`${claimId} is null or ${runs.claimId} is ${claimId}`, claimMismatch, [claimId]),
     hasNoOtherOutcome: precondition(
       or(isUnfinished, sql`${runs.status} = ${outcome} and coalesce(${runs.failure}, 'task') = 'task'`),
       () =>
@@ -395,10 +421,35 @@ export const completable = requiring(
   },
 )
 
-export const complete = guardedChange(completable, [message], () => writeOutcome(completable.organizationId))
+const recordedOutcome = recordedBefore(
+  completable,
+  [outcome],
+  { type: eventType(sql`'run.' || ${outcome}`), ...ofRun },
+  isUnfinished,
+)
+
+export const complete = guardedChange(completable, [message], recordedOutcome, () =>
+  writeOutcome(completable.organizationId),
+)
+
+const itsSchedule = query
+  .select({ id: runs.scheduleId })
+  .from(runs)
+  .where(and(eq(runs.organizationId, apiKeys.organizationId), eq(runs.id, runId)))
+const recordedPause = recordedAfter(
+  [runId],
+  { type: 'schedule.paused', id: schedules.id, name: schedules.name, ...parentOf(schedules) },
+  {
+    join: {
+      table: schedules,
+      on: and(eq(schedules.organizationId, apiKeys.organizationId), eq(schedules.id, itsSchedule)),
+    },
+    isByService: true,
+  },
+)
 
 /** After a failure that this request recorded. */
-export const pauseIfFailing = guarded(completable, [message], () =>
+export const pauseIfFailing = guardedChange(completable, [message], recordedPause, () =>
   query
     .update(schedules)
     .set(paused(sql`'task'`, sql`${message}`))
@@ -412,6 +463,6 @@ export const pauseIfFailing = guarded(completable, [message], () =>
     ),
 )
 
-export const selectAcknowledged = guarded(acknowledgeable, [], () => acknowledgeable.rows(fields))
+export const selectAcknowledged = guarded(acknowledgeable, [], () => acknowledgeable.rows(runFields))
 
-export const selectCompleted = guarded(completable, [], () => completable.rows(fields))
+export const selectCompleted = guarded(completable, [], () => completable.rows(runFields))

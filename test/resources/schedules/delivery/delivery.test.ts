@@ -5,16 +5,17 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Values } from '../../../../src/db/parameters.ts'
 import { schedules } from '../../../../src/db/schema.ts'
 import { timeOfId } from '../../../../src/db/time-ids.ts'
+import { deliver as deliverMessages } from '../../../../src/deliveries.ts'
 import type { Environment, RunMessage, RunReference } from '../../../../src/environment.ts'
-import { deliverRuns } from '../../../../src/resources/schedules/delivery/consumer.ts'
-import { mintSecret } from '../../../../src/resources/schedules/run-endpoint/signature.ts'
 import { computeRunId } from '../../../../src/resources/schedules/run-id.ts'
 import { RUNS_PER_MESSAGE } from '../../../../src/resources/schedules/run-queue.ts'
 import { tick } from '../../../../src/scheduled.ts'
+import { mintSecret } from '../../../../src/webhooks/signature.ts'
 import { request } from '../../../support/api.ts'
 import { databaseWith, failingDatabase, interruptedDatabase } from '../../../support/bindings.ts'
 import { deliverBatch } from '../../../support/queue.ts'
 import { type Answer, type Received, Receiver } from '../../../support/receiver.ts'
+import { inOneBatch } from '../../../support/set-up.ts'
 import { Workspace } from '../../../support/workspace.ts'
 
 const MINUTE_MS = 60_000
@@ -34,13 +35,15 @@ type Setup = Awaited<ReturnType<typeof withSchedule>>
 
 /** An organization with a run endpoint that gives these answers, and a schedule that has been enabled for an hour. */
 async function withSchedule(...answers: Answer[]) {
-  const workspace = await Workspace.create()
-  const key = await workspace.addKey()
   const receiver = await new Receiver().answers(...answers)
-  const secret = await workspace.addRunEndpoint(receiver.url)
-  const projectId = await workspace.addProject()
-  const scheduleId = await addSchedule(workspace, projectId)
-  return { workspace, key, receiver, secret, projectId, scheduleId }
+  return inOneBatch(async () => {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey()
+    const secret = await workspace.addRunEndpoint(receiver.url)
+    const projectId = await workspace.addProject()
+    const scheduleId = await addSchedule(workspace, projectId)
+    return { workspace, key, receiver, secret, projectId, scheduleId }
+  })
 }
 
 async function addSchedule(workspace: Workspace, projectId: string, id?: string): Promise<string> {
@@ -62,13 +65,19 @@ async function addRun({ workspace, scheduleId }: Pick<Setup, 'workspace' | 'sche
   return { runId, reference: referenceTo(await runOf(workspace, runId)) }
 }
 
-/** The same with this many queued runs. */
-async function addRuns(setup: Pick<Setup, 'workspace' | 'scheduleId'>, count: number) {
-  const references: RunReference[] = []
-  for (let index = 0; index < count; index++) {
-    references.push((await addRun(setup, { scheduledAt: ago(index * 1000) })).reference)
-  }
-  return references
+/** The same with this many queued runs, of which each next one is a second older. */
+async function addRuns(setup: Pick<Setup, 'workspace' | 'scheduleId'>, count: number, values: Values = {}) {
+  const { workspace, scheduleId } = setup
+  const ids = await inOneBatch(async () => {
+    const checkAt = new Date(Date.now() + 15 * MINUTE_MS).toISOString()
+    const all: string[] = []
+    for (let index = 0; index < count; index++) {
+      all.push(await workspace.addRun(scheduleId, { checkAt, scheduledAt: ago(index * 1000), ...values }))
+    }
+    return all
+  })
+  const runs = await workspace.dump('runs')
+  return ids.map((id) => referenceTo(runs.find((run) => run.id === id) ?? {}))
 }
 
 /** The reference to the run as the queue would deliver it now. */
@@ -89,8 +98,19 @@ async function deliverNow(workspace: Workspace, runId: string, environment?: Par
   await deliver([referenceTo(await runOf(workspace, runId))], environment)
 }
 
+/** Delivers a message, and does not wait for the work that continues after it. */
+function handOver(message: RunMessage, environment: Partial<Environment> = {}) {
+  const context = createExecutionContext()
+  const body = { id: '1', timestamp: new Date(), attempts: 1, body: message }
+  const batch = createMessageBatch('workspace-api-runs', [body])
+  const handled = deliverMessages(batch, { ...env, ...environment }, context)
+  return { handled, rest: () => waitOnExecutionContext(context) }
+}
+
+const slowUntil = async (workspace: Workspace) => (await workspace.dump('runEndpoints'))[0]?.slowUntil
+
 async function poll(isDone: () => Promise<boolean>): Promise<void> {
-  await vi.waitFor(async () => expect(await isDone()).toBe(true), { timeout: 20_000, interval: 50 })
+  await vi.waitFor(async () => expect(await isDone()).toBe(true), { timeout: 120_000, interval: 50 })
 }
 
 /** Replaces the network, for answers that the receiver of the tests cannot give. @returns the requests. */
@@ -314,17 +334,6 @@ describe('a response', () => {
     })
   })
 
-  it('that never comes times out after 15 seconds', async () => {
-    const { workspace, receiver, runId, reference } = await withRun('hang')
-    await deliver([reference])
-    await only(receiver)
-    expect(await runOf(workspace, runId)).toMatchObject({
-      status: 'pending',
-      attempts: 1,
-      lastError: 'No response within 15 seconds.',
-    })
-  })
-
   it.each([
     new TypeError('connect ECONNREFUSED 10.0.0.3:443 whsec_inner'),
     new Error('Network connection lost. whsec_inner'),
@@ -380,10 +389,7 @@ describe('a failed delivery', () => {
 
   it('is retried at a random time', async () => {
     const setup = await withSchedule(500)
-    const runs = []
-    for (let index = 0; index < 20; index++) {
-      runs.push((await addRun(setup, { scheduledAt: ago(index * 1000), attempts: 4 })).reference)
-    }
+    const runs = await addRuns(setup, 20, { attempts: 4 })
     const before = Date.now()
     await deliver(runs)
     const after = Date.now()
@@ -565,31 +571,6 @@ describe('a run endpoint that is set after a run was created', () => {
 })
 
 describe('a slow run endpoint', () => {
-  /** A network that responds to the request of a run when the test says so. */
-  function slowNetwork(isSlow: (runId: string) => boolean = () => true) {
-    const answers: ((response: Response) => void)[] = []
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
-      const runId = String(new Headers(init?.headers).get('webhook-id'))
-      if (!isSlow(runId)) return new Response()
-      return new Promise((resolve) => answers.push(resolve))
-    })
-    return {
-      sent: () => answers.length,
-      answer: () => {
-        for (const resolve of answers) resolve(new Response())
-      },
-    }
-  }
-
-  /** Delivers a message, and does not wait for the work that continues after it. */
-  function handOver(message: RunMessage, environment: Partial<Environment> = {}) {
-    const context = createExecutionContext()
-    const body = { id: '1', timestamp: new Date(), attempts: 1, body: message }
-    const batch = createMessageBatch('workspace-api-runs', [body])
-    const handled = deliverRuns(batch, { ...env, ...environment }, context)
-    return { handled, rest: () => waitOnExecutionContext(context) }
-  }
-
   /** A queue that only records its messages. */
   function recordingQueue() {
     const messages: RunMessage[] = []
@@ -599,59 +580,11 @@ describe('a slow run endpoint', () => {
     return { messages, queue: { sendBatch } as unknown as Environment['RUNS'] }
   }
 
-  const slowUntil = async (workspace: Workspace) => (await workspace.dump('runEndpoints'))[0]?.slowUntil
-
   async function markSlow(workspace: Workspace, until = new Date(Date.now() + MINUTE_MS).toISOString()) {
     await env.DB.prepare('UPDATE "runEndpoints" SET "slowUntil" = ? WHERE "organizationId" = ?')
       .bind(until, workspace.organizationId)
       .run()
   }
-
-  it('does not delay other organizations', async () => {
-    const slow = await withSchedule('hang')
-    const references = await addRuns(slow, 100)
-    const messages = Array.from({ length: 20 }, (_, index) => references.slice(index * 5, index * 5 + 5))
-    const other = await withRun(200)
-    await env.RUNS.sendBatch(messages.map((runs) => ({ body: { runs } })))
-    await env.RUNS.send({ runs: [other.reference] })
-    const isOver = async () => (await slow.workspace.dump('runs')).filter(({ attempts }) => attempts !== 0).length
-
-    await poll(async () => (await runOf(other.workspace, other.runId)).status === 'delivered')
-    expect(await isOver()).toBe(0)
-    // The requests of the first message continue after it; all others go through the queue of slow run endpoints.
-    await poll(async () => (await isOver()) >= 5)
-    const [run] = (await slow.workspace.dump('runs')).filter(({ attempts }) => attempts === 1)
-    expect(run).toMatchObject({ status: 'pending', lastError: 'No response within 15 seconds.' })
-    expect((await slow.receiver.received()).length).toBeLessThanOrEqual(10)
-    await slow.workspace.removeRunEndpoint()
-  })
-
-  it('is marked as slow, and its response is still recorded', async () => {
-    const { workspace, runId, reference } = await withRun()
-    const { answer } = slowNetwork()
-    const { handled, rest } = handOver({ runs: [reference] })
-    await handled
-    expect(await runOf(workspace, runId)).toMatchObject({ status: 'pending', attempts: 0 })
-    expect(Date.parse(String(await slowUntil(workspace)))).toBeGreaterThan(Date.now())
-    answer()
-    await rest()
-    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1, checkAt: null })
-  })
-
-  it('does not delay the recording of other responses', async () => {
-    const setup = await withSchedule()
-    const fast = await addRun(setup, { scheduledAt: ago(1000) })
-    const slow = await addRun(setup)
-    const { answer } = slowNetwork((runId) => runId === slow.runId)
-    const { handled, rest } = handOver({ runs: [slow.reference, fast.reference] })
-    await handled
-    const statuses = async () =>
-      Promise.all([fast, slow].map(async ({ runId }) => (await runOf(setup.workspace, runId)).status))
-    expect(await statuses()).toEqual(['delivered', 'pending'])
-    answer()
-    await rest()
-    expect(await statuses()).toEqual(['delivered', 'delivered'])
-  })
 
   it.each<[string, Answer]>([
     ['accepts runs', 200],
@@ -696,21 +629,6 @@ describe('a slow run endpoint', () => {
     expect(sentTo(slow.workspace)).toEqual([[], [{ runs: [runs.slow.reference], isSlow: true }]])
   })
 
-  it('holds a message of the slow queue until all of its runs have a response', async () => {
-    const { workspace, runId, reference } = await withRun()
-    const { answer } = slowNetwork()
-    let isHandled = false
-    const { handled } = handOver({ runs: [reference], isSlow: true })
-    const done = handled.then(() => {
-      isHandled = true
-    })
-    await poll(async () => (await slowUntil(workspace)) !== null)
-    expect(isHandled).toBe(false)
-    answer()
-    await done
-    expect((await runOf(workspace, runId)).status).toBe('delivered')
-  })
-
   it('gets runs through the first queue again some time after it was slow', async () => {
     const { workspace, receiver, reference } = await withRun(200)
     await markSlow(workspace, ago(1000))
@@ -725,27 +643,14 @@ describe('a slow run endpoint', () => {
     expect(await slowUntil(workspace)).toBeNull()
   })
 
-  it('is not marked as slow if it was set to another URL since', async () => {
-    const { workspace, key, reference } = await withRun()
-    const { sent, answer } = slowNetwork()
-    const { handled, rest } = handOver({ runs: [reference] })
-    await poll(async () => sent() === 1)
-    await request('PUT', '/v1/run-endpoint', { key, json: { url: new Receiver().url } })
-    await handled
-    expect(await slowUntil(workspace)).toBeNull()
-    answer()
-    await rest()
-  })
-
   it('gets its run again from the tick if D1 fails after the message', async () => {
-    const { workspace, runId, reference } = await withRun()
+    const { workspace, receiver, runId, reference } = await withRun('wait')
     const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const { answer } = slowNetwork()
     const DB = interruptedDatabase(() => Promise.reject(D1_ERROR), 3)
     const { handled, rest } = handOver({ runs: [reference] }, { DB })
     await handled
     const before = await runOf(workspace, runId)
-    answer()
+    await receiver.release()
     await rest()
     expect(errors.mock.calls.map(([line]) => JSON.parse(line))).toMatchObject([
       { organizationId: workspace.organizationId, failure: { message: D1_ERROR.message } },
@@ -882,10 +787,12 @@ describe('failures in a row', () => {
   /** Adds runs of these statuses, oldest first, all before the one that is sent. */
   async function addHistory(setup: Pick<Setup, 'workspace' | 'scheduleId'>, ...history: [string, number][]) {
     const statuses = history.flatMap(([status, count]) => Array.from({ length: count }, () => status))
-    for (const [index, status] of statuses.entries()) {
-      const scheduledAt = ago(HOUR_MS / 2 - index * 1000)
-      await setup.workspace.addRun(setup.scheduleId, { scheduledAt, status, attempts: 6 })
-    }
+    await inOneBatch(async () => {
+      for (const [index, status] of statuses.entries()) {
+        const scheduledAt = ago(HOUR_MS / 2 - index * 1000)
+        await setup.workspace.addRun(setup.scheduleId, { scheduledAt, status, attempts: 6 })
+      }
+    })
   }
 
   /** Makes the last attempt to send a run. */
@@ -997,11 +904,7 @@ describe('failures in a row', () => {
 
   it('are counted within one batch', async () => {
     const setup = await withSchedule(500)
-    const runs = []
-    for (let index = 0; index < 20; index++) {
-      runs.push((await addRun(setup, { scheduledAt: ago(index * 1000), attempts: 5 })).reference)
-    }
-    await deliver(runs)
+    await deliver(await addRuns(setup, 20, { attempts: 5 }))
     expect(await stateOf(setup)).toMatchObject(PAUSED)
   })
 
@@ -1253,5 +1156,88 @@ describe('no secret', () => {
       expect(text).not.toContain(secret)
       expect(text).not.toContain(secret.replace('whsec_', ''))
     }
+  })
+})
+
+// In real time, so side by side.
+describe.concurrent('a run endpoint that responds late', () => {
+  it('has 15 seconds; after that, the attempt has failed', async () => {
+    const { workspace, receiver, runId, reference } = await withRun('wait')
+    await deliver([reference])
+    await only(receiver)
+    expect(await runOf(workspace, runId)).toMatchObject({
+      status: 'pending',
+      attempts: 1,
+      lastError: 'No response within 15 seconds.',
+    })
+    await receiver.release()
+  })
+
+  it('does not delay other organizations', async () => {
+    const slow = await withSchedule('wait')
+    const references = await addRuns(slow, 100)
+    const messages = Array.from({ length: 20 }, (_, index) => references.slice(index * 5, index * 5 + 5))
+    const other = await withRun(200)
+    await env.RUNS.sendBatch(messages.map((runs) => ({ body: { runs } })))
+    await env.RUNS.send({ runs: [other.reference] })
+    const isOver = async () => (await slow.workspace.dump('runs')).filter(({ attempts }) => attempts !== 0).length
+
+    await poll(async () => (await runOf(other.workspace, other.runId)).status === 'delivered')
+    expect(await isOver()).toBe(0)
+    // The requests of the first message continue after it; all others go through the queue of slow run endpoints.
+    await poll(async () => (await isOver()) >= 5)
+    const [run] = (await slow.workspace.dump('runs')).filter(({ attempts }) => attempts === 1)
+    expect(run).toMatchObject({ status: 'pending', lastError: 'No response within 15 seconds.' })
+    expect((await slow.receiver.received()).length).toBeLessThanOrEqual(10)
+    await slow.workspace.removeRunEndpoint()
+    await slow.receiver.release()
+  })
+
+  it('is marked as slow, and its response is still recorded', async () => {
+    const { workspace, receiver, runId, reference } = await withRun('wait')
+    const { handled, rest } = handOver({ runs: [reference] })
+    await handled
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'pending', attempts: 0 })
+    expect(Date.parse(String(await slowUntil(workspace)))).toBeGreaterThan(Date.now())
+    await receiver.release()
+    await rest()
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1, checkAt: null })
+  })
+
+  it('does not delay the recording of other responses', async () => {
+    const setup = await withSchedule(200, 'wait')
+    const runs = await addRuns(setup, 2)
+    const { handled, rest } = handOver({ runs })
+    await handled
+    const statuses = async () => (await setup.workspace.dump('runs')).map(({ status }) => String(status)).sort()
+    expect(await statuses()).toEqual(['delivered', 'pending'])
+    await setup.receiver.release()
+    await rest()
+    expect(await statuses()).toEqual(['delivered', 'delivered'])
+  })
+
+  it('holds a message of the slow queue until all of its runs have a response', async () => {
+    const { workspace, receiver, runId, reference } = await withRun('wait')
+    let isHandled = false
+    const { handled } = handOver({ runs: [reference], isSlow: true })
+    const done = handled.then(() => {
+      isHandled = true
+    })
+    await poll(async () => (await slowUntil(workspace)) !== null)
+    expect(isHandled).toBe(false)
+    await receiver.release()
+    await done
+    expect((await runOf(workspace, runId)).status).toBe('delivered')
+  })
+
+  it('is not marked as slow if it was set to another URL since', async () => {
+    const { workspace, key, receiver, reference } = await withRun('wait')
+    const { handled, rest } = handOver({ runs: [reference] })
+    await poll(async () => (await receiver.received()).length === 1)
+    await request('PUT', '/v1/run-endpoint', { key, json: { url: new Receiver().url } })
+    await handled
+    expect(await slowUntil(workspace)).toBeNull()
+    await receiver.release()
+    await rest()
   })
 })

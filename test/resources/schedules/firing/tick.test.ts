@@ -397,9 +397,7 @@ describe('a schedule that is due', () => {
 
 describe('concurrent ticks', () => {
   const [tickCount, dueCount] = sized([10, 200], [50, 1000])
-  it(`fire each instant of ${dueCount} schedules once, ${tickCount} at once`, {
-    timeout: 300_000,
-  }, async () => {
+  it(`fire each instant of ${dueCount} schedules once, ${tickCount} at once`, async () => {
     const { workspace, projectId, receiver } = await withReceiver()
     await addManyDue(workspace, projectId, dueCount, { minutes: -120, cron: HOURLY })
     const outbox = new Outbox()
@@ -694,7 +692,7 @@ describe('many due schedules', () => {
     expect((await workspace.dump('schedules')).every(({ nextRunAt }) => nextRunAt === next)).toBe(true)
   })
 
-  it('fire longest due first, and the next tick continues in that order', async () => {
+  it('fire longest due first, and the next tick continues in that order', { tags: 'slow' }, async () => {
     const [late, crowd] = [await Workspace.create(), await Workspace.create()]
     // Neither their ids nor their rows are in the order in which they are due.
     await addManyDue(late, await late.addProject(), 200, { minutes: -5, stepMs: -1000 })

@@ -6,7 +6,7 @@ import { parseKeyRing } from '../../../../src/crypto/key-ring.ts'
 import { open } from '../../../../src/crypto/sealed-value.ts'
 import type { Environment } from '../../../../src/environment.ts'
 import worker from '../../../../src/index.ts'
-import { SECRET_CONTEXT } from '../../../../src/resources/schedules/run-endpoint/signature.ts'
+import { secretContext } from '../../../../src/resources/schedules/run-endpoint/secret.ts'
 import { PREFIX, type RequestOptions, request } from '../../../support/api.ts'
 import { failingDatabase, watchedDatabase } from '../../../support/bindings.ts'
 import { dumpStores } from '../../../support/examples.ts'
@@ -581,7 +581,7 @@ describe('a secret', () => {
     const { secret } = (await put()).body
     const sealed = String((await row())?.sealedSecret)
     const ring = parseKeyRing(String(env.ENCRYPTION_KEYS))
-    const context = { ...SECRET_CONTEXT, organizationId }
+    const context = secretContext(organizationId)
     expect(await open(sealed, context, ring)).toBe(secret)
     const { organizationId: other } = await Workspace.create()
     for (const wrong of [

@@ -5,6 +5,7 @@ import type { RunMessage } from '../../../../src/environment.ts'
 import { tick } from '../../../../src/scheduled.ts'
 import { request } from '../../../support/api.ts'
 import { databaseWith, watchedDatabase } from '../../../support/bindings.ts'
+import { summariesOf } from '../../../support/events.ts'
 import { newOutbox } from '../../../support/queue.ts'
 import { Receiver } from '../../../support/receiver.ts'
 import {
@@ -74,12 +75,12 @@ describe('a claim', () => {
       ...before,
       status: 'delivered',
       attempts: 1,
+      claim: { apiKeyId: expect.stringMatching(UUID), apiKeyName: 'test', leaseExpiresAt: inSeconds(300) },
       startedAt: inSeconds(0),
       updatedAt: inSeconds(0),
     })
     expect(await pendingIds({ key })).toEqual([])
-    const claims = (await workspace.dump('auditEvents')).filter(({ operation }) => operation === 'claimRuns')
-    expect(claims).toMatchObject([{ target: '/v1/runs/claim' }])
+    expect(await summariesOf(workspace, { types: 'run.claimed' })).toEqual([`run.claimed /v1/runs/${before.id}`])
   })
 
   it('takes one run by default, up to 100, the oldest of all schedules first', async () => {
@@ -124,9 +125,9 @@ describe('a claim', () => {
     const rows = new Map((await workspace.dump('runs')).map((row) => [row.id, row]))
     for (const { id, claimId } of claimed)
       expect(rows.get(id)).toMatchObject({ status: 'delivered', claimId, attempts: 1 })
-    // Those that came after the last run are not audited.
-    const events = (await workspace.dump('auditEvents')).filter(({ operation }) => operation === 'claimRuns')
-    expect(events).toHaveLength(answers.filter(({ body }) => body.items.length > 0).length)
+    expect((await summariesOf(workspace, { types: 'run.claimed' })).sort()).toEqual(
+      ids.map((id) => `run.claimed /v1/runs/${id}`).sort(),
+    )
   })
 
   it('takes the runs of one project if it names it, which a restricted key has to', async () => {
@@ -483,8 +484,10 @@ describe('renewing a claim', () => {
       startedAt,
       updatedAt: inSeconds(0),
     })
-    const events = (await workspace.dump('auditEvents')).filter(({ operation }) => operation === 'renewRun')
-    expect(events).toEqual([])
+    expect(await summariesOf(workspace, { types: 'run.*' })).toEqual([
+      `run.created /v1/runs/${id}`,
+      `run.claimed /v1/runs/${id}`,
+    ])
   })
 
   it('never makes it last longer than the run may, whose time counts from its start', async () => {

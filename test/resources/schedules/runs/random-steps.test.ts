@@ -33,7 +33,11 @@ interface Run {
   failure: 'delivery' | 'task' | 'timeout' | null
   attempts: number
   lastError: string | null
+  lastAttempts: string | null
+  nextAttemptAt: string | null
+  redeliveredAt: string | null
   claimId: string | null
+  claimedBy: string | null
   checkAt: string | null
   startedAt: string | null
   finishedAt: string | null
@@ -69,6 +73,8 @@ interface Step {
   isMixed: boolean
   /** True if it changed schedules. */
   changesSchedules: boolean
+  /** The runs that it sent again, or tried to. */
+  redelivered: Set<string>
 }
 
 const KINDS = {
@@ -81,6 +87,7 @@ const KINDS = {
   renew: 2,
   complete: 5,
   acknowledge: 2,
+  redeliver: 3,
   deliver: 6,
   create: 3,
   patch: 2,
@@ -119,8 +126,16 @@ const createRunOf = (schedule: 0 | 1 | 2): Action => ({ kind: 'create', a: sched
 const SKIP_WITH_SHORT_LIMIT: Action = { kind: 'patch', a: 0, b: 0, c: 0 }
 const EXTEND_LIMIT: Action = { ...SKIP_WITH_SHORT_LIMIT, b: 4 }
 const PAUSE_AFTER_ONE: Action = { ...SKIP_WITH_SHORT_LIMIT, b: 5 }
+/** Pause the schedules, so that only requests create runs. */
+const PAUSE_ALL: Action[] = [0, 1, 2].map((a) => ({ kind: 'put', a, b: 0, c: 0 }))
+/** Hands over a message of the queue, which is neither lost nor comes again. */
+const DELIVER: Action = { kind: 'deliver', a: 1, b: 1, c: 0 }
+const HOUR: Action = { kind: 'advance', a: 6, b: 0, c: 0 }
+/** Sends a run again that failed or was delivered, or any. */
+const REDELIVER: Action = { kind: 'redeliver', a: 1, b: 0, c: 0 }
+const REDELIVER_ANY: Action = { ...REDELIVER, a: 0 }
 
-/** Steps that reach every transition: those of claims, and those of deliveries to a run endpoint that is down. */
+/** Steps that reach every transition: those of claims, and those of deliveries to a run endpoint that is down or up. */
 const CHOSEN: [Action[], Receiver][] = [
   [
     [
@@ -132,7 +147,15 @@ const CHOSEN: [Action[], Receiver][] = [
     ].flat(),
     'none',
   ],
-  [[createRunOf(0)], 'down'],
+  [
+    [
+      [...PAUSE_ALL, createRunOf(0), DELIVER],
+      ...Array.from({ length: 9 }, () => [HOUR, TICK, DELIVER]),
+      [REDELIVER, REDELIVER_ANY],
+    ].flat(),
+    'down',
+  ],
+  [[...PAUSE_ALL, createRunOf(0), DELIVER, REDELIVER], 'up'],
 ]
 
 function pick<Item>(items: readonly Item[], index: number): Item {
@@ -318,7 +341,13 @@ class World {
   /** Takes the step. @returns what it did. */
   async take({ kind, a, b, c }: Action, before: Stored): Promise<Step> {
     const now = new Date()
-    const step: Step = { at: now.toISOString(), ticks: [], isMixed: false, changesSchedules: false }
+    const step: Step = {
+      at: now.toISOString(),
+      ticks: [],
+      isMixed: false,
+      changesSchedules: false,
+      redelivered: new Set(),
+    }
     const tickAt = (instant: Date, environment?: Partial<Environment>) => {
       step.ticks.push(instant)
       return this.#tick(instant, environment)
@@ -351,7 +380,8 @@ class World {
             if (seed % 6 === 0) return tickAt(index % 2 ? late : now)
             if (seed % 6 === 1) return this.#deliver(seed, step)
             // Several requests for the same run are likely.
-            const sub = pick(['claim', 'complete', 'complete', 'renew', 'acknowledge', 'create'] as const, seed)
+            const subs = ['claim', 'complete', 'complete', 'renew', 'acknowledge', 'create', 'redeliver'] as const
+            const sub = pick(subs, seed)
             return this.#request({ kind: sub, a: b, b: seed, c: index }, before, step)
           }),
         )
@@ -359,7 +389,8 @@ class World {
       case 'failingRequest': {
         step.isMixed = true
         vi.spyOn(console, 'error').mockImplementation(() => {})
-        const sub = pick(['claim', 'complete', 'complete', 'renew', 'acknowledge', 'create', 'put'] as const, c)
+        const subs = ['claim', 'complete', 'complete', 'renew', 'acknowledge', 'create', 'put', 'redeliver'] as const
+        const sub = pick(subs, c)
         await this.#request({ kind: sub, a, b, c }, before, step, failingAt(1, pick(['before', 'after'], b)))
         break
       }
@@ -397,7 +428,12 @@ class World {
     const schedule = pick(this.#schedules, a)
     const runs = [...before.runs.values()].filter(({ status }) => status !== 'skipped' || a % 9 === 0)
     // Runs that such a request may change are more interesting.
-    const isOpen = (run: Run) => (kind === 'acknowledge' ? run.status === 'pending' : run.status === 'delivered')
+    const isOpen = (run: Run) =>
+      kind === 'acknowledge'
+        ? run.status === 'pending'
+        : kind === 'redeliver'
+          ? run.failure === 'delivery' || (run.status === 'delivered' && run.claimId === null)
+          : run.status === 'delivered'
     const open = runs.filter(isOpen)
     const run = runs.length === 0 ? undefined : pick(open.length > 0 && a % 5 > 0 ? open : runs, b)
     switch (kind) {
@@ -465,6 +501,27 @@ class World {
         if (step.isMixed) return
         const isRefused = isFinished(run) || (run.status === 'delivered' && run.claimId !== null)
         expect(refusalOf(answer)).toEqual(isRefused ? [409, 'run_not_pending'] : [200, null])
+        return
+      }
+      case 'redeliver': {
+        if (!run) return
+        const answer = await send('POST', `/v1/runs/${run.id}/redeliver`)
+        if (answer.status === 200 || answer.status >= 500) step.redelivered.add(run.id)
+        if (answer.status === 200) {
+          expect(answer.body).toMatchObject({ id: run.id, status: 'pending', attempts: 0, failure: null, claim: null })
+          this.#seen.add(`redelivered a ${run.status} run`)
+        }
+        if (step.isMixed) return
+        const its = scheduleOf(run, before)
+        const isOver =
+          (isFinished(run) && run.failure !== 'delivery') ||
+          isTimedOut(run, its, clock()) ||
+          (its.overlap === 'skip' && its.lastRunAt !== null && its.lastRunAt > run.scheduledAt)
+        const isClaimed = run.status === 'delivered' && run.claimId !== null
+        const expected = isClaimed ? [409, 'run_not_pending'] : isOver ? [409, 'run_finished'] : [200, null]
+        expect([[404, 'run_endpoint_not_found'], expected]).toContainEqual(refusalOf(answer))
+        const [endpoint] = await this.workspace.dump('runEndpoints')
+        expect(answer.status === 404).toBe(endpoint === undefined)
         return
       }
       case 'create': {
@@ -580,6 +637,11 @@ class World {
   /** A run moves forward, or its claim has ended. */
   #checkMove(run: Run, next: Run | undefined, before: Stored, after: Stored, step: Step): void {
     if (!next) throw new Error(`The run ${run.id} is gone`)
+    if (step.redelivered.has(run.id)) {
+      expect(run.status).not.toMatch(/succeeded|skipped/)
+      expect(['delivery', null]).toContain(run.failure)
+      return
+    }
     if (isFinished(run)) expect(next).toEqual(run)
     expect(next.attempts).toBeGreaterThanOrEqual(run.attempts)
     // A late tick checks runs at the time at which it runs.
@@ -610,6 +672,9 @@ class World {
     ])
     if (isFinished(run)) expect(checkAt).toBeNull()
     if (status === 'pending') expect(startedAt).toBeNull()
+    expect(run.nextAttemptAt === null || (status === 'pending' && run.nextAttemptAt === checkAt)).toBe(true)
+    const lastAttempts: { startedAt: string }[] = JSON.parse(run.lastAttempts ?? '[]')
+    expect(lastAttempts.length).toBeLessThanOrEqual(6)
     if (status === 'skipped') expect([attempts, claimId, startedAt]).toEqual([0, null, null])
     if (status === 'delivered') {
       expect(startedAt).not.toBeNull()
@@ -761,6 +826,9 @@ describe('schedules and their runs', () => {
         'delivered to failed timeout',
         'ended as failed delivery',
         'paused',
+        'redelivered a pending run',
+        'redelivered a delivered run',
+        'redelivered a failed run',
         'refused after its time',
         'refused after a newer run',
       ]),

@@ -18,6 +18,8 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const STATUSES = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] as const
 /** What a run has before it is taken. */
 const NEW = { failure: null, startedAt: null, finishedAt: null, message: null, sessionId: null }
+/** The properties of a run that are not columns or have another form there, of a run that was not sent or claimed. */
+const UNTRIED = { scheduleName: null, lastAttempts: [], nextAttemptAt: null, claim: null }
 
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString()
 
@@ -131,6 +133,7 @@ describe.each(KINDS)('the runs of a schedule of a $parent', (kind) => {
           attempts: 0,
           lastError: null,
           ...NEW,
+          ...UNTRIED,
           createdAt: expect.stringMatching(INSTANT),
           updatedAt: expect.stringMatching(INSTANT),
         },
@@ -140,6 +143,7 @@ describe.each(KINDS)('the runs of a schedule of a $parent', (kind) => {
           ...ids,
           scheduledAt: expect.stringMatching(INSTANT),
           ...NEW,
+          ...UNTRIED,
           ...failed,
           createdAt: expect.stringMatching(INSTANT),
           updatedAt: expect.stringMatching(INSTANT),
@@ -253,6 +257,7 @@ describe.each(KINDS)('creating a run of a $parent schedule', (kind) => {
       attempts: 0,
       lastError: null,
       ...NEW,
+      ...UNTRIED,
       createdAt: body.scheduledAt,
       updatedAt: body.scheduledAt,
     })
@@ -455,7 +460,7 @@ describe('a run that a request created', () => {
     const path = `/v1/runs/${body.id}`
     const isDelivered = async () =>
       expect((await request('GET', path, { key })).body).toMatchObject({ status: 'delivered', attempts: 1 })
-    await vi.waitFor(isDelivered, { timeout: 20_000, interval: 50 })
+    await vi.waitFor(isDelivered, { timeout: 120_000, interval: 50 })
     const [received, ...others] = await receiver.received()
     expect(others).toEqual([])
     expect(JSON.parse(String(received?.body)).data).toMatchObject({
@@ -530,6 +535,7 @@ describe('listRuns', () => {
       attempts: 0,
       lastError: null,
       ...NEW,
+      ...UNTRIED,
       createdAt: expect.stringMatching(INSTANT),
       updatedAt: expect.stringMatching(INSTANT),
     })
@@ -566,7 +572,11 @@ describe('listRuns', () => {
     expect(await idsAfter(String(ids[1]).toUpperCase(), 'status=pending&')).toEqual(ids.slice(2))
     expect(await idsAfter(first, 'status=pending&')).toEqual([ids[0], ...ids.slice(2)])
     expect(await idsAfter(last, 'status=pending&')).toEqual([])
-    for (const filter of ['', `scheduleId=${setup.scheduleId}&`, `since=2001-01-01T00:00:00Z&`]) {
+    for (const filter of [
+      '',
+      `scheduleId=${setup.scheduleId}&`,
+      `from=2001-01-01T00:00:00Z&to=2999-01-01T00:00:00Z&`,
+    ]) {
       expect(await idsAfter(String(ids[2]).toUpperCase(), filter)).toEqual([ids[1], ids[0]])
       expect(await idsAfter(first, filter)).toEqual([])
       expect(await idsAfter(last, filter)).toEqual(ids.toReversed())
@@ -594,26 +604,30 @@ describe('listRuns', () => {
       const id = await workspace.addRun(parent.scheduleId, { status, scheduledAt })
       all.push({ id, status, scheduledAt, ...parent })
     }
-    const filters = [undefined, ...STATUSES].flatMap((status) =>
+    const filters = [undefined, ...STATUSES, 'running'].flatMap((status) =>
       [undefined, first.scheduleId, ofAgent.scheduleId, newUuid()].flatMap((scheduleId) =>
         [undefined, first.parentId].flatMap((projectId) =>
-          [undefined, 30 * MINUTE_MS, 30 * MINUTE_MS + 1, HOUR_MS].map((since) => ({
-            status,
-            scheduleId,
-            projectId,
-            since: since && new Date(start + since).toISOString(),
-          })),
+          [undefined, 30 * MINUTE_MS, 30 * MINUTE_MS + 1, HOUR_MS].flatMap((from) =>
+            [undefined, 20 * MINUTE_MS, 40 * MINUTE_MS, 40 * MINUTE_MS + 1].map((to) => ({
+              status,
+              scheduleId,
+              projectId,
+              from: from && new Date(start + from).toISOString(),
+              to: to && new Date(start + to).toISOString(),
+            })),
+          ),
         ),
       ),
     )
     let found = 0
     for (const filter of filters) {
-      const { status, scheduleId, projectId, since = '' } = filter
+      const { status, scheduleId, projectId, from = '', to = '9999' } = filter
+      const stored = status === 'running' ? 'delivered' : status
       const expected = all
-        .filter((run) => status === undefined || run.status === status)
+        .filter((run) => stored === undefined || run.status === stored)
         .filter((run) => scheduleId === undefined || run.scheduleId === scheduleId)
         .filter((run) => projectId === undefined || run.projectId === projectId)
-        .filter((run) => run.scheduledAt >= since)
+        .filter((run) => run.scheduledAt >= from && run.scheduledAt < to)
         .map(({ id }) => id)
       if (status !== 'pending') expected.reverse()
       const query = Object.entries(filter).map(([name, value]) => (value ? `${name}=${value}&` : ''))
@@ -667,9 +681,13 @@ describe('listRuns', () => {
       const skipped = await request('GET', `/v1/runs?scheduleId=${scheduleId}&status=skipped`, { key })
       const ofSchedule = ids.filter((_, index) => index % 10 !== 0)
       expect(skipped.body).toEqual({ items: [], nextCursor: ofSchedule.at(-2500) })
-      const since = new Date(Date.parse(start) + 5000 * 1000).toISOString()
-      const recent = await request('GET', `/v1/runs?status=skipped&since=${since}`, { key })
+      const from = new Date(Date.parse(start) + 5000 * 1000).toISOString()
+      const recent = await request('GET', `/v1/runs?status=skipped&from=${from}`, { key })
       expect(recent.body).toEqual({ items: [], nextCursor: null })
+      // Runs outside of the times are not examined.
+      const to = new Date(Date.parse(start) + 100 * 1000).toISOString()
+      const early = await request('GET', `/v1/runs?status=failed&to=${to}`, { key })
+      expect([idsOf(early.body), early.body.nextCursor]).toEqual([[ids[0]], null])
     })
 
     it('a page that examines exactly all of them is followed by an empty one', async () => {
@@ -704,9 +722,11 @@ describe('listRuns', () => {
     'scheduleId=x',
     'scheduleId=',
     'projectId=',
-    'since=yesterday',
-    'since=2026-03-30',
-    'since=',
+    'from=yesterday',
+    'from=2026-03-30',
+    'from=',
+    'to=2026-03-30',
+    'since=2026-03-30T00:00:00Z',
     'agentId=0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71',
   ])('refuses %s', async (query) => {
     const { key } = await withSchedule()
@@ -791,7 +811,7 @@ describe('retrieveRun', () => {
       const id = await workspace.addRun(scheduleId, values)
       const { body } = await request('GET', `/v1/runs/${id.toUpperCase()}`, { key })
       const times = { createdAt: expect.stringMatching(INSTANT), updatedAt: expect.stringMatching(INSTANT) }
-      expect(body).toEqual({ id, scheduleId, ...ids, ...values, ...times })
+      expect(body).toEqual({ id, scheduleId, ...ids, ...UNTRIED, ...values, ...times })
     }
   })
 

@@ -1,0 +1,113 @@
+/** What an event can be about (docs/events.md): its types, and the paths of its resources. */
+
+/** Each type with what it means. The part before the dot is the type of the resource. */
+export const EVENT_TYPES = {
+  'agent.created': 'An agent was created.',
+  'agent.updated': 'An agent was renamed.',
+  'agent.archived': 'An agent was archived.',
+  'agent.restored': 'An archived agent became active again.',
+  'agent.deleted': 'An agent was deleted.',
+  'api-key.created': 'An API key, or a session of one, was created.',
+  'api-key.rotated': 'An API key got a successor.',
+  'api-key.revoked': 'An API key was revoked: deleted itself, or with its creator or its user.',
+  'environment-variable.set': 'An environment variable was created or got a value.',
+  'environment-variable.deleted': 'An environment variable was deleted.',
+  'environment-variables.leased': 'A lease gave away the values of a project. `name` lists the variables.',
+  'event-endpoint.created': 'An event endpoint was created.',
+  'event-endpoint.updated': 'The settings of an event endpoint changed.',
+  'event-endpoint.rotated': 'An event endpoint got a new secret.',
+  'event-endpoint.rewound': 'An event endpoint went to another place in the events.',
+  'event-endpoint.tested': 'An event endpoint was sent a test.',
+  'event-endpoint.disabled': 'An event endpoint was disabled, by a request or because it failed.',
+  'event-endpoint.deleted': 'An event endpoint was deleted.',
+  'pin.created': 'A user pinned a resource.',
+  'pin.placed': 'A user placed a pin before or after another.',
+  'pin.deleted': 'A user unpinned a resource.',
+  'profile-picture.set': 'A user got a profile picture.',
+  'profile-picture.deleted': 'A profile picture was deleted.',
+  'project.created': 'A project was created.',
+  'project.updated': 'A project was renamed.',
+  'project.archived': 'A project was archived.',
+  'project.restored': 'An archived project became active again.',
+  'project.deleted': 'A project was deleted.',
+  'pull-request.created': 'A pull request was created.',
+  'pull-request.updated': 'A pull request was renamed.',
+  'pull-request.deleted': 'A pull request was deleted.',
+  'run.created': 'A request created a run. Runs that a schedule fires have no event.',
+  'run.claimed': 'A worker claimed a run.',
+  'run.acknowledged': 'A worker acknowledged a run.',
+  'run.redelivered': 'A run is sent to the run endpoint again.',
+  'run.succeeded': 'A worker completed a run with success.',
+  'run.failed': 'A run failed: its work, its delivery, or by its time limit.',
+  'run-endpoint.set': 'The run endpoint got a URL.',
+  'run-endpoint.rotated': 'The run endpoint got a new secret.',
+  'run-endpoint.deleted': 'The run endpoint was deleted, by a request or because it responded with 410.',
+  'schedule.created': 'A schedule was created.',
+  'schedule.updated': 'The settings of a schedule changed.',
+  'schedule.paused': 'A schedule was paused, by a request or after failed runs.',
+  'schedule.resumed': 'A paused schedule was enabled.',
+  'schedule.deleted': 'A schedule was deleted.',
+  'session.created': 'A session was created.',
+  'session.updated': 'A session was renamed.',
+  'session.deleted': 'A session was deleted.',
+  'session-file.created': 'A session got a file. `name` is its path.',
+  'session-file.updated': 'A session file got new content.',
+  'session-file.deleted': 'A session file was deleted.',
+  'skill.created': 'A skill was created.',
+  'skill.updated': 'A skill got a new version.',
+  'skill.published': 'An existing version of a skill became the current one.',
+  'skill.deleted': 'A skill was deleted.',
+  'skill-feed.created': 'A feed of skills was created.',
+  'skill-feed.deleted': 'A feed of skills was deleted.',
+  'user.created': 'A user was created.',
+  'user.updated': 'A user was renamed.',
+  'user.deleted': 'A user was deleted.',
+} as const
+
+export type EventType = keyof typeof EVENT_TYPES
+/** The types of resources that have events with this verb. */
+export type ResourceOf<Verb extends string> = EventType extends infer Type
+  ? Type extends `${infer Resource}.${Verb}`
+    ? Resource
+    : never
+  : never
+export type EventResource = ResourceOf<string>
+
+interface Named {
+  readonly id: string
+  /** What else its path names: the agent of a schedule, the session of a file, the type of what is pinned. */
+  readonly parentId: string | null
+  readonly projectId: string | null
+}
+
+const PATHS: Readonly<Record<EventResource, (resource: Named) => readonly (string | null)[]>> = {
+  agent: ({ id }) => ['agents', id],
+  'api-key': ({ id }) => ['api-keys', id],
+  'environment-variable': ({ id, projectId }) => ['projects', projectId, 'environment-variables', id],
+  'environment-variables': ({ projectId }) => ['projects', projectId, 'environment-variables'],
+  'event-endpoint': ({ id }) => ['event-endpoints', id],
+  pin: ({ id, parentId }) => ['pins', parentId, id],
+  'profile-picture': ({ id }) => ['users', id, 'profile-picture'],
+  project: ({ id }) => ['projects', id],
+  'pull-request': ({ id }) => ['pull-requests', id],
+  run: ({ id }) => ['runs', id],
+  'run-endpoint': () => ['run-endpoint'],
+  schedule: ({ id, parentId, projectId }) =>
+    projectId === null ? ['agents', parentId, 'schedules', id] : ['projects', projectId, 'schedules', id],
+  session: ({ id }) => ['sessions', id],
+  'session-file': ({ id, parentId }) => ['sessions', parentId, 'files', id],
+  skill: ({ id }) => ['skills', id],
+  'skill-feed': ({ id }) => ['skill-feeds', id],
+  user: ({ id }) => ['users', id],
+}
+
+export function resourceOf(type: EventType): EventResource {
+  return type.slice(0, type.indexOf('.')) as EventResource
+}
+
+/** The path of the resource of an event, from `/v1/`. */
+export function pathOfResource(type: EventType, resource: Named): string {
+  // After a rollback, there may be types of a later version.
+  const segments = PATHS[resourceOf(type)]?.(resource) ?? []
+  return `/v1/${segments.map((segment) => encodeURIComponent(segment ?? '')).join('/')}`
+}

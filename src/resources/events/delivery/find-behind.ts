@@ -1,0 +1,32 @@
+/** The tick's part in deliveries of events: it finds endpoints whose hint was lost, or whose next attempt is due. */
+import type { TickEnvironment } from '../../../db/database.ts'
+import { runBatch } from '../../../db/statement.ts'
+import { DAY_MS } from '../../../durations.ts'
+import { sequenceOf } from '../sequence.ts'
+import { foundEndpoints, markQueued, selectBehind } from './statements.ts'
+
+/** How long the queue has to hand an endpoint over before the tick queues it again. */
+const QUEUE_MS = 5 * 60_000
+/** The largest batch that a queue accepts. */
+const BATCH_SIZE = 100
+
+export async function findBehind({ DB, RUNS, SLOW_RUNS }: TickEnvironment, instant: Date): Promise<void> {
+  const ms = Math.max(instant.getTime(), Date.now())
+  const now = new Date(ms).toISOString()
+  const dayAgo = sequenceOf(new Date(ms - DAY_MS).toISOString())
+  const { behind } = await runBatch(DB, { behind: selectBehind }, { now, dayAgo })
+  if (behind.length === 0) return
+  for (const [queue, isSlow] of [
+    [RUNS, false],
+    [SLOW_RUNS, true],
+  ] as const) {
+    const messages = behind
+      .filter((endpoint) => (endpoint.isSlow === 1) === isSlow)
+      .map(({ organizationId, id }) => ({ body: { endpoint: { organizationId, id }, isSlow } }))
+    for (let start = 0; start < messages.length; start += BATCH_SIZE) {
+      await queue.sendBatch(messages.slice(start, start + BATCH_SIZE))
+    }
+  }
+  const queuedUntil = new Date(ms + QUEUE_MS).toISOString()
+  await runBatch(DB, { markQueued }, { now, queuedUntil, found: foundEndpoints.value(behind) })
+}

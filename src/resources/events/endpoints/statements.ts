@@ -1,0 +1,300 @@
+/** The event endpoints of an organization, in SQL. No statement of an HTTP operation but the test selects what is sealed. */
+import { and, asc, count, eq, gt, isNotNull, isNull, lt, notExists, type SQL, sql } from 'drizzle-orm'
+import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../../access/events.ts'
+import { precondition, requiring } from '../../../access/preconditions.ts'
+import { unrestrictedFor } from '../../../access/project.ts'
+import { isWantedBy } from '../../../access/wanted.ts'
+import { now, number, numberOrNull, text, textOrNull } from '../../../db/parameters.ts'
+import { insertRow } from '../../../db/rows.ts'
+import { apiKeys, auditEvents, eventEndpoints } from '../../../db/schema.ts'
+import { guarded, query } from '../../../db/statement.ts'
+import { ApiError } from '../../../errors.ts'
+
+/** Of an organization. */
+const MAX_ENDPOINTS = 10
+/** How many events are looked at for `behind`. */
+const MAX_BEHIND = 1000
+
+const id = text('id')
+const eventEndpointId = text('eventEndpointId')
+const format = text('format')
+const sealedUrl = text('sealedUrl')
+const url = text('url')
+const sealedSecret = textOrNull('sealedSecret')
+/** The organization that the URL and the secret are sealed for. */
+const sealedFor = text('sealedFor')
+const types = textOrNull('types')
+const projectId = textOrNull('projectId')
+const note = textOrNull('note')
+const batch = number('batch')
+/** JSON object of the columns that a PATCH changes. */
+const changes = text('changes')
+/** 1 enables the endpoint, 0 disables it; null leaves it as it is. */
+const enabled = numberOrNull('enabled')
+/** When the previous secret expires; null if it ends with the rotation. */
+const expiresAt = textOrNull('expiresAt')
+/** The number that the endpoint goes on after; of the first event that is kept. */
+const after = number('after')
+const oldestKept = number('oldestKept')
+
+const isUnrestricted = unrestrictedFor('Event endpoints')
+const isOwn = eq(eventEndpoints.organizationId, apiKeys.organizationId)
+
+/** The number of the last event of the organization; 0 without events. */
+const end = sql<number>`coalesce(${query
+  .select({ sequence: sql`max(${auditEvents.sequence})` })
+  .from(auditEvents)
+  .where(eq(auditEvents.organizationId, apiKeys.organizationId))}, 0)`
+
+/** The number and the time of the next events, and of those that the endpoint wants. */
+const ahead = query
+  .select({ sequence: auditEvents.sequence, type: auditEvents.type, projectId: auditEvents.projectId })
+  .from(auditEvents)
+  .where(
+    and(
+      eq(auditEvents.organizationId, eventEndpoints.organizationId),
+      gt(auditEvents.sequence, eventEndpoints.deliveredSequence),
+    ),
+  )
+  .orderBy(asc(auditEvents.sequence))
+  .limit(MAX_BEHIND)
+  .as('ahead')
+const ofAhead = (value: SQL) => sql`(select ${value} from ${ahead} where ${isWantedBy(ahead)})`
+
+/** An endpoint as the API returns it, in its order, with numbers and JSON where that has cursors, times and arrays. */
+const fields = {
+  id: eventEndpoints.id,
+  url: eventEndpoints.url,
+  format: eventEndpoints.format,
+  types: eventEndpoints.types,
+  projectId: eventEndpoints.projectId,
+  note: eventEndpoints.note,
+  batch: eventEndpoints.batch,
+  cursor: sql<number>`${eventEndpoints.deliveredSequence}`.as('cursor'),
+  behind: sql<number>`${ofAhead(sql`count(*)`)}`.as('behind'),
+  behindSince: sql<number | null>`${ofAhead(sql`min(${ahead.sequence})`)}`.as('behindSince'),
+  lastAttempts: eventEndpoints.lastAttempts,
+  failingSince: eventEndpoints.failingSince,
+  nextAttemptAt: sql<string | null>`case when ${eventEndpoints.disabledAt} is null
+    then ${eventEndpoints.nextAttemptAt} end`.as('nextAttemptAt'),
+  disabledAt: eventEndpoints.disabledAt,
+  disabledReason: eventEndpoints.disabledReason,
+  previousSecretExpiresAt: sql<string | null>`case when ${eventEndpoints.previousExpiresAt} > ${now}
+    then ${eventEndpoints.previousExpiresAt} end`.as('previousSecretExpiresAt'),
+  createdAt: eventEndpoints.createdAt,
+  updatedAt: eventEndpoints.updatedAt,
+}
+
+const named = {
+  table: eventEndpoints,
+  on: and(isOwn, eq(eventEndpoints.id, eventEndpointId)),
+  takes: [eventEndpointId],
+}
+const isNamed = (organizationId: SQL<string>) =>
+  and(eq(eventEndpoints.organizationId, organizationId), eq(eventEndpoints.id, eventEndpointId))
+const endpointExists = precondition(
+  isNotNull(eventEndpoints.id),
+  () => new ApiError('event_endpoint_not_found', 'There is no event endpoint with this eventEndpointId.'),
+)
+/** Of the event of an endpoint. */
+const ofEndpoint = { id: eventEndpoints.id, name: eventEndpoints.url }
+
+export const creatable = requiring([], {
+  isUnrestricted,
+  isWithinLimit: precondition(
+    sql`${query.select({ count: count() }).from(eventEndpoints).where(isOwn)} < ${sql.raw(String(MAX_ENDPOINTS))}`,
+    () =>
+      new ApiError(
+        'event_endpoint_limit',
+        `The organization has reached the limit of event endpoints: ${MAX_ENDPOINTS}. Delete one first.`,
+      ),
+  ),
+})
+
+const recordedCreation = recordedAfter([id, url], { type: 'event-endpoint.created', id, name: url })
+
+/** It begins after the last event, which is not its own creation yet. */
+export const insertEndpoint = guardedChange(
+  creatable,
+  [id, format, sealedUrl, url, sealedSecret, sealedFor, types, projectId, note, batch],
+  recordedCreation,
+  () =>
+    query.insert(eventEndpoints).select(
+      creatable.rows(
+        insertRow(eventEndpoints, {
+          organizationId: apiKeys.organizationId,
+          id,
+          format,
+          sealedUrl,
+          url,
+          sealedSecret,
+          types,
+          projectId,
+          note,
+          batch: sql`cast(${batch} as integer)`,
+          deliveredSequence: end,
+          failures: sql`0`,
+          createdAt: now,
+          updatedAt: now,
+        }),
+        eq(apiKeys.organizationId, sealedFor),
+      ),
+    ),
+)
+
+export const listable = requiring([], { isUnrestricted })
+
+export const selectCreated = guarded(listable, [id], () =>
+  listable.rows(fields).innerJoin(eventEndpoints, and(isOwn, eq(eventEndpoints.id, id))),
+)
+
+export const selectEndpoints = guarded(listable, [], () =>
+  listable.rows(fields).innerJoin(eventEndpoints, isOwn).orderBy(asc(eventEndpoints.id)),
+)
+
+export const accessible = requiring([named], { endpointExists, isUnrestricted })
+
+export const selectEndpoint = guarded(accessible, [], () => accessible.rows(fields))
+
+const changed = <Column extends 'sealedUrl' | 'url' | 'types' | 'projectId' | 'note' | 'batch'>(column: Column) =>
+  sql`case when json_type(${changes}, ${sql.raw(`'$.${column}'`)}) is null then ${eventEndpoints[column]}
+    else ${changes} ->> ${sql.raw(`'${column}'`)} end`
+
+const isEnabling = sql`coalesce(${enabled}, 0)`
+const isDisabling = sql`not coalesce(${enabled}, 1)`
+const recordedUpdate = recordedBefore(accessible, [changes, enabled], {
+  ...ofEndpoint,
+  type: eventType(sql`case when ${isDisabling} and ${isNull(eventEndpoints.disabledAt)} then 'event-endpoint.disabled'
+    else 'event-endpoint.updated' end`),
+  name: changed('url'),
+})
+
+/** What is being sent stays the same message only if it has the same events. */
+const isSameMessage = sql`json_type(${changes}, '$.types') is null and json_type(${changes}, '$.projectId') is null
+  and json_type(${changes}, '$.batch') is null`
+
+export const updateEndpoint = guardedChange(accessible, [changes, enabled, sealedFor], recordedUpdate, () =>
+  query
+    .update(eventEndpoints)
+    .set({
+      sealedUrl: changed('sealedUrl'),
+      url: changed('url'),
+      types: changed('types'),
+      projectId: changed('projectId'),
+      note: changed('note'),
+      batch: changed('batch'),
+      messageId: sql`case when ${isSameMessage} then ${eventEndpoints.messageId} end`,
+      messageEnd: sql`case when ${isSameMessage} then ${eventEndpoints.messageEnd} end`,
+      failures: sql`case when ${isEnabling} then 0 else ${eventEndpoints.failures} end`,
+      failingSince: sql`case when not ${isEnabling} then ${eventEndpoints.failingSince} end`,
+      nextAttemptAt: sql`case when not ${isEnabling} then ${eventEndpoints.nextAttemptAt} end`,
+      disabledAt: sql`case when ${isDisabling} then coalesce(${eventEndpoints.disabledAt}, ${now})
+        when not ${isEnabling} then ${eventEndpoints.disabledAt} end`,
+      disabledReason: sql`case when ${isDisabling} then coalesce(${eventEndpoints.disabledReason}, 'A request disabled it.')
+        when not ${isEnabling} then ${eventEndpoints.disabledReason} end`,
+      updatedAt: sql`${now}`,
+    })
+    .where(and(isNamed(accessible.organizationId), eq(eventEndpoints.organizationId, sealedFor))),
+)
+
+const recordedDeletion = recordedBefore(accessible, [], { ...ofEndpoint, type: 'event-endpoint.deleted' })
+
+export const deleteEndpoint = guardedChange(accessible, [], recordedDeletion, () =>
+  query.delete(eventEndpoints).where(isNamed(accessible.organizationId)).returning({ id: eventEndpoints.id }),
+)
+
+const overlaps = sql`coalesce(${eventEndpoints.previousExpiresAt} > ${now}, false)`
+
+/** At most two secrets are valid at a time. */
+export const rotatable = requiring([named], {
+  endpointExists,
+  isUnrestricted,
+  isSigned: precondition(
+    eq(eventEndpoints.format, 'standard'),
+    () => new ApiError('event_endpoint_unsigned', 'The format of the event endpoint is "text", which has no secret.'),
+  ),
+  noThirdSecret: precondition(
+    sql`(${expiresAt} is null or not ${overlaps})`,
+    () =>
+      new ApiError(
+        'rotation_in_progress',
+        'The previous secret is still valid after the last rotation. Wait until it expires, or rotate with overlapSeconds 0.',
+      ),
+    [expiresAt],
+  ),
+})
+
+const recordedRotation = recordedBefore(rotatable, [], { ...ofEndpoint, type: 'event-endpoint.rotated' })
+
+export const rotateSecret = guardedChange(rotatable, [sealedSecret, sealedFor], recordedRotation, () =>
+  query
+    .update(eventEndpoints)
+    .set({
+      previousSealedSecret: sql`case when ${expiresAt} is not null then ${eventEndpoints.sealedSecret} end`,
+      previousExpiresAt: sql`${expiresAt}`,
+      sealedSecret: sql`${sealedSecret}`,
+      updatedAt: sql`${now}`,
+    })
+    .where(and(isNamed(rotatable.organizationId), eq(eventEndpoints.organizationId, sealedFor))),
+)
+
+export const rewindable = requiring([named], {
+  endpointExists,
+  isUnrestricted,
+  isKept: precondition(
+    notExists(
+      query
+        .select({ one: sql`1` })
+        .from(auditEvents)
+        .where(
+          and(
+            eq(auditEvents.organizationId, apiKeys.organizationId),
+            gt(auditEvents.sequence, after),
+            lt(auditEvents.sequence, oldestKept),
+          ),
+        ),
+    ),
+    () =>
+      new ApiError(
+        'cursor_expired',
+        'The next event after this cursor is older than 365 days, so events may be missing. Use a later cursor.',
+      ),
+    [after, oldestKept],
+  ),
+})
+
+const recordedRewind = recordedBefore(rewindable, [], { ...ofEndpoint, type: 'event-endpoint.rewound' })
+
+/** Never beyond the last event: the next one would be left out. */
+export const rewind = guardedChange(rewindable, [], recordedRewind, () =>
+  query
+    .update(eventEndpoints)
+    .set({
+      deliveredSequence: sql`min(${after}, ${query
+        .select({ sequence: sql`coalesce(max(${auditEvents.sequence}), 0)` })
+        .from(auditEvents)
+        .where(eq(auditEvents.organizationId, eventEndpoints.organizationId))})`,
+      messageId: null,
+      messageEnd: null,
+      updatedAt: sql`${now}`,
+    })
+    .where(isNamed(rewindable.organizationId)),
+)
+
+/** Recorded, although no row changes: the service sends something to the URL. */
+export const recordTest = recordedBefore(accessible, [], { ...ofEndpoint, type: 'event-endpoint.tested' })
+
+/** What a test needs to send it. */
+export const selectTestable = guarded(accessible, [], () =>
+  accessible.rows({
+    id: eventEndpoints.id,
+    organizationId: eventEndpoints.organizationId,
+    format: eventEndpoints.format,
+    deliveredSequence: eventEndpoints.deliveredSequence,
+    sealedUrl: eventEndpoints.sealedUrl,
+    sealedSecret: eventEndpoints.sealedSecret,
+    previousSealedSecret: sql<string | null>`case when ${overlaps} then ${eventEndpoints.previousSealedSecret} end`.as(
+      'previousSealedSecret',
+    ),
+  }),
+)

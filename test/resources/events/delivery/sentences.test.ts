@@ -1,0 +1,152 @@
+/** What a chat shows of the messages of the format `text`, by the documented rules of its incoming webhooks. */
+import { describe, expect, it } from 'vitest'
+import { EVENT_TYPES, type EventType } from '../../../../src/access/event-types.ts'
+import { projects, users } from '../../../../src/db/schema.ts'
+import { withEndpoint } from '../../../support/event-endpoints.ts'
+import { deliverBatch } from '../../../support/queue.ts'
+import { stopClocks } from '../../../support/runs.ts'
+
+stopClocks()
+
+const TYPES = Object.keys(EVENT_TYPES) as EventType[]
+const MAX_LENGTH = 40_000
+
+/** Posts the text as the chat does. @returns the lines that people read. @throws if the chat would do more than show it. */
+function shownBy(body: string): string[] {
+  const message = JSON.parse(body)
+  expect(Object.keys(message)).toEqual(['text'])
+  const text: string = message.text
+  if (text.length > MAX_LENGTH) throw new Error('The text is cut off')
+  if (/[<>]/.test(text)) throw new Error('A link, a mention or a command')
+  if (/&(?!(?:amp|lt|gt);)/.test(text)) throw new Error('An "&" that is not escaped')
+  if (/(?<![\p{L}\p{N}])@[\p{L}\p{N}]/u.test(text)) throw new Error('Somebody is notified')
+  if (/\]\(/.test(text)) throw new Error('A link of Markdown')
+  if (/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text)) throw new Error('A character that nobody sees')
+  return text.split('\n').map((line) => line.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'))
+}
+
+const NAMES = {
+  plain: 'Nightly review',
+  'the mention of a channel': '<!channel> <!here|here> <@U012AB3CD> @here @channel @everyone',
+  'a link': '<https://evil.example|Click here> [here](https://evil.example)',
+  'line breaks and control characters': 'a\nb\r\nc\u2028d\u2029e\u0000f\u0007g\u001b[31mh\u0085i',
+  'bidirectional text': 'abc\u202e\u2066gnp.exe\u2069\u200b\u200f\ufeff',
+  'ampersands and entities': 'R&D &amp; &lt;!channel&gt; &',
+  'patterns of replacement': "$& $1 $$ $` $' {name} %s \\",
+  '10,000 characters': 'ä'.repeat(10_000),
+  '10,000 ampersands': '&'.repeat(10_000),
+  'surrogate pairs': '\u{1f680}'.repeat(300),
+  'only spaces': ' \t ',
+}
+
+/** The events of all types, each with this name everywhere, or with others. */
+async function shown(name: string, { user = name, key = name, project = name } = {}): Promise<string[]> {
+  const { workspace, addEvents, message, queues, receiver } = await withEndpoint({ format: 'text' })
+  await workspace.change(users, workspace.userId, { name: user })
+  const projectId = await workspace.addProject()
+  await workspace.change(projects, projectId, { name: project })
+  await addEvents(TYPES.length, (index) => ({
+    type: TYPES[index] ?? '',
+    resourceName: name,
+    resourceId: 'a-resource',
+    projectId: /^(?:environment|session|pull-request|run\.)/.test(TYPES[index] ?? '') ? projectId : null,
+    apiKeyId: workspace.userId,
+    apiKeyName: key,
+    userId: index % 2 ? workspace.userId : null,
+  }))
+  await deliverBatch([message], queues)
+  return (await receiver.received()).flatMap(({ body }) => shownBy(body))
+}
+
+describe('the sentences of all types', () => {
+  it.each(Object.entries(NAMES))('are shown as they are meant: %s', async (_, name) => {
+    const lines = await shown(name)
+    expect(lines).toHaveLength(TYPES.length)
+    expect(new Set(lines).size).toBeGreaterThan(TYPES.length / 2)
+    expect(lines.every((line) => line.length < 800)).toBe(true)
+  })
+
+  it('are these', async () => {
+    expect(await shown('Nightly', { user: 'Ada', key: 'laptop', project: 'Website' })).toMatchInlineSnapshot(`
+      [
+        "laptop created the agent Nightly",
+        "Ada renamed the agent Nightly",
+        "laptop archived the agent Nightly",
+        "Ada restored the agent Nightly",
+        "laptop deleted the agent Nightly",
+        "Ada created the API key Nightly",
+        "laptop rotated the API key Nightly",
+        "Ada revoked the API key Nightly",
+        "laptop set the environment variable Nightly in Website",
+        "Ada deleted the environment variable Nightly in Website",
+        "laptop leased the environment variables Nightly in Website",
+        "Ada created the event endpoint Nightly",
+        "laptop changed the event endpoint Nightly",
+        "Ada rotated the secret of the event endpoint Nightly",
+        "laptop rewound the event endpoint Nightly",
+        "Ada tested the event endpoint Nightly",
+        "laptop disabled the event endpoint Nightly",
+        "Ada deleted the event endpoint Nightly",
+        "laptop pinned Nightly",
+        "Ada moved the pin of Nightly",
+        "laptop unpinned Nightly",
+        "Ada set the profile picture of the user Nightly",
+        "laptop deleted the profile picture of the user Nightly",
+        "Ada created the project Nightly",
+        "laptop renamed the project Nightly",
+        "Ada archived the project Nightly",
+        "laptop restored the project Nightly",
+        "Ada deleted the project Nightly",
+        "laptop created the pull request Nightly in Website",
+        "Ada renamed the pull request Nightly in Website",
+        "laptop deleted the pull request Nightly in Website",
+        "Ada started a run of Nightly in Website",
+        "laptop claimed a run of Nightly in Website",
+        "Ada acknowledged a run of Nightly in Website",
+        "laptop sent a run of Nightly again in Website",
+        "Ada completed a run of Nightly in Website",
+        "laptop reported that a run of Nightly failed in Website",
+        "Ada set the run endpoint",
+        "laptop rotated the secret of the run endpoint",
+        "Ada deleted the run endpoint",
+        "laptop created the schedule Nightly",
+        "Ada changed the schedule Nightly",
+        "laptop paused the schedule Nightly",
+        "Ada resumed the schedule Nightly",
+        "laptop deleted the schedule Nightly",
+        "Ada created the session Nightly in Website",
+        "laptop renamed the session Nightly in Website",
+        "Ada deleted the session Nightly in Website",
+        "laptop added the session file Nightly in Website",
+        "Ada changed the session file Nightly in Website",
+        "laptop deleted the session file Nightly in Website",
+        "Ada created the skill Nightly",
+        "laptop changed the skill Nightly",
+        "Ada published another version of the skill Nightly",
+        "laptop deleted the skill Nightly",
+        "Ada created the skill feed Nightly",
+        "laptop deleted the skill feed Nightly",
+        "Ada created the user Nightly",
+        "laptop renamed the user Nightly",
+        "Ada deleted the user Nightly",
+      ]
+    `)
+  })
+})
+
+it('name the service where it acted, and the project by its name or, after its deletion, by its ID', async () => {
+  const { workspace, addEvents, message, queues, receiver } = await withEndpoint({ format: 'text' })
+  const projectId = await workspace.addProject()
+  await addEvents(2, (index) => ({
+    type: 'schedule.paused',
+    resourceId: 'x',
+    resourceName: index ? null : 'Nightly',
+    projectId: index ? 'gone' : projectId,
+  }))
+  await deliverBatch([message], queues)
+  const [received] = await receiver.received()
+  expect(shownBy(received?.body ?? '{}')).toEqual([
+    'Workspace API paused the schedule Nightly in Website',
+    'Workspace API paused the schedule x in gone',
+  ])
+})
