@@ -47,7 +47,7 @@ const isFiltered = number('isFiltered')
 export const FILTERS = [types, resourceTypes, resourceId, projectId, apiKeyId, userId] as const
 
 /** The columns of an event, and its number. */
-const columns = {
+export const eventColumns = {
   sequence: auditEvents.sequence,
   id: auditEvents.id,
   type: auditEvents.type,
@@ -61,7 +61,7 @@ const columns = {
   requestId: auditEvents.requestId,
 }
 
-type EventColumns = Readonly<Record<keyof typeof columns, SQLWrapper>>
+type EventColumns = Readonly<Record<keyof typeof eventColumns, SQLWrapper>>
 
 /** True for an event that the filters leave in. */
 const isWanted = (event: Pick<EventColumns, 'type' | 'resourceId' | 'projectId' | 'apiKeyId' | 'userId'>) =>
@@ -92,7 +92,7 @@ function listed<P extends Parameter, const Range extends readonly Parameter[]>(
 ) {
   const isExamined = and(eq(auditEvents.organizationId, listable.organizationId), isInRange)
   const examined = query
-    .select(columns)
+    .select(eventColumns)
     .from(auditEvents)
     .where(isExamined)
     .orderBy(order)
@@ -118,8 +118,9 @@ function listed<P extends Parameter, const Range extends readonly Parameter[]>(
   }
 }
 
-export const readable = requiring([], {
-  isKept: precondition(
+/** No event after a cursor may have been deleted. @param advice what to do then. */
+export const keptAfter = (advice: string) =>
+  precondition(
     notExists(
       query
         .select({ one: sql`1` })
@@ -135,10 +136,13 @@ export const readable = requiring([], {
     () =>
       new ApiError(
         'cursor_expired',
-        'The next event after this cursor is older than 365 days, so events may be missing. Read what you keep a copy of again, and continue with after=now.',
+        `The next event after this cursor is older than 365 days, so events may be missing. ${advice}`,
       ),
     [after, oldestKept],
-  ),
+  )
+
+export const readable = requiring([], {
+  isKept: keptAfter('Read what you keep a copy of again, and continue with after=now.'),
 })
 
 export const feed = listed(readable, [after], gt(auditEvents.sequence, after), asc(auditEvents.sequence))

@@ -61,6 +61,15 @@ export function parentOf(dependent: typeof schedules | typeof runs) {
   return { projectId: parentIdOf(dependent, 'project'), parentId: parentIdOf(dependent, 'agent') }
 }
 
+/** The event of a schedule that the service pauses. */
+export const pausedEvent = {
+  type: 'schedule.paused',
+  organizationId: schedules.organizationId,
+  id: schedules.id,
+  name: schedules.name,
+  ...parentOf(schedules),
+} as const
+
 /** With both joined: true if the parent exists. A schedule or run whose parent was deleted is no longer visible. */
 export const hasParent = or(isNotNull(projects.id), isNotNull(agents.id))
 

@@ -9,6 +9,7 @@ import { jsonRows } from '../../../db/rows.ts'
 import { auditEvents, eventEndpoints, projects, users } from '../../../db/schema.ts'
 import { query, unguarded } from '../../../db/statement.ts'
 import { withAttempt } from '../../../webhooks/attempts.ts'
+import { eventColumns } from '../statements.ts'
 
 /** How many events a message of the format `standard` has, and how many sentences one of `text`. */
 const MAX_EVENTS = 100
@@ -115,17 +116,7 @@ export const take = unguarded([organizationId, endpointId, leaseId, leaseExpires
 export const selectMessage = unguarded([organizationId, endpointId, leaseId], () =>
   query
     .select({
-      sequence: auditEvents.sequence,
-      id: auditEvents.id,
-      type: auditEvents.type,
-      resourceId: auditEvents.resourceId,
-      parentId: auditEvents.parentId,
-      resourceName: auditEvents.resourceName,
-      projectId: auditEvents.projectId,
-      apiKeyId: auditEvents.apiKeyId,
-      apiKeyName: auditEvents.apiKeyName,
-      userId: auditEvents.userId,
-      requestId: auditEvents.requestId,
+      ...eventColumns,
       user: sql<string | null>`${users.name}`.as('user'),
       project: sql<string | null>`${projects.name}`.as('project'),
     })

@@ -1,5 +1,5 @@
 /** The event endpoints of an organization, in SQL. No statement of an HTTP operation but the test selects what is sealed. */
-import { and, asc, count, eq, gt, isNotNull, isNull, lt, notExists, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../../access/events.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { unrestrictedFor } from '../../../access/project.ts'
@@ -9,6 +9,7 @@ import { insertRow } from '../../../db/rows.ts'
 import { apiKeys, auditEvents, eventEndpoints } from '../../../db/schema.ts'
 import { guarded, query } from '../../../db/statement.ts'
 import { ApiError } from '../../../errors.ts'
+import { keptAfter } from '../statements.ts'
 
 /** Of an organization. */
 const MAX_ENDPOINTS = 10
@@ -33,9 +34,8 @@ const changes = text('changes')
 const enabled = numberOrNull('enabled')
 /** When the previous secret expires; null if it ends with the rotation. */
 const expiresAt = textOrNull('expiresAt')
-/** The number that the endpoint goes on after; of the first event that is kept. */
+/** The number that the endpoint goes on after. */
 const after = number('after')
-const oldestKept = number('oldestKept')
 
 const isUnrestricted = unrestrictedFor('Event endpoints')
 const isOwn = eq(eventEndpoints.organizationId, apiKeys.organizationId)
@@ -241,26 +241,7 @@ export const rotateSecret = guardedChange(rotatable, [sealedSecret, sealedFor], 
 export const rewindable = requiring([named], {
   endpointExists,
   isUnrestricted,
-  isKept: precondition(
-    notExists(
-      query
-        .select({ one: sql`1` })
-        .from(auditEvents)
-        .where(
-          and(
-            eq(auditEvents.organizationId, apiKeys.organizationId),
-            gt(auditEvents.sequence, after),
-            lt(auditEvents.sequence, oldestKept),
-          ),
-        ),
-    ),
-    () =>
-      new ApiError(
-        'cursor_expired',
-        'The next event after this cursor is older than 365 days, so events may be missing. Use a later cursor.',
-      ),
-    [after, oldestKept],
-  ),
+  isKept: keptAfter('Use a later cursor.'),
 })
 
 const recordedRewind = recordedBefore(rewindable, [], { ...ofEndpoint, type: 'event-endpoint.rewound' })

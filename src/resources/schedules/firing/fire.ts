@@ -8,7 +8,7 @@ import { now, type Value } from '../../../db/parameters.ts'
 import { excluded, insertRow, type JsonRows, jsonRows } from '../../../db/rows.ts'
 import { agents, lastTick, missedSpans, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, type RowOf, runBatch, type Statement, unguarded } from '../../../db/statement.ts'
-import { hasParent, isAgentOf, isProjectOf, parentArchivedAt, parentOf } from '../joins.ts'
+import { hasParent, isAgentOf, isProjectOf, parentArchivedAt, pausedEvent } from '../joins.ts'
 import { computeRunId } from '../run-id.ts'
 import { enqueueByEndpoint, FIRST_LEASE_MS } from '../run-queue.ts'
 import { checkAt, isFired, newRun, writeNewRuns } from '../run-transitions.ts'
@@ -151,14 +151,7 @@ export function storingNextRun(nextRunAt: SQL) {
   }
 }
 
-/** Before `storingNextRun`: the event of a schedule that it pauses. */
-export const pausedEvent = {
-  type: 'schedule.paused',
-  organizationId: schedules.organizationId,
-  id: schedules.id,
-  name: schedules.name,
-  ...parentOf(schedules),
-} as const
+/** True for a schedule that `storingNextRun` pauses. */
 export const isPausedBy = (nextRunAt: SQL) =>
   and(isNotNull(schedules.enabledAt), isNotNull(schedules.cron), isNull(nextRunAt))
 

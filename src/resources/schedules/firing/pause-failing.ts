@@ -6,7 +6,7 @@ import { jsonRows } from '../../../db/rows.ts'
 import { runs, schedules } from '../../../db/schema.ts'
 import { query, unguarded } from '../../../db/statement.ts'
 import { MAX_FAILURES } from '../contract.ts'
-import { parentOf } from '../joins.ts'
+import { pausedEvent } from '../joins.ts'
 
 const DEFAULT_FAILURES = 20
 /** How many of the latest runs are read, of which many may have been skipped. */
@@ -53,16 +53,8 @@ const isPaused = and(
 )
 
 /** For the statement after it. */
-export const recordPauses = recordedByService(
-  [failed.parameter],
-  {
-    type: 'schedule.paused',
-    organizationId: schedules.organizationId,
-    id: schedules.id,
-    name: schedules.name,
-    ...parentOf(schedules),
-  },
-  (row) => query.select(row).from(failed.table).innerJoin(schedules, isPaused),
+export const recordPauses = recordedByService([failed.parameter], pausedEvent, (row) =>
+  query.select(row).from(failed.table).innerJoin(schedules, isPaused),
 )
 
 /** For runs that failed in a statement before. */

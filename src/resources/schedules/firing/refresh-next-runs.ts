@@ -12,16 +12,9 @@ import { duePass, insertPass, movedOn, movePass, NEXT_RUNS_PASS } from '../../..
 import { jsonRows } from '../../../db/rows.ts'
 import { schedules } from '../../../db/schema.ts'
 import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
+import { pausedEvent } from '../joins.ts'
 import { nextTime } from '../timing.ts'
-import {
-  isAsRead,
-  isPausedBy,
-  ofPaused,
-  pausedEvent,
-  SCHEDULE_COLUMNS,
-  scheduleFields,
-  storingNextRun,
-} from './fire.ts'
+import { isAsRead, isPausedBy, ofPaused, SCHEDULE_COLUMNS, scheduleFields, storingNextRun } from './fire.ts'
 
 /** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
 const PAGE_SIZE = 100
