@@ -1,8 +1,11 @@
 /**
- * All that the client programs in `cli/` and `mcp/` take from the service: the contracts that they use, and how the
- * service checks and describes input. Nothing of `src/` imports this module.
+ * All that the programs in `cli/`, `mcp/` and `console/` take from the service: the contracts that they use, how the
+ * service checks and describes input, and when schedules fire. Nothing of `src/` imports this module.
  */
 export type { Scope } from './access/scopes.ts'
+export { problemOfCron } from './cron/expression.ts'
+export { runsAfter } from './cron/next-run.ts'
+export { isTimezone } from './cron/timezone.ts'
 export { parseBody } from './http/body.ts'
 export type { Contract } from './http/contract.ts'
 export { boundedString, docs, isUuid, text } from './http/fields.ts'

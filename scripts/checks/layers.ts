@@ -22,6 +22,8 @@ const LAYERS = {
   scripts: 'client/src command-line/src operate/** src/**',
   operate: 'command-line/src src/**',
   cli: `client/src command-line/src cli/** ${DOOR}`,
+  'console/web': `client/src console/src ${DOOR}`,
+  'console/src': '',
   'mcp/src': DOOR,
   'command-line/src': 'client/src',
   'client/src client/generate.ts': '',
