@@ -49,10 +49,12 @@ describe('npm run dev', () => {
   const state = newFolder()
   let service: DevServer
   let port: number
+  let consolePort: number
 
   beforeAll(async () => {
     port = await freePort()
-    service = await startDevServer(state, port)
+    consolePort = await freePort()
+    service = await startDevServer(state, port, '--console-port', String(consolePort))
   })
   afterAll(async () => {
     await stopDevServer(service)
@@ -162,16 +164,17 @@ describe('npm run dev', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('prints one short screen: the address, the key, the reference and three commands that work', async () => {
+  it('prints one short screen: the console, the address, the key, the reference and three commands that work', async () => {
     const demo = readDemo(state)
     expect(service.printed).not.toMatch(/wrangler|WARNING|bindings|⎔/)
     const screen = screenOf(service.printed)
-    expect(screen.length).toBeLessThanOrEqual(15)
+    expect(screen.length).toBeLessThanOrEqual(16)
     expect(screen).toEqual([
       `Starting Workspace API with the state folder ${state}`,
       '',
       'Workspace API is running. Press Ctrl-C to stop it.',
       '',
+      `Console     http://localhost:${consolePort}`,
       `Address     ${demo.baseUrl}`,
       `API key     ${demo.apiKey}`,
       `Lease key   ${demo.leaseKey}`,
@@ -183,6 +186,9 @@ describe('npm run dev', () => {
       ...curlLinesOf(service.printed),
     ])
     expect((await fetch(`${demo.baseUrl}/docs`)).status).toBe(200)
+    const consoleUrl = `http://localhost:${consolePort}/`
+    expect((await fetch(consoleUrl)).status).toBe(200)
+    expect((await fetch(`${demo.baseUrl}/console`, { redirect: 'manual' })).headers.get('Location')).toBe(consoleUrl)
     expect(await statusesOf(curlLinesOf(service.printed))).toEqual([200, 200, 201])
   })
 
@@ -315,7 +321,7 @@ describe('npm run dev', () => {
 
   it('says in one sentence that the port is in use', async () => {
     expect(await refusal(state, port)).toBe(
-      `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${port + 1}`,
+      `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${port + 2}`,
     )
   })
 
