@@ -1,5 +1,4 @@
 /** Builds the pages of the console into `console/dist`. */
-import { join } from 'node:path'
 import { defineConfig } from 'vite'
 import { NO_NONCE } from '../src/policies.ts'
 
@@ -9,7 +8,6 @@ const EXPECTED = /"use client"|externalized for browser compatibility/
 export default defineConfig({
   root: import.meta.dirname,
   build: {
-    outDir: join(import.meta.dirname, '..', 'dist'),
     emptyOutDir: true,
     // Chromium 123, Firefox 120 and Safari 17.5 have light-dark(), which the styles need.
     target: ['chrome123', 'firefox120', 'safari17.5'],

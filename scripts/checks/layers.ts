@@ -23,7 +23,7 @@ const LAYERS = {
   operate: 'command-line/src src/**',
   cli: `client/src command-line/src cli/** ${DOOR}`,
   'console/web': `client/src console/src ${DOOR}`,
-  'console/src': '',
+  'console/src console/build.ts': '',
   'mcp/src': DOOR,
   'command-line/src': 'client/src',
   'client/src client/generate.ts': '',

@@ -101,7 +101,7 @@ export function EditSchedule({ place, schedule, etag, onClose }: EditSchedulePro
       await refreshSchedules()
     },
   })
-  const hasChanged = error instanceof WorkspaceError && error.code === 'precondition_failed'
+  const hasChanged = error instanceof WorkspaceError && error.code === 'etag_mismatch'
   return (
     <Editor
       title="Edit the schedule"
