@@ -64,10 +64,10 @@ function Row({ run, isOfOneSchedule }: { readonly run: Run; readonly isOfOneSche
         </Link>
       </td>
       {!isOfOneSchedule && <td className="anywhere">{nameOf(run)}</td>}
-      <td>
+      <td className={styles.short}>
         <Time at={run.scheduledAt} />
       </td>
-      <td className="wide-only">{duration === undefined ? '' : toDuration(duration)}</td>
+      <td className={`wide-only ${styles.short}`}>{duration === undefined ? '' : toDuration(duration)}</td>
       <td className={`wide-only ${styles.message}`}>{message}</td>
     </tr>
   )

@@ -1,5 +1,5 @@
 /** One schedule: when it fires, with what, and its runs. */
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useCan } from '../api.ts'
@@ -11,6 +11,7 @@ import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showError, showToast } from '../components/toast.tsx'
+import { runsQuery } from '../runs/data.ts'
 import { RunTable } from '../runs/run-table.tsx'
 import { toDuration } from '../time.ts'
 import { change, type Details, type Place, refreshSchedules, remove, runNow, scheduleQuery } from './data.ts'
@@ -51,11 +52,19 @@ interface LoadedProps {
   readonly etag: string | null
 }
 
+/** The outcomes of the runs that the page shows, the latest first. */
+function useOutcomes(scheduleId: string) {
+  const { data } = useInfiniteQuery(runsQuery({ scheduleId }, RUNS_SHOWN))
+  const runs = data?.pages.flatMap(({ items }) => items) ?? []
+  return runs.flatMap(({ status }) => (status === 'succeeded' || status === 'failed' ? [status] : []))
+}
+
 function Loaded({ place, schedule, etag }: LoadedProps) {
   const canWrite = useCan()('schedules:write')
   const [shown, setShown] = useState<'editor' | 'deletion'>()
   const navigate = Route.useNavigate()
-  const { tone, word } = stateOf(schedule, useNow())
+  const lastOutcomes = useOutcomes(schedule.id)
+  const { tone, word } = stateOf({ ...schedule, lastOutcomes }, useNow())
   const name = nameOf(schedule)
   const isEnabled = schedule.enabledAt !== null
   const { statistics } = schedule
@@ -132,10 +141,10 @@ function Loaded({ place, schedule, etag }: LoadedProps) {
               ['Pauses after', schedule.pauseAfterFailures && `${schedule.pauseAfterFailures} failed runs in a row`],
               ['Note', schedule.note],
               [
-                'Since',
+                'Outcomes',
                 statistics.runs > 0 && (
                   <>
-                    <Time at={statistics.since} />: {statistics.succeeded} succeeded, {statistics.failed} failed
+                    {statistics.succeeded} succeeded, {statistics.failed} failed, since <Time at={statistics.since} />
                   </>
                 ),
               ],

@@ -232,7 +232,9 @@ function Row({ schedule, isSelected, onToggle, onAct }: RowProps) {
       <td>
         <Status tone={tone}>{word}</Status>
       </td>
-      <td className="wide-only">{nextRunAt ? <Time at={nextRunAt} /> : <span className="quiet">none</span>}</td>
+      <td className={`wide-only ${styles.short}`}>
+        {nextRunAt ? <Time at={nextRunAt} /> : <span className="quiet">none</span>}
+      </td>
       <td className="wide-only">
         <Outcomes outcomes={lastOutcomes} />
       </td>

@@ -17,7 +17,7 @@ import styles from './axis.module.css'
 const MAX_SCHEDULES = 50
 const MAX_RUNS = 1000
 /** Runs that are closer are shown as one. */
-const SLOT_MS = 15 * MINUTE_MS
+const SLOT_MS = 30 * MINUTE_MS
 const SLOTS_AHEAD = DAY_MS / SLOT_MS
 const LABEL_HOURS = 6
 
@@ -122,7 +122,7 @@ interface Slot {
 /** The worst first. */
 const TONES: readonly Tone[] = ['bad', 'warning', 'active', 'good', 'idle']
 
-/** One bar for the runs of each quarter of an hour: from the first beginning to the last end, with the worst outcome. */
+/** One bar for the runs of each half hour: from the first beginning to the last end, with the worst outcome. */
 function slotsOf(runs: readonly Run[], now: Date): Slot[] {
   const start = now.getTime() - DAY_MS
   const shown = runs.filter(({ scheduledAt }) => Date.parse(scheduledAt) >= start)
@@ -145,7 +145,7 @@ function slotsOf(runs: readonly Run[], now: Date): Slot[] {
   )
 }
 
-/** The next times within a day, one for each quarter of an hour. */
+/** The next times within a day, one for each half hour. */
 function nextOf({ cron, timezone, nextRunAt, enabledAt }: ScheduleSummary, now: Date): number[] {
   if (enabledAt === null || nextRunAt === null) return []
   const end = now.getTime() + DAY_MS
@@ -153,7 +153,7 @@ function nextOf({ cron, timezone, nextRunAt, enabledAt }: ScheduleSummary, now: 
   if (cron === null) return first < end ? [first] : []
   const times: number[] = []
   let slot = 0
-  // Each time begins the search behind the last slot, so that one each minute costs no more than one each quarter.
+  // Each time begins the search behind the last slot, so that one each minute costs no more than one each half hour.
   for (let at = new Date(now.getTime()); times.length < SLOTS_AHEAD; at = new Date((slot + 1) * SLOT_MS - 1)) {
     const next = runsAfter(cron, timezone, at).next().value.getTime()
     if (next >= end) break
