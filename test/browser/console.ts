@@ -1,7 +1,7 @@
 /** The console in Chromium, signed in. A test fails if a page complains, breaks a policy or asks another origin. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { newPage } from '../../../test/browser/chromium.ts'
+import { newPage } from './chromium.ts'
 
 export interface SignedIn {
   readonly page: Page
