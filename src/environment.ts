@@ -18,8 +18,6 @@ export interface RunMessage {
 /** An event endpoint that may have events to deliver: a hint, because its row decides. */
 export interface EndpointMessage {
   readonly endpoint: { readonly organizationId: string; readonly id: string }
-  /** True on the queue of slow endpoints. */
-  readonly isSlow?: boolean
 }
 
 export type DeliveryMessage = RunMessage | EndpointMessage
@@ -29,7 +27,7 @@ export interface Environment extends LimitSettings {
   readonly OBJECTS: R2Bucket
   /** Queue of what is sent to run endpoints and event endpoints. */
   readonly RUNS: Queue<DeliveryMessage>
-  /** Queue of what is sent to endpoints that respond slowly. */
+  /** Queue of what is sent to run endpoints that respond slowly. */
   readonly SLOW_RUNS: Queue<DeliveryMessage>
   /** The files in public/. */
   readonly ASSETS: Fetcher
@@ -48,7 +46,7 @@ export interface Environment extends LimitSettings {
   readonly READ_REPLICATION?: string
   /** "off" logs only failures; else each request and each tick is logged. */
   readonly REQUEST_LOG?: string
-  /** "on" allows run endpoints on this machine: `npm run dev` sets it, `npm run deploy` refuses it. */
+  /** "on" allows run endpoints and event endpoints on this machine: `npm run dev` sets it, `npm run deploy` refuses it. */
   readonly LOCAL_RUN_ENDPOINTS?: string
 }
 

@@ -1059,7 +1059,7 @@ describe('a URL that is no longer allowed', () => {
     const { lastError, status } = await runOf(workspace, runId)
     expect([status, lastError]).toEqual([
       'pending',
-      'The URL of the run endpoint does not begin with https://; allowed: an https URL of a public host, such as "https://hooks.example.com/runs".',
+      'The URL of the run endpoint does not begin with https://; allowed: an https URL of a public host, such as "https://hooks.example.com/path".',
     ])
   })
 
