@@ -26,9 +26,9 @@ export interface Environment extends LimitSettings {
   readonly DB: D1Database
   readonly OBJECTS: R2Bucket
   /** Queue of what is sent to run endpoints and event endpoints. */
-  readonly RUNS: Queue<DeliveryMessage>
+  readonly DELIVERIES: Queue<DeliveryMessage>
   /** Queue of what is sent to run endpoints that respond slowly. */
-  readonly SLOW_RUNS: Queue<DeliveryMessage>
+  readonly SLOW_DELIVERIES: Queue<DeliveryMessage>
   /** The files in public/. */
   readonly ASSETS: Fetcher
   /** The MCP Worker; missing until the first deployment has uploaded it. */
@@ -47,7 +47,7 @@ export interface Environment extends LimitSettings {
   /** "off" logs only failures; else each request and each tick is logged. */
   readonly REQUEST_LOG?: string
   /** "on" allows run endpoints and event endpoints on this machine: `npm run dev` sets it, `npm run deploy` refuses it. */
-  readonly LOCAL_RUN_ENDPOINTS?: string
+  readonly LOCAL_RECEIVERS?: string
 }
 
 /** The setting of each limit, and its value without one. */

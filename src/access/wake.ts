@@ -60,12 +60,12 @@ export const selectWakeableByService = unguarded([organizationId, firstSequence,
 
 /** Has the endpoints look for their events. If the queue fails, the tick does. */
 export async function wake(
-  { RUNS }: Pick<Environment, 'RUNS'>,
+  { DELIVERIES }: Pick<Environment, 'DELIVERIES'>,
   endpoints: readonly RowOf<typeof selectWakeable>[],
 ): Promise<void> {
   if (endpoints.length === 0) return
   try {
-    await RUNS.sendBatch(endpoints.map((endpoint) => ({ body: { endpoint } })))
+    await DELIVERIES.sendBatch(endpoints.map((endpoint) => ({ body: { endpoint } })))
   } catch (error) {
     console.error(JSON.stringify({ failure: describeFailure(error) }))
   }

@@ -146,7 +146,7 @@ describe('a run that fails', () => {
     const { runId, reference } = await worker.addRun()
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const sendBatch = vi.fn(() => Promise.reject(new Error('no queue')))
-    await deliverBatch([{ runs: [reference] }], { RUNS: { sendBatch } as never })
+    await deliverBatch([{ runs: [reference] }], { DELIVERIES: { sendBatch } as never })
     expect([sendBatch.mock.calls.length, log.mock.calls.length]).toEqual([1, 1])
     expect(await worker.read(runId)).toMatchObject({ status: 'failed' })
   })

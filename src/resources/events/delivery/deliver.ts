@@ -41,7 +41,7 @@ async function sendMessages(endpoint: EndpointMessage['endpoint'], environment: 
     if (!taken) return
     const isBehind = await store(environment, taken, await sendTaken(taken, environment))
     if (!isBehind) return
-    if (Date.now() - startedAt >= SENDING_MS) return void (await environment.RUNS.send({ endpoint }))
+    if (Date.now() - startedAt >= SENDING_MS) return void (await environment.DELIVERIES.send({ endpoint }))
   }
 }
 

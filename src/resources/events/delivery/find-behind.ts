@@ -10,7 +10,7 @@ const QUEUE_MS = 5 * 60_000
 /** The largest batch that a queue accepts. */
 const BATCH_SIZE = 100
 
-export async function findBehind({ DB, RUNS }: TickEnvironment, instant: Date): Promise<void> {
+export async function findBehind({ DB, DELIVERIES }: TickEnvironment, instant: Date): Promise<void> {
   const ms = Math.max(instant.getTime(), Date.now())
   const now = new Date(ms).toISOString()
   const dayAgo = sequenceOf(new Date(ms - DAY_MS).toISOString())
@@ -18,7 +18,7 @@ export async function findBehind({ DB, RUNS }: TickEnvironment, instant: Date): 
   if (behind.length === 0) return
   const messages = behind.map((endpoint) => ({ body: { endpoint } }))
   for (let start = 0; start < messages.length; start += BATCH_SIZE) {
-    await RUNS.sendBatch(messages.slice(start, start + BATCH_SIZE))
+    await DELIVERIES.sendBatch(messages.slice(start, start + BATCH_SIZE))
   }
   const queuedUntil = new Date(ms + QUEUE_MS).toISOString()
   await runBatch(DB, { markQueued }, { now, queuedUntil, found: foundEndpoints.value(behind) })

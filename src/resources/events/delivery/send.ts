@@ -33,13 +33,13 @@ interface Message {
 export async function send(
   receiver: Receiver,
   message: Message,
-  { ENCRYPTION_KEYS, LOCAL_RUN_ENDPOINTS }: Environment,
+  { ENCRYPTION_KEYS, LOCAL_RECEIVERS }: Environment,
 ): Promise<Posted> {
   const { organizationId, id, format, sealedUrl } = receiver
   const ring = parseKeyRing(ENCRYPTION_KEYS)
   const url = await openOrLog(sealedUrl, eventEndpointContext(organizationId, id, 'url'), ring)
   if (url === undefined) return { attempt: notSent('The URL cannot be decrypted. Set it again.') }
-  const problem = problemOfReceiver(url, isOn(LOCAL_RUN_ENDPOINTS))
+  const problem = problemOfReceiver(url, isOn(LOCAL_RECEIVERS))
   if (problem) return { attempt: notSent(`The URL ${problem.wrong}; allowed: ${problem.allowed}.`) }
   const items = message.rows.map(toEvent)
   if (format === 'text') {

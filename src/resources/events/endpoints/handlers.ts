@@ -60,7 +60,7 @@ const SHOWN_CHARACTERS = 4
 
 /** The URL, sealed, and what is shown of it. @throws {ApiError} 400 if nothing may be sent to it. */
 async function readUrl(sent: string, id: string, organizationId: string, context: RequestContext) {
-  const problem = problemOfReceiver(sent, isOn(context.environment.LOCAL_RUN_ENDPOINTS))
+  const problem = problemOfReceiver(sent, isOn(context.environment.LOCAL_RECEIVERS))
   if (problem) throw await context.caller.inputError(describeProblem('url', { ...problem, sent: describeOrigin(sent) }))
   const { href, host } = new URL(sent)
   const ring = parseKeyRing(context.environment.ENCRYPTION_KEYS)
@@ -77,7 +77,7 @@ const newSecretFor = (id: string, organizationId: string, { environment }: Reque
 /** Has the endpoint go on after the response. If the hint is lost, the next tick does. */
 function wakeEndpoint(check: CallerResult, id: string, { caller, environment }: RequestContext): void {
   const { callerOrganizationId: organizationId } = check
-  caller.waitUntil(environment.RUNS.send({ endpoint: { organizationId, id } }))
+  caller.waitUntil(environment.DELIVERIES.send({ endpoint: { organizationId, id } }))
 }
 
 export const createEventEndpoint = endpoint(createEventEndpointContract, async (c, context) => {

@@ -102,7 +102,7 @@ export async function deliverRuns(
   environment: Environment,
   context: Pick<ExecutionContext, 'waitUntil'>,
 ): Promise<void> {
-  const { DB, SLOW_RUNS } = environment
+  const { DB, SLOW_DELIVERIES } = environment
   const { rows } = await runBatch(
     DB,
     { rows: selectDeliveries },
@@ -111,7 +111,7 @@ export async function deliverRuns(
   const deliveries = byKey(rows, ({ organizationId, id }) => `${organizationId} ${id}`)
   const organizationId = deliveries[0]?.organizationId
   if (organizationId === undefined) return
-  if (!isSlow && deliveries.some((delivery) => delivery.isSlow)) return enqueueRuns(SLOW_RUNS, runs, true)
+  if (!isSlow && deliveries.some((delivery) => delivery.isSlow)) return enqueueRuns(SLOW_DELIVERIES, runs, true)
 
   const sender = senderOf(environment)
   const settled: Recorded[] = []
@@ -175,7 +175,7 @@ function byKey<Item>(items: readonly Item[], keyOf: (item: Item) => string): Ite
 /** The function that sends a run. It returns null if there is no run endpoint. */
 function senderOf(environment: Environment): (delivery: Delivery) => Promise<AttemptResult | null> {
   const ring = parseKeyRing(environment.ENCRYPTION_KEYS)
-  const allowsLocal = isOn(environment.LOCAL_RUN_ENDPOINTS)
+  const allowsLocal = isOn(environment.LOCAL_RECEIVERS)
   return async (delivery) => {
     const { url } = delivery
     if (url === null) return null

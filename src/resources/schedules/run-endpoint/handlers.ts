@@ -30,7 +30,7 @@ async function newSecretFor({ caller, environment }: RequestContext) {
 
 export const putRunEndpoint = endpoint(putRunEndpointContract, async (c, context) => {
   const sentUrl = c.req.valid('json').url
-  const problem = problemOfReceiver(sentUrl, isOn(context.environment.LOCAL_RUN_ENDPOINTS))
+  const problem = problemOfReceiver(sentUrl, isOn(context.environment.LOCAL_RECEIVERS))
   if (problem) {
     const sent = describeOrigin(sentUrl)
     throw await context.caller.inputError(describeProblem('url', { ...problem, sent }))

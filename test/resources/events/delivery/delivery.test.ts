@@ -20,7 +20,7 @@ const sizes = (messages: readonly { data: { items: unknown[] } }[]) => messages.
 const ids = (messages: readonly { data: { items: { id: string }[] } }[]) =>
   messages.flatMap(({ data }) => data.items.map(({ id }) => id))
 const batchOf = (body: DeliveryMessage) =>
-  createMessageBatch('workspace-api-runs', [{ id: '1', timestamp: new Date(), attempts: 1, body }])
+  createMessageBatch('workspace-api-deliveries', [{ id: '1', timestamp: new Date(), attempts: 1, body }])
 const isDisabling = { types: 'event-endpoint.disabled' }
 
 describe('a delivery', () => {

@@ -372,7 +372,7 @@ describe('a URL on this machine', () => {
     const context = createExecutionContext()
     const environment: Environment = {
       ...env,
-      ...(setting !== undefined && { LOCAL_RUN_ENDPOINTS: setting }),
+      ...(setting !== undefined && { LOCAL_RECEIVERS: setting }),
     }
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
     const { status } = await worker.fetch(
