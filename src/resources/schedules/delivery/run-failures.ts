@@ -1,6 +1,5 @@
 /** The events of runs that fail without a request: by their delivery, the outcome in a response, or their time limit. */
-import type { SQL } from 'drizzle-orm'
-import { and } from 'drizzle-orm'
+import { and, type SQL } from 'drizzle-orm'
 import { recordedByService } from '../../../access/events.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { runs, schedules } from '../../../db/schema.ts'
