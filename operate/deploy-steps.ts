@@ -154,9 +154,9 @@ function check({ target, mcp }: DeployContext): Step {
 /** Builds the Workers without uploading them. @returns wrangler's reports. @throws what is wrong with them. */
 export function checkDeployment(deployment: Deployment): string {
   const { name, vars } = readConfiguration(deployment)
-  if (isOn(String(vars.LOCAL_RUN_ENDPOINTS))) {
+  if (isOn(String(vars.LOCAL_RECEIVERS))) {
     throw new Error(
-      'LOCAL_RUN_ENDPOINTS is "on", which allows run endpoints on local addresses; allowed in a deployment: "off".',
+      'LOCAL_RECEIVERS is "on", which allows receivers on local addresses; allowed in a deployment: "off".',
     )
   }
   const mcp = mcpWorkerOf(deployment)
