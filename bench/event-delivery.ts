@@ -19,7 +19,7 @@ const MAX_WAIT_MS = 90_000
 const HANGS = 'https://hangs.example.com/'
 const ANSWERS = 'https://answers.example.com/'
 
-interface EventPage {
+interface EventsMessage {
   readonly data: { readonly items: readonly { readonly resource: { readonly id: string } }[] }
 }
 
@@ -32,7 +32,7 @@ async function eventDeliveries() {
     async (request) => {
       if (request.url === HANGS) await setTimeout(MAX_WAIT_MS, undefined, { ref: false })
       else {
-        const { data } = (await (request as Request).json()) as EventPage
+        const { data } = (await (request as Request).json()) as EventsMessage
         for (const { resource } of data.items) receivedAt.set(resource.id, performance.now())
       }
       return new Response(null, { status: 204 })

@@ -146,7 +146,7 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       requestId: GIVEN_ID,
     },
     longest: {
-      resourceName: longestName(1_000),
+      resourceName: longest(1000),
       projectId: MAX_ID_LENGTH,
       apiKeyName: MAX_NAME_LENGTH,
       userId: MAX_ID_LENGTH,

@@ -94,7 +94,6 @@ CREATE TABLE `eventEndpoints` (
 	`failures` integer NOT NULL,
 	`failingSince` text,
 	`nextAttemptAt` text,
-	`slowUntil` text,
 	`disabledAt` text,
 	`disabledReason` text,
 	`createdAt` text NOT NULL,

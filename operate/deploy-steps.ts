@@ -175,9 +175,9 @@ function check({ target, mcp, console }: DeployContext): Step {
 /** Builds the Workers without uploading them. @returns wrangler's reports. @throws what is wrong with them. */
 export function checkDeployment(deployment: Deployment, hasConsole: boolean): string {
   const { name, vars } = readConfiguration(deployment)
-  if (isOn(String(vars.LOCAL_RUN_ENDPOINTS))) {
+  if (isOn(String(vars.LOCAL_RECEIVERS))) {
     throw new Error(
-      'LOCAL_RUN_ENDPOINTS is "on", which allows run endpoints on local addresses; allowed in a deployment: "off".',
+      'LOCAL_RECEIVERS is "on", which allows receivers on local addresses; allowed in a deployment: "off".',
     )
   }
   const others = [mcpWorkerOf(deployment), hasConsole ? consoleWorkerOf(deployment) : undefined]

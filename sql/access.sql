@@ -41,28 +41,11 @@ where
 -- selectWakeable
 select
   "eventEndpoints"."organizationId" as "organizationId",
-  "eventEndpoints"."id" as "id",
-  coalesce("eventEndpoints"."slowUntil" > :now, 0) as "isSlow"
+  "eventEndpoints"."id" as "id"
 from
   "apiKeys"
-  inner join "eventEndpoints" on "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
-where
-  (
-    (
-      "apiKeys"."hash" = :caller.keyHash
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-      )
-      and (
-        "apiKeys"."revokedAt" is null
-        or "apiKeys"."revokedAt" = :now
-      )
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" >= :now
-      )
-    )
+  inner join "eventEndpoints" on (
+    "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
     and "eventEndpoints"."disabledAt" is null
     and "eventEndpoints"."nextAttemptAt" is null
     and (
@@ -79,6 +62,67 @@ where
           "recorded"."organizationId" = "apiKeys"."organizationId"
           and "recorded"."sequence" >= :event.firstSequence
           and "recorded"."requestId" = :event.requestId
+          and (
+            (
+              "eventEndpoints"."types" is null
+              or (
+                instr("eventEndpoints"."types", '"' || "recorded"."type" || '"') > 0
+                or instr(
+                  "eventEndpoints"."types",
+                  '"' || substr("recorded"."type", 1, instr("recorded"."type", '.')) || '*' || '"'
+                ) > 0
+              )
+            )
+            and (
+              "eventEndpoints"."projectId" is null
+              or "recorded"."projectId" = "eventEndpoints"."projectId"
+            )
+          )
+        )
+    )
+  )
+where
+  (
+    "apiKeys"."hash" = :caller.keyHash
+    and (
+      :caller.scope is null
+      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+    )
+    and (
+      "apiKeys"."revokedAt" is null
+      or "apiKeys"."revokedAt" = :now
+    )
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" >= :now
+    )
+  );
+
+-- selectWakeableByService
+select
+  "organizationId" as "organizationId",
+  "id" as "id"
+from
+  "eventEndpoints"
+where
+  (
+    "eventEndpoints"."organizationId" = :organizationId
+    and "eventEndpoints"."disabledAt" is null
+    and "eventEndpoints"."nextAttemptAt" is null
+    and (
+      "eventEndpoints"."leaseId" is null
+      or "eventEndpoints"."leaseExpiresAt" <= :now
+    )
+    and exists (
+      select
+        1
+      from
+        "auditEvents" "recorded"
+      where
+        (
+          "recorded"."organizationId" = :organizationId
+          and "recorded"."sequence" >= :event.firstSequence
+          and "recorded"."requestId" is null
           and (
             (
               "eventEndpoints"."types" is null

@@ -28,19 +28,6 @@ where
     )
   );
 
--- markSlow
-update "eventEndpoints"
-set
-  "slowUntil" = :slowUntil
-where
-  (
-    (
-      "eventEndpoints"."organizationId" = :organizationId
-      and "eventEndpoints"."id" = :endpointId
-    )
-    and "eventEndpoints"."updatedAt" = :takenUpdatedAt
-  );
-
 -- recordDisabling
 insert into
   "auditEvents" (
@@ -101,8 +88,7 @@ where
 -- selectBehind
 select
   "organizationId",
-  "id",
-  coalesce("slowUntil" > :now, 0) as "isSlow"
+  "id"
 from
   "eventEndpoints"
 where
@@ -167,17 +153,6 @@ where
   )
 limit
   + 1000;
-
--- selectIsSlow
-select
-  coalesce("slowUntil" > :now, 0) as "isSlow"
-from
-  "eventEndpoints"
-where
-  (
-    "eventEndpoints"."organizationId" = :organizationId
-    and "eventEndpoints"."id" = :endpointId
-  );
 
 -- selectMessage
 select
@@ -474,10 +449,6 @@ where
           "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
       )
     )
-    and (
-      :isSlow
-      or not coalesce("eventEndpoints"."slowUntil" > :now, 0)
-    )
   )
 returning
   "organizationId",
@@ -486,7 +457,7 @@ returning
   "sealedUrl",
   "sealedSecret",
   case
-    when "previousExpiresAt" > :now then "previousSealedSecret"
+    when coalesce("eventEndpoints"."previousExpiresAt" > :now, false) then "previousSealedSecret"
   end as "previousSealedSecret",
   "messageId" as "messageId",
   "messageEnd" as "messageEnd",
@@ -503,6 +474,72 @@ returning
   "updatedAt";
 
 -- src/resources/schedules/delivery/check-runs.ts
+
+-- recordTimeouts
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "runs"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "runs"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "runs"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'run.failed' as "type",
+  "runs"."id" as "resourceId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  json_each(:failedRuns) as "failedRuns"
+  inner join "runs" on (
+    (
+      "runs"."organizationId" = ("failedRuns".value ->> 'organizationId')
+      and "runs"."id" = ("failedRuns".value ->> 'id')
+    )
+    and (
+      "runs"."status" = ("failedRuns".value ->> 'status')
+      and "runs"."checkAt" = ("failedRuns".value ->> 'checkAt')
+    )
+  )
+  inner join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  );
 
 -- selectToCheck
 select
@@ -574,9 +611,11 @@ where
     (
       "runs"."organizationId" = ("checked".value ->> 'organizationId')
       and "runs"."id" = ("checked".value ->> 'id')
-      and "runs"."status" = ("checked".value ->> 'status')
     )
-    and "runs"."checkAt" = ("checked".value ->> 'checkAt')
+    and (
+      "runs"."status" = ("checked".value ->> 'status')
+      and "runs"."checkAt" = ("checked".value ->> 'checkAt')
+    )
   );
 
 -- src/resources/schedules/delivery/consumer.ts
@@ -605,6 +644,88 @@ where
       ("slowEndpoints".value ->> 'endpointCreatedAt')
     from
       json_each(:slowEndpoints) as "slowEndpoints"
+  );
+
+-- recordFailed
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "runs"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "runs"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "runs"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'run.failed' as "type",
+  "runs"."id" as "resourceId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "parentId",
+  "schedules"."name" as "resourceName",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  json_each(:failedRuns) as "failedRuns"
+  inner join "runs" on (
+    (
+      "runs"."organizationId" = ("failedRuns".value ->> 'organizationId')
+      and "runs"."id" = ("failedRuns".value ->> 'id')
+    )
+    and (
+      (
+        "runs"."status" = 'pending'
+        and (
+          "runs"."redeliveredAt" is ("failedRuns".value ->> 'redeliveredAt')
+          or (
+            ("failedRuns".value ->> 'status') = 'succeeded'
+            or ("failedRuns".value ->> 'failure') is 'task'
+          )
+        )
+      )
+      or (
+        "runs"."status" = 'delivered'
+        and "runs"."claimId" is null
+        and (
+          ("failedRuns".value ->> 'status') = 'succeeded'
+          or ("failedRuns".value ->> 'failure') is 'task'
+        )
+      )
+    )
+  )
+  inner join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
   );
 
 -- recordGone
@@ -987,7 +1108,7 @@ select
   coalesce("runEndpoints"."slowUntil" > :now, false) as "isSlow",
   "runEndpoints"."sealedSecret",
   case
-    when "runEndpoints"."previousExpiresAt" > :now then "runEndpoints"."previousSealedSecret"
+    when coalesce("runEndpoints"."previousExpiresAt" > :now, false) then "runEndpoints"."previousSealedSecret"
   end as "previousSealedSecret"
 from
   json_each(:references) as "references"
@@ -1023,69 +1144,3 @@ where
       or "agents"."id" is not null
     )
   );
-
--- src/resources/schedules/delivery/run-failures.ts
-
--- recordFailures
-insert into
-  "auditEvents" (
-    "organizationId",
-    "sequence",
-    "id",
-    "type",
-    "resourceId",
-    "parentId",
-    "resourceName",
-    "projectId",
-    "apiKeyId",
-    "apiKeyName",
-    "userId",
-    "requestId"
-  )
-select
-  "runs"."organizationId" as "organizationId",
-  max(
-    :event.firstSequence,
-    coalesce(
-      (
-        select
-          max("sequence")
-        from
-          "auditEvents" "last"
-        where
-          "last"."organizationId" = "runs"."organizationId"
-      ),
-      0
-    ) + 1
-  ) + row_number() over (
-    partition by
-      "runs"."organizationId"
-  ) - 1 as "sequence",
-  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
-  'run.failed' as "type",
-  "runs"."id" as "resourceId",
-  case "runs"."parentType"
-    when 'agent' then "runs"."parentId"
-  end as "parentId",
-  "schedules"."name" as "resourceName",
-  case "runs"."parentType"
-    when 'project' then "runs"."parentId"
-  end as "projectId",
-  null as "apiKeyId",
-  null as "apiKeyName",
-  null as "userId",
-  null as "requestId"
-from
-  json_each(:failedRuns) as "failedRuns"
-  inner join "runs" on (
-    "runs"."organizationId" = ("failedRuns".value ->> 'organizationId')
-    and "runs"."id" = ("failedRuns".value ->> 'id')
-    and "runs"."failure" = ("failedRuns".value ->> 'failure')
-    and "runs"."finishedAt" = ("failedRuns".value ->> 'finishedAt')
-  )
-  inner join "schedules" on (
-    "schedules"."organizationId" = "runs"."organizationId"
-    and "schedules"."id" = "runs"."scheduleId"
-  )
-where
-  "runs"."status" = 'failed';

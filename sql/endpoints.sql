@@ -197,7 +197,6 @@ insert into
     "failures",
     "failingSince",
     "nextAttemptAt",
-    "slowUntil",
     "disabledAt",
     "disabledReason",
     "createdAt",
@@ -235,7 +234,6 @@ select
   0 as "failures",
   null as "failingSince",
   null as "nextAttemptAt",
-  null as "slowUntil",
   null as "disabledAt",
   null as "disabledReason",
   :now as "createdAt",
@@ -919,7 +917,7 @@ select
   "eventEndpoints"."disabledAt",
   "eventEndpoints"."disabledReason",
   case
-    when "eventEndpoints"."previousExpiresAt" > :now then "eventEndpoints"."previousExpiresAt"
+    when coalesce("eventEndpoints"."previousExpiresAt" > :now, false) then "eventEndpoints"."previousExpiresAt"
   end as "previousSecretExpiresAt",
   "eventEndpoints"."createdAt",
   "eventEndpoints"."updatedAt"
@@ -1041,7 +1039,7 @@ select
   "eventEndpoints"."disabledAt",
   "eventEndpoints"."disabledReason",
   case
-    when "eventEndpoints"."previousExpiresAt" > :now then "eventEndpoints"."previousExpiresAt"
+    when coalesce("eventEndpoints"."previousExpiresAt" > :now, false) then "eventEndpoints"."previousExpiresAt"
   end as "previousSecretExpiresAt",
   "eventEndpoints"."createdAt",
   "eventEndpoints"."updatedAt"
@@ -1164,7 +1162,7 @@ select
   "eventEndpoints"."disabledAt",
   "eventEndpoints"."disabledReason",
   case
-    when "eventEndpoints"."previousExpiresAt" > :now then "eventEndpoints"."previousExpiresAt"
+    when coalesce("eventEndpoints"."previousExpiresAt" > :now, false) then "eventEndpoints"."previousExpiresAt"
   end as "previousSecretExpiresAt",
   "eventEndpoints"."createdAt",
   "eventEndpoints"."updatedAt"
@@ -1188,6 +1186,53 @@ where
   )
 order by
   "eventEndpoints"."id" asc;
+
+-- selectTest
+select
+  "auditEvents"."sequence",
+  "auditEvents"."id",
+  "auditEvents"."type",
+  "auditEvents"."resourceId",
+  "auditEvents"."parentId",
+  "auditEvents"."resourceName",
+  "auditEvents"."projectId",
+  "auditEvents"."apiKeyId",
+  "auditEvents"."apiKeyName",
+  "auditEvents"."userId",
+  "auditEvents"."requestId",
+  "users"."name" as "user",
+  null as "project"
+from
+  "apiKeys"
+  left join "eventEndpoints" on (
+    "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
+    and "eventEndpoints"."id" = :eventEndpointId
+  )
+  inner join "auditEvents" on (
+    "auditEvents"."organizationId" = "apiKeys"."organizationId"
+    and "auditEvents"."sequence" >= :event.firstSequence
+    and "auditEvents"."requestId" = :event.requestId
+  )
+  left join "users" on (
+    "users"."organizationId" = "auditEvents"."organizationId"
+    and "users"."id" = "auditEvents"."userId"
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and ("eventEndpoints"."id" is not null)
+    and ("apiKeys"."projectIds" is null)
+  );
 
 -- selectTestable
 select
@@ -1222,6 +1267,48 @@ where
     and ("eventEndpoints"."id" is not null)
     and ("apiKeys"."projectIds" is null)
   );
+
+-- updatable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "eventEndpoints"."id" is not null as "endpointExists",
+  "apiKeys"."projectIds" is null as "isUnrestricted",
+  (
+    not coalesce(:enabled, 0)
+    or not exists (
+      select
+        1
+      from
+        "auditEvents"
+      where
+        (
+          "auditEvents"."organizationId" = "apiKeys"."organizationId"
+          and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+          and "auditEvents"."sequence" < :oldestKept
+        )
+    )
+  ) as "isKept"
+from
+  "apiKeys"
+  left join "eventEndpoints" on (
+    "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
+    and "eventEndpoints"."id" = :eventEndpointId
+  )
+where
+  "apiKeys"."hash" = :caller.keyHash;
 
 -- updateEndpoint
 update "eventEndpoints"
@@ -1306,6 +1393,23 @@ where
             )
             and ("eventEndpoints"."id" is not null)
             and ("apiKeys"."projectIds" is null)
+            and (
+              (
+                not coalesce(:enabled, 0)
+                or not exists (
+                  select
+                    1
+                  from
+                    "auditEvents"
+                  where
+                    (
+                      "auditEvents"."organizationId" = "apiKeys"."organizationId"
+                      and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+                      and "auditEvents"."sequence" < :oldestKept
+                    )
+                )
+              )
+            )
           )
       )
       and "eventEndpoints"."id" = :eventEndpointId
@@ -1384,6 +1488,23 @@ where
       )
       and ("eventEndpoints"."id" is not null)
       and ("apiKeys"."projectIds" is null)
+      and (
+        (
+          not coalesce(:enabled, 0)
+          or not exists (
+            select
+              1
+            from
+              "auditEvents"
+            where
+              (
+                "auditEvents"."organizationId" = "apiKeys"."organizationId"
+                and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+                and "auditEvents"."sequence" < :oldestKept
+              )
+          )
+        )
+      )
     )
     and (
       not :event.isRepeatable

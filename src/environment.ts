@@ -18,8 +18,6 @@ export interface RunMessage {
 /** An event endpoint that may have events to deliver: a hint, because its row decides. */
 export interface EndpointMessage {
   readonly endpoint: { readonly organizationId: string; readonly id: string }
-  /** True on the queue of slow endpoints. */
-  readonly isSlow?: boolean
 }
 
 export type DeliveryMessage = RunMessage | EndpointMessage
@@ -28,9 +26,9 @@ export interface Environment extends LimitSettings {
   readonly DB: D1Database
   readonly OBJECTS: R2Bucket
   /** Queue of what is sent to run endpoints and event endpoints. */
-  readonly RUNS: Queue<DeliveryMessage>
-  /** Queue of what is sent to endpoints that respond slowly. */
-  readonly SLOW_RUNS: Queue<DeliveryMessage>
+  readonly DELIVERIES: Queue<DeliveryMessage>
+  /** Queue of what is sent to run endpoints that respond slowly. */
+  readonly SLOW_DELIVERIES: Queue<DeliveryMessage>
   /** The files in public/. */
   readonly ASSETS: Fetcher
   /** The MCP Worker; missing until the first deployment has uploaded it. */
@@ -50,8 +48,8 @@ export interface Environment extends LimitSettings {
   readonly READ_REPLICATION?: string
   /** "off" logs only failures; else each request and each tick is logged. */
   readonly REQUEST_LOG?: string
-  /** "on" allows run endpoints on this machine: `npm run dev` sets it, `npm run deploy` refuses it. */
-  readonly LOCAL_RUN_ENDPOINTS?: string
+  /** "on" allows run endpoints and event endpoints on this machine: `npm run dev` sets it, `npm run deploy` refuses it. */
+  readonly LOCAL_RECEIVERS?: string
 }
 
 /** The setting of each limit, and its value without one. */

@@ -70,13 +70,13 @@ async function tickAndDeliver(DB: D1Database): Promise<void> {
   const scheduleId = await workspace.addSchedule('agent', await workspace.addAgent(), { cron: '* * * * *' })
   await workspace.addRun(scheduleId, { scheduledAt: '2020-01-01T00:00:00.000Z', status: 'delivered' })
   const messages: RunMessage[] = []
-  const RUNS = {
+  const DELIVERIES = {
     async sendBatch(batch: Iterable<MessageSendRequest<RunMessage>>) {
       for (const { body } of batch) messages.push(body)
     },
   } as unknown as Queue<RunMessage>
   const errors = vi.spyOn(console, 'error')
-  await tick({ ...env, DB, RUNS }, new Date(Date.now() + 2 * 3_600_000))
+  await tick({ ...env, DB, DELIVERIES }, new Date(Date.now() + 2 * 3_600_000))
   expect(errors.mock.calls).toEqual([])
   errors.mockRestore()
   expect(messages.length).toBeGreaterThan(0)
@@ -516,8 +516,8 @@ async function rowsReadBeside(count: number): Promise<Record<string, number>> {
       read[`${operationId}, of another organization`] = foreign.use.rowsRead
     }
     // A queue that forgets: when the real one delivers a run is not known.
-    const RUNS = { send: async () => {}, sendBatch: async () => {} } as unknown as Queue<RunMessage>
-    const environment = { ...example.environment, ...WIDE_QUOTAS, RUNS }
+    const DELIVERIES = { send: async () => {}, sendBatch: async () => {} } as unknown as Queue<RunMessage>
+    const environment = { ...example.environment, ...WIDE_QUOTAS, DELIVERIES }
     const ownKey = example.keyOptions ? await used(await keyFor(workspace, example)) : key
     const own = await counted(operationId, { ...example, environment }, ownKey)
     expect(own.status).toBeLessThan(400)

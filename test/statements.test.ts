@@ -18,8 +18,8 @@ const OF_THE_SERVICE = [
 ]
 /** They begin from the token of a feed. */
 const OF_FEEDS = /^src\/resources\/skill-feeds\/offered\.ts /
-/** Bound to the key of a request that was answered already. */
-const AFTER_THE_RESPONSE = ['src/access/guard.ts recordUse']
+/** Bound to the key of a request that was answered already; of deliveries. */
+const WITHOUT_CALLER = ['src/access/guard.ts recordUse', 'src/access/wake.ts selectWakeableByService']
 
 const modules = import.meta.glob(['../src/**/*.ts', '!../src/db/statement.ts'], { eager: true })
 const found = Object.entries(modules).flatMap(([path, module]) => {
@@ -41,9 +41,7 @@ function isBoundByTheService(name: string, statement: Statement): boolean {
 describe('every statement', () => {
   const guarded = found.filter(
     ({ name, file }) =>
-      !OF_THE_SERVICE.some((pattern) => pattern.test(file)) &&
-      !OF_FEEDS.test(name) &&
-      !AFTER_THE_RESPONSE.includes(name),
+      !OF_THE_SERVICE.some((pattern) => pattern.test(file)) && !OF_FEEDS.test(name) && !WITHOUT_CALLER.includes(name),
   )
   it('is found', () => {
     expect(guarded.length).toBeGreaterThan(120)

@@ -124,8 +124,8 @@ async function addKey(organizationId: string, userId?: string): Promise<string> 
 /** Ticks, without a failure. @returns the runs that it put into the queue. */
 async function runTick(environment: Partial<Environment> = {}): Promise<string[]> {
   const failures = vi.spyOn(console, 'error')
-  const { messages, RUNS } = outbox()
-  await tick({ ...env, ...environment, RUNS }, TICK_AT)
+  const { messages, DELIVERIES } = outbox()
+  await tick({ ...env, ...environment, DELIVERIES }, TICK_AT)
   expect(failures.mock.calls).toEqual([])
   failures.mockRestore()
   const runs = messages.flatMap((message) => message.runs)
@@ -138,7 +138,7 @@ function outbox() {
   const sendBatch = async (batch: Iterable<{ body: RunMessage }>) => {
     messages.push(...Array.from(batch, ({ body }) => body))
   }
-  return { messages, RUNS: { sendBatch } as unknown as Environment['RUNS'] }
+  return { messages, DELIVERIES: { sendBatch } as unknown as Environment['DELIVERIES'] }
 }
 
 beforeEach(reset)
@@ -415,7 +415,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
   it('can be written to', async () => {
     await upgrade(from)
     const key = await addKey(ACME, 'ada')
-    const { RUNS } = outbox()
+    const { DELIVERIES } = outbox()
     const events = async () => (await dump()).auditEvents?.length ?? 0
     const before = await events()
     const mobile = `/v1/projects/${encodeURIComponent(MOBILE)}`
@@ -433,7 +433,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
       ['POST', `${mobile}/schedules`, { json: { cron: '@daily', timezone: 'Asia/Tokyo' } }],
       ['POST', `/v1/agents/${REVIEWER}/schedules`, { json: { cron: '@daily' } }],
       ['PATCH', `/v1/projects/${WEBSITE}/schedules/${uuid(404)}`, { json: { enabled: true } }],
-      ['POST', `/v1/projects/${WEBSITE}/schedules/${HOURLY}/runs`, { environment: { RUNS } }],
+      ['POST', `/v1/projects/${WEBSITE}/schedules/${HOURLY}/runs`, { environment: { DELIVERIES } }],
       ['PUT', '/v1/run-endpoint', { json: { url: 'https://hooks.example.com/new' } }],
       ['POST', '/v1/run-endpoint/rotate', { json: { overlapSeconds: 0 } }],
       ['PUT', `/v1/sessions/${CHECKOUT}/files?path=src/app.ts`, FILE],
@@ -486,9 +486,9 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
     const key = await addKey(ACME)
     const receiver = new Receiver()
     const { body } = await request('PUT', '/v1/run-endpoint', { key, json: { url: receiver.url } })
-    const { messages, RUNS } = outbox()
+    const { messages, DELIVERIES } = outbox()
     const runs = `/v1/projects/${WEBSITE}/schedules/${HOURLY}/runs`
-    const run = await request('POST', runs, { key, environment: { RUNS } })
+    const run = await request('POST', runs, { key, environment: { DELIVERIES } })
     await deliverBatch(messages)
     const [received] = await receiver.received()
     expect(body.secret).toBe(null)

@@ -20,7 +20,7 @@ let receiverUrl: string
 beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
-  service = await startService({ LOCAL_RUN_ENDPOINTS: 'on' })
+  service = await startService({ LOCAL_RECEIVERS: 'on' })
   login = { url: service.url, apiKey: (await service.addOrganization()).apiKey }
 })
 afterAll(async () => {

@@ -34,7 +34,7 @@ const LAYERS = {
   'src/maintenance': `src/resources/* src/db src/crypto ${BASE}`,
   'src/openapi': 'src/**',
   'src/resources/*': 'src/**',
-  'src/webhooks': `src/http src/db src/crypto ${BASE}`,
+  'src/webhooks': `src/http src/access src/db src/crypto ${BASE}`,
   'src/http': `src/access src/db src/crypto ${BASE}`,
   'src/access src/objects': `src/db src/crypto ${BASE}`,
   'src/db src/crypto src/cron': BASE,

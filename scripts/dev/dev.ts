@@ -19,7 +19,7 @@ const DEFAULT_PORT = 8787
 const HEALTH_CHECK_MS = 200
 
 /** Settings that differ from wrangler.toml on this machine, unless a `--var` flag sets them. */
-const SETTINGS = { RATE_LIMIT: 'off', REQUEST_LOG: 'off', LOCAL_RUN_ENDPOINTS: 'on' }
+const SETTINGS = { RATE_LIMIT: 'off', REQUEST_LOG: 'off', LOCAL_RECEIVERS: 'on' }
 
 const VERBOSE = '--verbose'
 const OWN = /^--(?:verbose|no-console|console-port\b.*)$/
@@ -50,7 +50,7 @@ const variables = options.var ?? []
 const settings = Object.entries(SETTINGS)
   .map(([name, value]) => `${name}:${value}`)
   .filter((setting) => !variables.some((each) => each.startsWith(setting.replace(/:.*/, ':'))))
-const receivesRuns = [...variables, ...settings].includes('LOCAL_RUN_ENDPOINTS:on')
+const receivesRuns = [...variables, ...settings].includes('LOCAL_RECEIVERS:on')
 const isVerbose = options.verbose === true
 /** The log of requests is at wrangler's level "log", as its tables are. */
 const showsOutput = isVerbose || options.logLevel !== undefined || variables.includes('REQUEST_LOG:on')
@@ -135,7 +135,7 @@ async function showDemo(stored: Demo): Promise<void> {
 }
 
 function whereRunsGo(otherReceiver: string | undefined): string {
-  if (!receivesRuns) return 'LOCAL_RUN_ENDPOINTS is not "on", so runs are not received here.'
+  if (!receivesRuns) return 'LOCAL_RECEIVERS is not "on", so runs are not received here.'
   if (otherReceiver) return `Runs go to the run endpoint that you have set: ${otherReceiver}`
   return 'The last one creates a schedule; each minute, its run is printed here.'
 }

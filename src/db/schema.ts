@@ -430,8 +430,6 @@ export const eventEndpoints = sqliteTable(
     failures: integer().notNull(),
     failingSince: text(),
     nextAttemptAt: text(),
-    /** Until when its messages go through the queue of slow endpoints. */
-    slowUntil: text(),
     disabledAt: text(),
     disabledReason: text(),
     createdAt: text().notNull(),

@@ -13,8 +13,8 @@ import { number, text } from '../db/parameters.ts'
 import { jsonRows } from '../db/rows.ts'
 import { environmentVariables, eventEndpoints, keyIdOf, runEndpoints } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
-import { sealedContext } from '../resources/events/endpoints/sealing.ts'
-import { secretContext } from '../resources/schedules/run-endpoint/secret.ts'
+import { eventEndpointContext } from '../resources/events/endpoints/sealed-context.ts'
+import { runEndpointContext } from '../resources/schedules/run-endpoint/sealed-context.ts'
 
 /** A value has up to 64 KiB, a third more when it is sealed, and a parameter of D1 has up to 2 MB. */
 const PAGE_SIZE = 20
@@ -84,12 +84,12 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
   }
 }
 
-const ofEndpoint = ({ organizationId }: SealedRow): SealedContext => secretContext(organizationId)
+const ofEndpoint = ({ organizationId }: SealedRow): SealedContext => runEndpointContext(organizationId)
 
 const ofEventEndpoint =
   (part: 'url' | 'secret') =>
   ({ organizationId, id }: SealedRow): SealedContext =>
-    sealedContext(organizationId, id ?? '', part)
+    eventEndpointContext(organizationId, id ?? '', part)
 
 export const SEALED = [
   sealedIn(environmentVariables, environmentVariables.sealedValue, ({ organizationId, projectId, key }) => ({

@@ -4,19 +4,26 @@ import type { DeliveryAttempt } from './contract.ts'
 
 /** How long a receiver may take to respond. */
 const TIMEOUT_SECONDS = 15
-/** The largest response whose body is read. */
-const MAX_RESPONSE_BYTES = 16 * 1024
 
 export interface Posted {
   readonly attempt: DeliveryAttempt
-  /** The body of a response with the status 200; undefined if it is too large or breaks off. */
+  /** The body of a response with the status 200; undefined if it is not read, is too large, or breaks off. */
   readonly body?: ArrayBuffer | undefined
   /** The `Retry-After` of a 429. */
   readonly retryAfter?: string | null
 }
 
-/** Sends a webhook. @param headers the signature (signature.ts). */
-export async function post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Posted> {
+/**
+ * Sends a webhook.
+ * @param headers the signature (signature.ts).
+ * @param maxBytes the largest body of a response that is read.
+ */
+export async function post(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  maxBytes = 0,
+): Promise<Posted> {
   const startedAt = new Date()
   const attempt = (status: number | null, error: string | null): DeliveryAttempt => ({
     startedAt: startedAt.toISOString(),
@@ -35,8 +42,8 @@ export async function post(url: string, headers: Readonly<Record<string, string>
     const { status } = response
     const answered = attempt(status, errorOf(status))
     // The receiver has accepted the webhook, even if the body cannot be read.
-    if (status === 200) {
-      const read = await readUpTo(MAX_RESPONSE_BYTES, response.body).catch(() => undefined)
+    if (status === 200 && maxBytes > 0) {
+      const read = await readUpTo(maxBytes, response.body).catch(() => undefined)
       return { attempt: answered, body: read }
     }
     await response.body?.cancel()

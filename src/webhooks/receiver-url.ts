@@ -7,7 +7,7 @@ const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/
 /** Names that do not resolve in public (RFC 6761, 6762, 7686, 8375, 9476, and ICANN's reservation of `internal`). */
 const NOT_PUBLIC = /(?:^|\.)(?:localhost|local|internal|invalid|test|example|onion|alt|home\.arpa)$/
 
-const ALLOWED = 'an https URL of a public host, such as "https://hooks.example.com/runs"'
+const ALLOWED = 'an https URL of a public host, such as "https://hooks.example.com/path"'
 
 const IP_ADDRESS = /^(?:\d+(?:\.\d+){3}|\[.*\])$/
 

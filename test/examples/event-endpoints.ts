@@ -88,6 +88,13 @@ export const eventEndpointRows: Rows = {
         ...withJson({ enabled: false }),
         events: recorded('event-endpoint.disabled', { name }),
       },
+      'the next event is too old': {
+        status: 410,
+        async apply(workspace, example) {
+          await workspace.addEvents(['2020-01-01T00:00:00.000Z'])
+          return { ...example, json: { enabled: true } }
+        },
+      },
       'the new URL is not public': { ...withJson({ url: 'https://localhost/events' }), status: 400 },
     },
   },

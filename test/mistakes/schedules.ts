@@ -840,7 +840,7 @@ export const schedules: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'url is not a URL; got a string; allowed: an https URL of a public host, such as "https://hooks.example.com/runs".',
+        'url is not a URL; got a string; allowed: an https URL of a public host, such as "https://hooks.example.com/path".',
     },
     {
       mistake: 'http',
@@ -849,7 +849,7 @@ export const schedules: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'url does not begin with https://; got "http://hooks.example.com"; allowed: an https URL of a public host, such as "https://hooks.example.com/runs".',
+        'url does not begin with https://; got "http://hooks.example.com"; allowed: an https URL of a public host, such as "https://hooks.example.com/path".',
     },
     {
       mistake: 'an IP address',
@@ -858,7 +858,7 @@ export const schedules: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'url has an IP address instead of a host name; got "https://203.0.113.7"; allowed: an https URL of a public host, such as "https://hooks.example.com/runs".',
+        'url has an IP address instead of a host name; got "https://203.0.113.7"; allowed: an https URL of a public host, such as "https://hooks.example.com/path".',
     },
     {
       mistake: 'this machine',
@@ -867,7 +867,7 @@ export const schedules: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'url has a host that is not public; got "https://localhost:3000"; allowed: an https URL of a public host, such as "https://hooks.example.com/runs".',
+        'url has a host that is not public; got "https://localhost:3000"; allowed: an https URL of a public host, such as "https://hooks.example.com/path".',
     },
     {
       mistake: 'credentials',
@@ -876,7 +876,7 @@ export const schedules: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'url has a user name or password; got "https://hooks.example.com"; allowed: an https URL of a public host, such as "https://hooks.example.com/runs".',
+        'url has a user name or password; got "https://hooks.example.com"; allowed: an https URL of a public host, such as "https://hooks.example.com/path".',
     },
     {
       mistake: 'a fragment',
@@ -885,7 +885,7 @@ export const schedules: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'url has a fragment ("#…"); got "https://hooks.example.com"; allowed: an https URL of a public host, such as "https://hooks.example.com/runs".',
+        'url has a fragment ("#…"); got "https://hooks.example.com"; allowed: an https URL of a public host, such as "https://hooks.example.com/path".',
     },
     {
       mistake: 'an unknown property, whose name may be a secret',

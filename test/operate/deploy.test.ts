@@ -80,8 +80,8 @@ describe('npm run deploy -- --dry-run', () => {
     ['code that is not there', TOML.replace('src/index.ts', 'src/nothing.ts'), /nothing\.ts/],
     [
       'run endpoints on this machine',
-      TOML.replace('LOCAL_RUN_ENDPOINTS = "off"', 'LOCAL_RUN_ENDPOINTS = "on"'),
-      /LOCAL_RUN_ENDPOINTS is "on"/,
+      TOML.replace('LOCAL_RECEIVERS = "off"', 'LOCAL_RECEIVERS = "on"'),
+      /LOCAL_RECEIVERS is "on"/,
     ],
     [
       'a binding to another MCP Worker',
@@ -140,11 +140,15 @@ describe('npm run deploy', () => {
 
     expect(api.databases.map(({ name }) => name)).toEqual(['workspace-api'])
     expect(api.buckets).toEqual(['workspace-api-objects'])
-    expect(api.queues).toEqual(['workspace-api-runs', 'workspace-api-slow-runs', 'workspace-api-runs-dead'])
-    const consumer = { script_name: 'workspace-api', dead_letter_queue: 'workspace-api-runs-dead' }
+    expect(api.queues).toEqual([
+      'workspace-api-deliveries',
+      'workspace-api-deliveries-slow',
+      'workspace-api-deliveries-dead',
+    ])
+    const consumer = { script_name: 'workspace-api', dead_letter_queue: 'workspace-api-deliveries-dead' }
     expect([...api.consumers].sort()).toMatchObject([
-      ['workspace-api-runs', { ...consumer, settings: { batch_size: 1 } }],
-      ['workspace-api-slow-runs', { ...consumer, settings: { batch_size: 1, max_concurrency: 5 } }],
+      ['workspace-api-deliveries', { ...consumer, settings: { batch_size: 1 } }],
+      ['workspace-api-deliveries-slow', { ...consumer, settings: { batch_size: 1, max_concurrency: 5 } }],
     ])
     expect(api.schedules.get('workspace-api')).toEqual([{ cron: '* * * * *' }])
     expect(rowsOf('d1_migrations').map(({ name }) => name)).toEqual(MIGRATIONS)
@@ -242,7 +246,7 @@ describe('npm run deploy', () => {
       expect(printed).toContain('run the same command again')
       expect(code).toBe(1)
     }
-    await failAt('POST /queues', 500, 'Queue workspace-api-runs')
+    await failAt('POST /queues', 500, 'Queue workspace-api-deliveries')
     expect([api.buckets.length, api.queues.length]).toEqual([1, 0])
     await failAt('PUT /workers/scripts/workspace-api', 400, 'Worker workspace-api')
     expect([api.uploads.size, rowsOf('organizations').length]).toEqual([0, 0])

@@ -28,8 +28,8 @@ export function newQueues() {
       send: async (message: DeliveryMessage) => void list.push(message),
       sendBatch: async (batch: Iterable<{ body: DeliveryMessage }>) =>
         void list.push(...[...batch].map(({ body }) => body)),
-    }) as unknown as Environment['RUNS']
-  const queues = { RUNS: queueOf(messages), SLOW_RUNS: queueOf(slow) }
+    }) as unknown as Environment['DELIVERIES']
+  const queues = { DELIVERIES: queueOf(messages), SLOW_DELIVERIES: queueOf(slow) }
   return {
     messages,
     slow,

@@ -16,21 +16,21 @@ export async function deliverBatch(
     attempts: 1,
     body,
   }))
-  await deliver(createMessageBatch('workspace-api-runs', batch), { ...env, ...environment }, context)
+  await deliver(createMessageBatch('workspace-api-deliveries', batch), { ...env, ...environment }, context)
   await waitOnExecutionContext(context)
 }
 
 /** A queue that keeps its messages until the test delivers them. */
 export function newOutbox() {
   const messages: DeliveryMessage[] = []
-  const RUNS = {
+  const DELIVERIES = {
     send: async (message: DeliveryMessage) => void messages.push(message),
     sendBatch: async (batch: Iterable<{ body: DeliveryMessage }>) => {
       messages.push(...[...batch].map(({ body }) => body))
     },
-  } as unknown as Environment['RUNS']
+  } as unknown as Environment['DELIVERIES']
   /** Delivers the messages to the consumer. */
-  const deliver = () => deliverBatch(messages.splice(0), { SLOW_RUNS: RUNS })
+  const deliver = () => deliverBatch(messages.splice(0), { SLOW_DELIVERIES: DELIVERIES })
   // On a busy machine, a receiver may be slow.
-  return { messages, environment: { ...env, RUNS, SLOW_RUNS: RUNS }, deliver }
+  return { messages, environment: { ...env, DELIVERIES, SLOW_DELIVERIES: DELIVERIES }, deliver }
 }

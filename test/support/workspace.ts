@@ -14,8 +14,8 @@ import type { Values } from '../../src/db/parameters.ts'
 import * as tables from '../../src/db/schema.ts'
 import { bind, query, type Statement, unguarded } from '../../src/db/statement.ts'
 import { COUNT_USAGE, type StoredQuota } from '../../src/db/usage.ts'
-import { sealedContext } from '../../src/resources/events/endpoints/sealing.ts'
-import { secretContext } from '../../src/resources/schedules/run-endpoint/secret.ts'
+import { eventEndpointContext } from '../../src/resources/events/endpoints/sealed-context.ts'
+import { runEndpointContext } from '../../src/resources/schedules/run-endpoint/sealed-context.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { createArchive } from '../../src/resources/skills/archive.ts'
 import { readFiles, storedFiles, toContents } from '../../src/resources/skills/version.ts'
@@ -382,7 +382,7 @@ export class Workspace {
     const { organizationId } = this
     const secret = mintSecret()
     const ring = parseKeyRing(env.ENCRYPTION_KEYS ?? '')
-    const sealedSecret = await seal(secret, secretContext(organizationId), ring)
+    const sealedSecret = await seal(secret, runEndpointContext(organizationId), ring)
     await this.removeRunEndpoint()
     await this.#insert(tables.runEndpoints, { url, sealedSecret, createdAt: LONG_AGO })
     return secret
@@ -403,10 +403,10 @@ export class Workspace {
     await this.#insert(tables.eventEndpoints, {
       id,
       format: 'standard',
-      sealedUrl: await seal(url, sealedContext(organizationId, id, 'url'), ring),
+      sealedUrl: await seal(url, eventEndpointContext(organizationId, id, 'url'), ring),
       url: `${new URL(url).host}…${url.slice(-4)}`,
       sealedSecret:
-        values.format === 'text' ? null : await seal(secret, sealedContext(organizationId, id, 'secret'), ring),
+        values.format === 'text' ? null : await seal(secret, eventEndpointContext(organizationId, id, 'secret'), ring),
       batch: 1,
       deliveredSequence: 0,
       failures: 0,

@@ -348,7 +348,6 @@ export const initial: SchemaVersion = {
         failures: 2,
         failingSince: WRITTEN,
         nextAttemptAt: FAR_AHEAD,
-        slowUntil: CHANGED,
         lastAttempts: JSON.stringify([
           { startedAt: CHANGED, status: 503, milliseconds: 87, error: 'HTTP 503' },
           { startedAt: WRITTEN, status: null, milliseconds: 15_003, error: 'No response within 15 seconds.' },

@@ -1,5 +1,13 @@
 /** The API, as the pages use it: the client of this repository, and what the pages ask it for. */
-import { keepPreviousData, QueryClient, queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import {
+  keepPreviousData,
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  queryOptions,
+  useQuery,
+  useSuspenseQuery,
+} from '@tanstack/react-query'
 import type { components, operations } from '../../../client/src/api.ts'
 import { Workspace, WorkspaceError } from '../../../client/src/index.ts'
 import type { Scope } from '../../../src/contracts.ts'
@@ -18,6 +26,8 @@ export const workspace = new Workspace({ url: `${location.origin}/api`, apiKey: 
 const MINUTE_MS = 60_000
 
 export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: signInAgain }),
+  mutationCache: new MutationCache({ onError: signInAgain }),
   defaultOptions: {
     queries: {
       // The client repeats by itself what is safe to repeat.
@@ -77,4 +87,11 @@ export function useNames(kind: Named): ReadonlyMap<string, string> {
 
 export function isSignedOut(error: unknown): boolean {
   return error instanceof WorkspaceError && error.status === 401
+}
+
+/** The session has ended. Nothing of what was shown stays in memory. */
+function signInAgain(error: unknown): void {
+  const { pathname, search } = location
+  if (!isSignedOut(error) || pathname === '/sign-in') return
+  location.assign(`/sign-in?${new URLSearchParams({ next: `${pathname}${search}` })}`)
 }

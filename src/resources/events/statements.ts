@@ -32,7 +32,7 @@ const before = number('before')
 /** The first number of an audit trail. */
 const first = number('first')
 /** The first number of the time from which events are kept. */
-const oldestKept = number('oldestKept')
+export const oldestKept = number('oldestKept')
 /** JSON array of types, which may end in `.*`. */
 const types = textOrNull('types')
 /** The resource: the pattern of its types, and its ID. */
@@ -118,28 +118,31 @@ function listed<P extends Parameter, const Range extends readonly Parameter[]>(
   }
 }
 
-/** No event after a cursor may have been deleted. @param advice what to do then. */
-export const keptAfter = (advice: string) =>
-  precondition(
-    notExists(
-      query
-        .select({ one: sql`1` })
-        .from(auditEvents)
-        .where(
-          and(
-            eq(auditEvents.organizationId, apiKeys.organizationId),
-            gt(auditEvents.sequence, after),
-            lt(auditEvents.sequence, oldestKept),
-          ),
+/** True if no event after this number may have been deleted. */
+export const isKeptAfter = (sequence: SQLWrapper) =>
+  notExists(
+    query
+      .select({ one: sql`1` })
+      .from(auditEvents)
+      .where(
+        and(
+          eq(auditEvents.organizationId, apiKeys.organizationId),
+          gt(auditEvents.sequence, sequence),
+          lt(auditEvents.sequence, oldestKept),
         ),
-    ),
-    () =>
-      new ApiError(
-        'cursor_expired',
-        `The next event after this cursor is older than 365 days, so events may be missing. ${advice}`,
       ),
-    [after, oldestKept],
   )
+
+/** @param cursor whose it is. @param advice what to do. */
+export const cursorExpired = (cursor: string, advice: string) => () =>
+  new ApiError(
+    'cursor_expired',
+    `The next event after ${cursor} is older than 365 days, so events may be missing. ${advice}`,
+  )
+
+/** No event after the cursor of the request may have been deleted. @param advice what to do then. */
+export const keptAfter = (advice: string) =>
+  precondition(isKeptAfter(after), cursorExpired('this cursor', advice), [after, oldestKept])
 
 export const readable = requiring([], {
   isKept: keptAfter('Read what you keep a copy of again, and continue with after=now.'),

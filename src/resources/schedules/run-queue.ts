@@ -15,20 +15,20 @@ const BATCH_SIZE = 100
 
 /** Puts each run into the queue for its run endpoint, in order. */
 export async function enqueueByEndpoint<Run extends RunReference>(
-  { RUNS, SLOW_RUNS }: Pick<Environment, 'RUNS' | 'SLOW_RUNS'>,
+  { DELIVERIES, SLOW_DELIVERIES }: Pick<Environment, 'DELIVERIES' | 'SLOW_DELIVERIES'>,
   runs: readonly Run[],
   isSlow: (run: Run) => boolean,
 ): Promise<void> {
   await enqueueRuns(
-    RUNS,
+    DELIVERIES,
     runs.filter((run) => !isSlow(run)),
   )
-  await enqueueRuns(SLOW_RUNS, runs.filter(isSlow), true)
+  await enqueueRuns(SLOW_DELIVERIES, runs.filter(isSlow), true)
 }
 
 /** Puts runs into a queue, in order. */
 export async function enqueueRuns(
-  queue: Environment['RUNS'],
+  queue: Environment['DELIVERIES'],
   runs: readonly RunReference[],
   isSlow = false,
 ): Promise<void> {

@@ -29,7 +29,7 @@ import { and, eq, inArray, isNull, ne, or, type SQL, type SQLWrapper, sql } from
 import { alias, type SQLiteInsertSelectQueryBuilder } from 'drizzle-orm/sqlite-core'
 import type * as z from 'zod/mini'
 import { now, text, textOrNull } from '../../db/parameters.ts'
-import { insertRow, jsonRows } from '../../db/rows.ts'
+import { insertRow, type JsonRows, jsonRows } from '../../db/rows.ts'
 import { missedSpans, projects, runs, schedules, sessions } from '../../db/schema.ts'
 import { query } from '../../db/statement.ts'
 import { withAttempt } from '../../webhooks/attempts.ts'
@@ -350,26 +350,34 @@ export const attempted = jsonRows(
   'sessionId',
 )
 
+const isUnclaimed = isNull(runs.claimId)
+const isCurrent = ({ column }: JsonRows<'redeliveredAt'>) => sql`${runs.redeliveredAt} is ${column('redeliveredAt')}`
+
+/**
+ * The run becomes what its attempt says: it is pending and was not sent again meanwhile, or it has no outcome yet and the
+ * response has one.
+ */
+export function takesResult(results: JsonRows<'status' | 'failure' | 'redeliveredAt'>): SQL {
+  const { column } = results
+  const reportsOutcome = sql`(${column('status')} = 'succeeded' or ${column('failure')} is 'task')`
+  return sql`((${runs.status} = 'pending' and (${isCurrent(results)} or ${reportsOutcome}))
+  or (${runs.status} = 'delivered' and ${isUnclaimed} and ${reportsOutcome}))`
+}
+
 /** Counts the attempt also if the receiver acknowledged or completed the run before it responded. */
 export function writeAttempts() {
   const { column } = attempted
   const session = sql<string | null>`(select ${sessions.id} from ${sessions}
   inner join ${projects} on ${projects.organizationId} = ${sessions.organizationId} and ${projects.id} = ${sessions.projectId}
   where ${sessions.organizationId} = ${runs.organizationId} and ${sessions.id} = ${column('sessionId')})`
-  const reportsOutcome = sql`(${column('status')} = 'succeeded' or ${column('failure')} is 'task')`
-  const isUnclaimed = isNull(runs.claimId)
-  /** The run was not sent again meanwhile. */
-  const isCurrent = sql`${runs.redeliveredAt} is ${column('redeliveredAt')}`
-  /** The run has no outcome yet, which the result may be: it is pending, or was acknowledged while it was sent. */
-  const takesResult = sql`((${runs.status} = 'pending' and (${isCurrent} or ${reportsOutcome}))
-  or (${runs.status} = 'delivered' and ${isUnclaimed} and ${reportsOutcome}))`
-  const ifTaken = (stored: SQLWrapper, value: SQL) => sql`case when ${takesResult} then ${value} else ${stored} end`
+  const isTaken = takesResult(attempted)
+  const ifTaken = (stored: SQLWrapper, value: SQL) => sql`case when ${isTaken} then ${value} else ${stored} end`
   return query
     .update(runs)
     .set({
       status: ifTaken(runs.status, column('status')),
       failure: ifTaken(runs.failure, column('failure')),
-      attempts: sql`case when ${isCurrent} then max(${runs.attempts}, ${column('attempts')}) else ${runs.attempts} end`,
+      attempts: sql`case when ${isCurrent(attempted)} then max(${runs.attempts}, ${column('attempts')}) else ${runs.attempts} end`,
       lastAttempts: sql`case when ${column('lastAttempt')} is null then ${runs.lastAttempts}
         else ${withAttempt(runs.lastAttempts, column('lastAttempt'), MAX_ATTEMPTS_SHOWN)} end`,
       lastError: ifTaken(
@@ -381,7 +389,7 @@ export function writeAttempts() {
       checkAt: ifTaken(runs.checkAt, column('checkAt')),
       nextAttemptAt: ifTaken(runs.nextAttemptAt, column('nextAttemptAt')),
       // An acknowledgement has set when the run started. A run that was sent again has not started.
-      startedAt: sql`case when ${isUnfinished} and not ${takesResult} then ${runs.startedAt}
+      startedAt: sql`case when ${isUnfinished} and not ${isTaken} then ${runs.startedAt}
         else coalesce(${column('startedAt')}, ${runs.startedAt}) end`,
       finishedAt: ifTaken(runs.finishedAt, column('finishedAt')),
       message: ifTaken(runs.message, column('message')),
@@ -433,7 +441,10 @@ export const checked = jsonRows(
   'newCheckAt',
 )
 
-/** Skips runs that changed since they were read. */
+/** The run has not changed since it was read. */
+export const isAsRead = (read: JsonRows<'status' | 'checkAt'>) =>
+  and(read.matches(runs, 'status'), eq(runs.checkAt, read.column('checkAt')))
+
 export function writeChecks() {
   const { column } = checked
   const isEnding = sql`${column('status')} = 'delivered'`
@@ -451,5 +462,5 @@ export function writeChecks() {
       updatedAt: sql`case when ${isEnding} then ${now} else ${runs.updatedAt} end`,
     })
     .from(checked.table)
-    .where(and(checked.matches(runs, 'organizationId', 'id', 'status'), eq(runs.checkAt, column('checkAt'))))
+    .where(and(checked.matches(runs, 'organizationId', 'id'), isAsRead(checked)))
 }

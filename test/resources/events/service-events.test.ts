@@ -10,6 +10,7 @@ import { eventsOf, summaryOf } from '../../support/events.ts'
 import { deliverBatch, newOutbox } from '../../support/queue.ts'
 import { type Answer, Receiver } from '../../support/receiver.ts'
 import { advance, HOUR_MS, MINUTE_MS, newWorker, stopClocks, tickNow, type Worker } from '../../support/runs.ts'
+import { Workspace } from '../../support/workspace.ts'
 
 stopClocks()
 
@@ -88,12 +89,16 @@ describe('a run that fails', () => {
     expect(await worker.summaries()).toEqual([`run.failed /v1/runs/${runId}`])
   })
 
-  it.each(['succeeded', 'failed'])('in a response has none if a worker completed it first: %s', async (outcome) => {
+  it.each([
+    ['succeeded', 1000],
+    ['failed', 1000],
+    ['failed', 0],
+  ])('in a response has none if a worker completed it first: %s, %s ms later', async (outcome, ms) => {
     const worker = await withReceiver([{ body: '{"outcome":"failed"}' }])
     const { runId, reference } = await worker.addRun()
     const DB = databaseWith(async (statements) => {
       if (statements.length > 1) {
-        advance(1000)
+        advance(ms)
         await worker.complete(runId, { outcome })
       }
       return env.DB.batch(statements)
@@ -104,6 +109,46 @@ describe('a run that fails', () => {
     expect(events.map(({ type, actor }) => [type, actor?.userId])).toEqual([
       [`run.${outcome}`, worker.workspace.userId],
     ])
+  })
+
+  it('and its run endpoint that is gone, are told to event endpoints without a tick', async () => {
+    for (const [answer, type] of [
+      [{ body: '{"outcome":"failed"}' }, 'run.failed'],
+      [410, 'run-endpoint.deleted'],
+    ] as const) {
+      const worker = await withReceiver([answer])
+      const wanting = await worker.workspace.addEventEndpoint({ types: JSON.stringify([type]) })
+      await worker.workspace.addEventEndpoint({ types: '["skill.*"]' })
+      const elsewhere = await Workspace.create()
+      await elsewhere.addEventEndpoint()
+      const { messages, environment } = newOutbox()
+      await deliverBatch([{ runs: [(await worker.addRun()).reference] }], environment)
+      const { organizationId } = worker.workspace
+      expect(messages).toEqual([{ endpoint: { organizationId, id: wanting.id } }])
+    }
+  })
+
+  it('by its time limit is told to event endpoints by the same tick', async () => {
+    const worker = await withWorker({ maxRunSeconds: 60 })
+    await worker.run()
+    await worker.claimOne()
+    advance(2 * MINUTE_MS)
+    const wanting = await worker.workspace.addEventEndpoint({ types: '["run.failed"]' })
+    const { messages, environment } = newOutbox()
+    await tick(environment, new Date())
+    const { organizationId } = worker.workspace
+    expect(messages).toContainEqual({ endpoint: { organizationId, id: wanting.id } })
+  })
+
+  it('is stored although the queue takes no hint', async () => {
+    const worker = await withReceiver([{ body: '{"outcome":"failed"}' }])
+    await worker.workspace.addEventEndpoint()
+    const { runId, reference } = await worker.addRun()
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const sendBatch = vi.fn(() => Promise.reject(new Error('no queue')))
+    await deliverBatch([{ runs: [reference] }], { DELIVERIES: { sendBatch } as never })
+    expect([sendBatch.mock.calls.length, log.mock.calls.length]).toEqual([1, 1])
+    expect(await worker.read(runId)).toMatchObject({ status: 'failed' })
   })
 
   it('has one event if D1 fails before, in or after the transaction that records it', async () => {

@@ -14,7 +14,7 @@ describe('what is deployed', () => {
   const config = readConfig({ config: join(ROOT, 'wrangler.toml') })
 
   it('has no secret, and no setting of a development machine', () => {
-    expect(config.vars).toMatchObject({ RATE_LIMIT: 'on', LOCAL_RUN_ENDPOINTS: 'off' })
+    expect(config.vars).toMatchObject({ RATE_LIMIT: 'on', LOCAL_RECEIVERS: 'off' })
     expect(config.vars).not.toHaveProperty('ENCRYPTION_KEYS')
     expect(config.vars).not.toHaveProperty('CORS_ORIGINS')
     expect(read('wrangler.toml')).not.toMatch(/[A-Za-z0-9+/]{43}=|wsk_|whsec_/)

@@ -439,12 +439,12 @@ describe('the tick of npm run dev', () => {
   })
 })
 
-describe('npm run dev -- --var LOCAL_RUN_ENDPOINTS:off', { tags: 'slow' }, () => {
+describe('npm run dev -- --var LOCAL_RECEIVERS:off', { tags: 'slow' }, () => {
   const state = newState()
   let service: DevServer
 
   beforeAll(async () => {
-    service = await startDevServer(state, await freePort(), '--var', 'LOCAL_RUN_ENDPOINTS:off')
+    service = await startDevServer(state, await freePort(), '--var', 'LOCAL_RECEIVERS:off')
   })
   afterAll(async () => {
     await stopDevServer(service)
@@ -454,7 +454,7 @@ describe('npm run dev -- --var LOCAL_RUN_ENDPOINTS:off', { tags: 'slow' }, () =>
   it('sets no run endpoint, says so, and allows none on this machine', async () => {
     const { baseUrl, apiKey, runEndpointSecret } = readDemo(state)
     expect(runEndpointSecret).toBeUndefined()
-    const note = 'LOCAL_RUN_ENDPOINTS is not "on", so runs are not received here.'
+    const note = 'LOCAL_RECEIVERS is not "on", so runs are not received here.'
     await vi.waitFor(() => expect(service.printed).toContain(note))
     const api = new Service(baseUrl, apiKey)
     await expect(api.send('GET', '/v1/run-endpoint')).rejects.toThrow('The organization has no run endpoint.')

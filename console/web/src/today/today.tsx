@@ -70,8 +70,8 @@ function Attention({ schedules }: { readonly schedules: readonly ScheduleSummary
   const waiting = pending?.items.filter(({ scheduledAt }) => now.getTime() - Date.parse(scheduledAt) > WAITING_MS) ?? []
   const found = schedules.filter((schedule) => needsSomebody(schedule, now))
   return (
-    <section className={styles.section}>
-      <h2>Needs somebody</h2>
+    <section className={styles.section} aria-labelledby="attention">
+      <h2 id="attention">Needs somebody</h2>
       {found.length === 0 && waiting.length === 0 ? (
         <p className="quiet">Nothing: all schedules fire, and their last runs succeeded.</p>
       ) : (

@@ -1,23 +1,20 @@
 /** Delivers the events that an endpoint does not have yet (docs/design.md, "Deliveries of events"). */
 import { v7 as newUuid } from 'uuid'
 import { eventValues } from '../../../access/events.ts'
-import { describeFailure } from '../../../db/failures.ts'
+import { selectWakeableByService, wake } from '../../../access/wake.ts'
 import { runBatch } from '../../../db/statement.ts'
 import { DAY_MS, HOUR_MS } from '../../../durations.ts'
 import type { EndpointMessage, Environment } from '../../../environment.ts'
 import { pauseAfter, retryAfterMs } from '../../../webhooks/backoff.ts'
+import { isDoneWithin, logFailure } from '../../../webhooks/deliveries.ts'
 import type { Posted } from '../../../webhooks/post.ts'
-import { toEvent } from '../event.ts'
-import { toCursor } from '../sequence.ts'
 import { send } from './send.ts'
-import { markSlow, recordDisabling, selectIsSlow, selectMessage, storeResult, take } from './statements.ts'
+import { recordDisabling, selectMessage, storeResult, take } from './statements.ts'
 
-/** An endpoint that takes longer is slow. */
-const SLOW_MS = 2000
-/** A batch of the first queue is not held longer, because an organization may have ten endpoints that hang. */
+/** A batch of the queue is not held longer, because an organization may have ten endpoints that hang. */
 const HELD_MS = 100
-/** How long an endpoint counts as slow after that. */
-const SLOW_FOR_MS = 5 * 60_000
+/** After that, no further message begins: Cloudflare ends what continues 30 seconds after a batch. */
+const SENDING_MS = 5000
 /** Longer than an attempt can take. After that, the tick has another consumer send the same message. */
 const LEASE_MS = 60_000
 /** The pause when those of backoff.ts are over. */
@@ -25,72 +22,49 @@ const LAST_PAUSE_MS = 6 * HOUR_MS
 /** An endpoint that has failed for so long is disabled. */
 const MAX_FAILING_MS = 3 * DAY_MS
 
-/** @throws if D1 or a queue fails. The lease ends, and the tick has the message sent again. */
+/** @throws if D1 or a queue fails early. The lease ends, and the tick has the message sent again. */
 export async function deliverEvents(
-  { endpoint, isSlow = false }: EndpointMessage,
+  { endpoint }: EndpointMessage,
   environment: Environment,
   context: Pick<ExecutionContext, 'waitUntil'>,
 ): Promise<void> {
-  const queue = isSlow ? environment.SLOW_RUNS : environment.RUNS
+  const sending = sendMessages(endpoint, environment)
+  if (await isDoneWithin(HELD_MS, sending)) return
+  context.waitUntil(sending.catch((error) => logFailure(endpoint.organizationId, error)))
+}
+
+/** Sends one message after the other. The lease limits an endpoint to one at a time. */
+async function sendMessages(endpoint: EndpointMessage['endpoint'], environment: Environment): Promise<void> {
   const startedAt = Date.now()
   for (;;) {
-    const next = await takeNext(endpoint, isSlow, environment)
-    if (next === 'slow') return void (await environment.SLOW_RUNS.send({ endpoint, isSlow: true }))
-    if (next === undefined) return
-    const sending = sendTaken(next, environment)
-    if (!isSlow && !(await isDoneWithin(HELD_MS, sending))) {
-      const rest = finish(next, sending, environment)
-      return context.waitUntil(rest.catch((error) => logFailure(endpoint.organizationId, error)))
-    }
-    const isBehind = await store(environment.DB, next, await sending)
+    const taken = await takeNext(endpoint, environment)
+    if (!taken) return
+    const isBehind = await store(environment, taken, await sendTaken(taken, environment))
     if (!isBehind) return
-    // The messages of other endpoints come in between.
-    if (isSlow || Date.now() - startedAt >= SLOW_MS) return void (await queue.send({ endpoint, isSlow }))
+    if (Date.now() - startedAt >= SENDING_MS) return void (await environment.DELIVERIES.send({ endpoint }))
   }
-}
-
-async function isDoneWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
-  return Promise.race([work.then(() => true), scheduler.wait(ms).then(() => false)])
-}
-
-/** Continues after the batch. The lease limits an endpoint to one message at a time. */
-async function finish(taken: Taken, sending: Promise<Result>, environment: Environment): Promise<void> {
-  const { organizationId, id } = taken
-  const endpoint = { organizationId, id }
-  const isSlow = !(await isDoneWithin(SLOW_MS - HELD_MS, sending))
-  if (isSlow) {
-    const slowUntil = new Date(Date.now() + SLOW_FOR_MS).toISOString()
-    const values = { ...valuesOf(endpoint), slowUntil, takenUpdatedAt: taken.updatedAt }
-    // The result of the request counts nevertheless.
-    await runBatch(environment.DB, { markSlow }, values).catch((error) => logFailure(organizationId, error))
-  }
-  const isBehind = await store(environment.DB, taken, await sending)
-  if (isBehind) await (isSlow ? environment.SLOW_RUNS : environment.RUNS).send({ endpoint, isSlow })
 }
 
 const valuesOf = ({ organizationId, id }: EndpointMessage['endpoint']) => ({ organizationId, endpointId: id })
 
-/** Takes the next message; `slow` if it has to go through the queue of slow endpoints. */
-async function takeNext(endpoint: EndpointMessage['endpoint'], isSlow: boolean, { DB }: Environment) {
+async function takeNext(endpoint: EndpointMessage['endpoint'], { DB }: Environment) {
   const now = Date.now()
   const leaseId = newUuid()
-  const { state, taken, rows } = await runBatch(
+  const { taken, rows } = await runBatch(
     DB,
-    { state: selectIsSlow, taken: take, rows: selectMessage },
+    { taken: take, rows: selectMessage },
     {
       ...valuesOf(endpoint),
       now: new Date(now).toISOString(),
       leaseId,
       leaseExpiresAt: new Date(now + LEASE_MS).toISOString(),
       newMessageId: newUuid(),
-      isSlow: Number(isSlow),
     },
   )
-  if (taken[0]) return { ...taken[0], leaseId, rows }
-  return state[0]?.isSlow === 1 && !isSlow ? ('slow' as const) : undefined
+  return taken[0] && { ...taken[0], leaseId, rows }
 }
 
-type Taken = Exclude<Awaited<ReturnType<typeof takeNext>>, 'slow' | undefined>
+type Taken = NonNullable<Awaited<ReturnType<typeof takeNext>>>
 
 interface Result {
   readonly isAccepted: boolean
@@ -99,31 +73,33 @@ interface Result {
 }
 
 async function sendTaken(taken: Taken, environment: Environment): Promise<Result> {
-  const { messageEnd, end, rows } = taken
+  const { messageId, messageEnd, end, rows } = taken
   // The endpoint wants none of the events.
   if (rows.length === 0) return { isAccepted: true, posted: null }
-  const page = { items: rows.map(toEvent), nextCursor: toCursor(messageEnd), hasMore: messageEnd < end }
-  const names = new Map(rows.map(({ id, user, project }) => [id, { user, project }]))
-  const posted = await send(taken, page, names, environment)
+  const message = { id: messageId, rows, end: messageEnd, hasMore: messageEnd < end }
+  const posted = await send(taken, message, environment)
   return { isAccepted: posted.attempt.error === null, posted }
 }
 
 /** @returns true if the endpoint can go on with the next message. */
-async function store(database: D1Database, taken: Taken, { isAccepted, posted }: Result): Promise<boolean> {
+async function store(environment: Environment, taken: Taken, { isAccepted, posted }: Result): Promise<boolean> {
   const now = new Date()
-  const { stored } = await runBatch(
-    database,
-    { stored: storeResult, recordDisabling },
+  const state = stateAfter(taken, posted, now)
+  const { stored, wakeable } = await runBatch(
+    environment.DB,
+    { stored: storeResult, recordDisabling, wakeable: state.disabledAt === null ? [] : [selectWakeableByService] },
     {
       ...valuesOf(taken),
       ...eventValues(now.toISOString(), null),
+      now: now.toISOString(),
       leaseId: taken.leaseId,
       acceptedMessageId: isAccepted ? taken.messageId : null,
       attempt: posted && JSON.stringify(posted.attempt),
-      ...stateAfter(taken, posted, now),
+      ...state,
       takenUpdatedAt: taken.updatedAt,
     },
   )
+  await wake(environment, wakeable)
   return stored[0]?.isBehind === 1
 }
 
@@ -147,8 +123,4 @@ function stateAfter(taken: Taken, posted: Posted | null, now: Date) {
   const disabledReason =
     status === 410 ? 'It responded with HTTP 410.' : `Every attempt of three days failed. The last one: ${error}`
   return { ...failing, nextAttemptAt: null, disabledAt: now.toISOString(), disabledReason }
-}
-
-function logFailure(organizationId: string, error: unknown): void {
-  console.error(JSON.stringify({ organizationId, failure: describeFailure(error) }))
 }

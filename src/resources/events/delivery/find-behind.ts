@@ -10,22 +10,15 @@ const QUEUE_MS = 5 * 60_000
 /** The largest batch that a queue accepts. */
 const BATCH_SIZE = 100
 
-export async function findBehind({ DB, RUNS, SLOW_RUNS }: TickEnvironment, instant: Date): Promise<void> {
+export async function findBehind({ DB, DELIVERIES }: TickEnvironment, instant: Date): Promise<void> {
   const ms = Math.max(instant.getTime(), Date.now())
   const now = new Date(ms).toISOString()
   const dayAgo = sequenceOf(new Date(ms - DAY_MS).toISOString())
   const { behind } = await runBatch(DB, { behind: selectBehind }, { now, dayAgo })
   if (behind.length === 0) return
-  for (const [queue, isSlow] of [
-    [RUNS, false],
-    [SLOW_RUNS, true],
-  ] as const) {
-    const messages = behind
-      .filter((endpoint) => (endpoint.isSlow === 1) === isSlow)
-      .map(({ organizationId, id }) => ({ body: { endpoint: { organizationId, id }, isSlow } }))
-    for (let start = 0; start < messages.length; start += BATCH_SIZE) {
-      await queue.sendBatch(messages.slice(start, start + BATCH_SIZE))
-    }
+  const messages = behind.map((endpoint) => ({ body: { endpoint } }))
+  for (let start = 0; start < messages.length; start += BATCH_SIZE) {
+    await DELIVERIES.sendBatch(messages.slice(start, start + BATCH_SIZE))
   }
   const queuedUntil = new Date(ms + QUEUE_MS).toISOString()
   await runBatch(DB, { markQueued }, { now, queuedUntil, found: foundEndpoints.value(behind) })

@@ -89,15 +89,34 @@ export function sentenceOf({ type, resource, projectId, actor }: Event, names: N
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
 /** At the start of a word: "@channel" would notify everyone. */
 const MENTION = /(?<![\p{L}\p{N}])@+(?=[\p{L}\p{N}])/gu
+/** What makes a link of a bare address. */
+const ADDRESS = /(?<=:)\/(?=\/)|(?<=\bwww)\.(?=\S)/gi
+/** Between letters, an underscore is part of a word, such as DATABASE_URL. */
+const EMPHASIS = /(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu
+/** What is markup in Slack or in Markdown, at the start of a line or anywhere, and what is shown instead. */
+const MARKUP = /^[#>+-]|[*~`[\]]/g
+const SHOWN: Readonly<Record<string, string>> = {
+  '#': '＃',
+  '>': '›',
+  '+': '＋',
+  '-': '‐',
+  '*': '∗',
+  '~': '∼',
+  '`': '‘',
+  '[': '(',
+  ']': ')',
+}
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** A name in a message: one line, without mentions and without links that hide where they lead. */
+/** A name in a message: one line, without mentions, links and markup. */
 function plain(text: string): string {
   const line = text.replace(INVISIBLE, ' ').replace(/\s+/g, ' ').trim()
   const characters = [...line]
   const short = characters.length > MAX_NAME ? `${characters.slice(0, MAX_NAME).join('')}…` : line
   return short
     .replace(MENTION, '')
-    .replaceAll('](', '] (')
+    .replace(ADDRESS, ' $&')
+    .replace(EMPHASIS, '＿')
+    .replace(MARKUP, (character) => SHOWN[character] ?? character)
     .replace(/[&<>]/g, (character) => ESCAPES[character] ?? character)
 }

@@ -9,6 +9,7 @@ import { jsonRows } from '../../../db/rows.ts'
 import { auditEvents, eventEndpoints, projects, users } from '../../../db/schema.ts'
 import { query, unguarded } from '../../../db/statement.ts'
 import { withAttempt } from '../../../webhooks/attempts.ts'
+import { rotationOf } from '../../../webhooks/rotation.ts'
 import { eventColumns } from '../statements.ts'
 
 /** How many events a message of the format `standard` has, and how many sentences one of `text`. */
@@ -22,11 +23,8 @@ const endpointId = text('endpointId')
 const leaseId = text('leaseId')
 const leaseExpiresAt = text('leaseExpiresAt')
 const newMessageId = text('newMessageId')
-/** 1 for a message of the queue of slow endpoints. */
-const isSlow = number('isSlow')
 
 const isNamed = and(eq(eventEndpoints.organizationId, organizationId), eq(eventEndpoints.id, endpointId))
-const isEndpointSlow = sql<0 | 1>`coalesce(${eventEndpoints.slowUntil} > ${now}, 0)`
 /** Nobody else is sending. A hint in the queue is not in the way. */
 const isFree = or(isNull(eventEndpoints.leaseId), lte(eventEndpoints.leaseExpiresAt, now))
 /** An endpoint that failed waits until its next attempt. */
@@ -74,18 +72,11 @@ const lastEvent = query
   .from(auditEvents)
   .where(eq(auditEvents.organizationId, eventEndpoints.organizationId))
 
-export const selectIsSlow = unguarded([organizationId, endpointId, now], () =>
-  query
-    .select({ isSlow: isEndpointSlow.as('isSlow') })
-    .from(eventEndpoints)
-    .where(isNamed),
-)
-
 /** There is an event to deliver or to leave out. */
 const hasNext = sql`(${eventEndpoints.messageEnd} is not null or ${eventEndpoints.deliveredSequence} < ${lastEvent})`
 
 /** Takes the endpoint for one message: the one that failed before, or a new one. */
-export const take = unguarded([organizationId, endpointId, leaseId, leaseExpiresAt, newMessageId, isSlow, now], () =>
+export const take = unguarded([organizationId, endpointId, leaseId, leaseExpiresAt, newMessageId, now], () =>
   query
     .update(eventEndpoints)
     .set({
@@ -94,15 +85,14 @@ export const take = unguarded([organizationId, endpointId, leaseId, leaseExpires
       messageId: sql`coalesce(${eventEndpoints.messageId}, ${newMessageId})`,
       messageEnd: sql`coalesce(${eventEndpoints.messageEnd}, ${newMessageEnd})`,
     })
-    .where(and(isNamed, isFree, isDue, hasNext, or(sql`${isSlow}`, sql`not ${isEndpointSlow}`)))
+    .where(and(isNamed, isFree, isDue, hasNext))
     .returning({
       organizationId: eventEndpoints.organizationId,
       id: eventEndpoints.id,
       format: eventEndpoints.format,
       sealedUrl: eventEndpoints.sealedUrl,
       sealedSecret: eventEndpoints.sealedSecret,
-      previousSealedSecret: sql<string | null>`case when ${eventEndpoints.previousExpiresAt} > ${now}
-          then ${eventEndpoints.previousSealedSecret} end`.as('previousSealedSecret'),
+      previousSealedSecret: rotationOf(eventEndpoints).previousSealedSecret,
       messageId: sql<string>`${eventEndpoints.messageId}`.as('messageId'),
       messageEnd: sql<number>`${eventEndpoints.messageEnd}`.as('messageEnd'),
       failures: eventEndpoints.failures,
@@ -232,15 +222,6 @@ export const recordDisabling = recordedByService(
       .where(and(isNamed, eq(eventEndpoints.disabledAt, disabledAt), sql`changes() > 0`)),
 )
 
-const slowUntil = text('slowUntil')
-
-export const markSlow = unguarded([organizationId, endpointId, slowUntil, takenUpdatedAt], () =>
-  query
-    .update(eventEndpoints)
-    .set({ slowUntil: sql`${slowUntil}` })
-    .where(and(isNamed, eq(eventEndpoints.updatedAt, takenUpdatedAt))),
-)
-
 // The tick
 
 const isDayBehind = sql`min(${near.sequence}) <= ${dayAgo}`
@@ -253,11 +234,7 @@ const isWaiting = and(isDue, or(isNull(eventEndpoints.leaseExpiresAt), lte(event
 /** Endpoints that nobody takes care of, as those whose hint was lost or whose next attempt is due. */
 export const selectBehind = unguarded([now, dayAgo], () =>
   query
-    .select({
-      organizationId: eventEndpoints.organizationId,
-      id: eventEndpoints.id,
-      isSlow: isEndpointSlow.as('isSlow'),
-    })
+    .select({ organizationId: eventEndpoints.organizationId, id: eventEndpoints.id })
     .from(eventEndpoints)
     .where(and(isWaiting, sql`(${eventEndpoints.messageEnd} is not null or ${isBehind(isDayBehind)})`))
     .limit(PAGE_SIZE),

@@ -205,7 +205,12 @@ export const updateEventEndpointContract = {
       .register(docs, { description: '`false` disables the endpoint, `true` enables it.' }),
   }).register(docs, { id: 'EventEndpointUpdate', example: { enabled: true } }),
   success: { status: 200, description: 'The event endpoint as it is now.', schema: eventEndpoint, example },
-  errors: { ...errors, 404: NO_ENDPOINT },
+  errorCodes: [...common.errorCodes, 'cursor_expired'],
+  errors: {
+    ...errors,
+    404: NO_ENDPOINT,
+    410: 'With `enabled: true`: the next event after the `cursor` is older than 365 days. Rewind the endpoint first.',
+  },
 } as const satisfies Contract
 
 export const deleteEventEndpointContract = {

@@ -9,7 +9,7 @@ import { endpoint } from '../../../http/endpoint.ts'
 import { describeProblem } from '../../../http/problems.ts'
 import type { DeliveryAttempt } from '../../../webhooks/contract.ts'
 import { describeOrigin, problemOfReceiver } from '../../../webhooks/receiver-url.ts'
-import { mintSecret } from '../../../webhooks/signature.ts'
+import { expiryOf, newSecret } from '../../../webhooks/secrets.ts'
 import { send } from '../delivery/send.ts'
 import { fromCursor, oldestKept, timeOf, toCursor } from '../sequence.ts'
 import {
@@ -22,7 +22,7 @@ import {
   testEventEndpointContract,
   updateEventEndpointContract,
 } from './contract.ts'
-import { sealedContext } from './sealing.ts'
+import { eventEndpointContext } from './sealed-context.ts'
 import {
   accessible,
   creatable,
@@ -37,7 +37,9 @@ import {
   selectCreated,
   selectEndpoint,
   selectEndpoints,
+  selectTest,
   selectTestable,
+  updatable,
   updateEndpoint,
 } from './statements.ts'
 
@@ -58,27 +60,24 @@ const SHOWN_CHARACTERS = 4
 
 /** The URL, sealed, and what is shown of it. @throws {ApiError} 400 if nothing may be sent to it. */
 async function readUrl(sent: string, id: string, organizationId: string, context: RequestContext) {
-  const problem = problemOfReceiver(sent, isOn(context.environment.LOCAL_RUN_ENDPOINTS))
+  const problem = problemOfReceiver(sent, isOn(context.environment.LOCAL_RECEIVERS))
   if (problem) throw await context.caller.inputError(describeProblem('url', { ...problem, sent: describeOrigin(sent) }))
   const { href, host } = new URL(sent)
   const ring = parseKeyRing(context.environment.ENCRYPTION_KEYS)
   return {
-    sealedUrl: await seal(href, sealedContext(organizationId, id, 'url'), ring),
+    sealedUrl: await seal(href, eventEndpointContext(organizationId, id, 'url'), ring),
     url: `${host}…${href.slice(-SHOWN_CHARACTERS)}`,
   }
 }
 
 /** A new secret, sealed for the caller's organization, which has to be known before the round trip. */
-async function newSecret(id: string, organizationId: string, { environment }: RequestContext) {
-  const secret = mintSecret()
-  const ring = parseKeyRing(environment.ENCRYPTION_KEYS)
-  return { secret, sealedSecret: await seal(secret, sealedContext(organizationId, id, 'secret'), ring) }
-}
+const newSecretFor = (id: string, organizationId: string, { environment }: RequestContext) =>
+  newSecret(eventEndpointContext(organizationId, id, 'secret'), environment)
 
 /** Has the endpoint go on after the response. If the hint is lost, the next tick does. */
 function wakeEndpoint(check: CallerResult, id: string, { caller, environment }: RequestContext): void {
   const { callerOrganizationId: organizationId } = check
-  caller.waitUntil(environment.RUNS.send({ endpoint: { organizationId, id } }))
+  caller.waitUntil(environment.DELIVERIES.send({ endpoint: { organizationId, id } }))
 }
 
 export const createEventEndpoint = endpoint(createEventEndpointContract, async (c, context) => {
@@ -87,7 +86,7 @@ export const createEventEndpoint = endpoint(createEventEndpointContract, async (
   const sealedFor = await context.caller.expectedOrganizationId()
   const sealed = await readUrl(url, id, sealedFor, context)
   const { secret, sealedSecret } =
-    format === 'text' ? { secret: null, sealedSecret: null } : await newSecret(id, sealedFor, context)
+    format === 'text' ? { secret: null, sealedSecret: null } : await newSecretFor(id, sealedFor, context)
   const { created } = await context.run(
     creatable,
     { insertEndpoint, created: one(selectCreated) },
@@ -127,10 +126,11 @@ export const updateEventEndpoint = endpoint(updateEventEndpointContract, async (
     ...(url !== undefined && (await readUrl(url, eventEndpointId, sealedFor, context))),
   }
   const { check, updated } = await context.run(
-    accessible,
+    updatable,
     { updateEndpoint, updated: one(selectEndpoint) },
     {
       eventEndpointId,
+      oldestKept: oldestKept(context.now),
       changes: JSON.stringify(changes),
       enabled: enabled === undefined ? null : Number(enabled),
       sealedFor,
@@ -149,39 +149,23 @@ export const rotateEventEndpoint = endpoint(rotateEventEndpointContract, async (
   const { eventEndpointId } = c.req.valid('param')
   const { overlapSeconds } = c.req.valid('json')
   const sealedFor = await context.caller.expectedOrganizationId()
-  const { secret, sealedSecret } = await newSecret(eventEndpointId, sealedFor, context)
-  const expiry = new Date(Date.parse(context.now) + overlapSeconds * 1000).toISOString()
+  const { secret, sealedSecret } = await newSecretFor(eventEndpointId, sealedFor, context)
   const { rotated } = await context.run(
     rotatable,
     { rotateSecret, rotated: one(selectEndpoint) },
-    { eventEndpointId, sealedSecret, sealedFor, expiresAt: overlapSeconds > 0 ? expiry : null },
+    { eventEndpointId, sealedSecret, sealedFor, expiresAt: expiryOf(overlapSeconds, context.now) },
   )
   return { body: { ...toEndpoint(rotated), secret } }
 })
 
 export const testEventEndpoint = endpoint(testEventEndpointContract, async (c, context) => {
-  const { endpoint } = await context.run(
+  const { receiver, event } = await context.run(
     accessible,
-    { recordTest, endpoint: one(selectTestable) },
+    { recordTest, receiver: one(selectTestable), event: one(selectTest) },
     c.req.valid('param'),
   )
-  const { id } = endpoint
-  const event = {
-    id: newUuid(),
-    type: 'event-endpoint.tested' as const,
-    resource: {
-      type: 'event-endpoint' as const,
-      id,
-      path: context.path.replace(/^.*(?=\/v1\/)|\/test$/g, ''),
-      name: null,
-    },
-    projectId: null,
-    actor: null,
-    requestId: c.get('requestId'),
-    createdAt: context.now,
-  }
-  const page = { items: [event], nextCursor: toCursor(endpoint.deliveredSequence), hasMore: false }
-  const { attempt } = await send({ ...endpoint, messageId: newUuid() }, page, new Map(), context.environment)
+  const message = { id: newUuid(), rows: [event], end: receiver.deliveredSequence, hasMore: false }
+  const { attempt } = await send(receiver, message, context.environment)
   return { body: attempt }
 })
 

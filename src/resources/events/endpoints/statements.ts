@@ -1,15 +1,23 @@
 /** The event endpoints of an organization, in SQL. No statement of an HTTP operation but the test selects what is sealed. */
-import { and, asc, count, eq, gt, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
-import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../../access/events.ts'
+import { and, asc, count, eq, gt, gte, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import {
+  eventType,
+  firstSequence,
+  guardedChange,
+  recordedAfter,
+  recordedBefore,
+  requestId,
+} from '../../../access/events.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { unrestrictedFor } from '../../../access/project.ts'
 import { isWantedBy } from '../../../access/wanted.ts'
 import { now, number, numberOrNull, text, textOrNull } from '../../../db/parameters.ts'
 import { insertRow } from '../../../db/rows.ts'
-import { apiKeys, auditEvents, eventEndpoints } from '../../../db/schema.ts'
+import { apiKeys, auditEvents, eventEndpoints, users } from '../../../db/schema.ts'
 import { guarded, query } from '../../../db/statement.ts'
 import { ApiError } from '../../../errors.ts'
-import { keptAfter } from '../statements.ts'
+import { rotationOf } from '../../../webhooks/rotation.ts'
+import { cursorExpired, eventColumns, isKeptAfter, keptAfter, oldestKept } from '../statements.ts'
 
 /** Of an organization. */
 const MAX_ENDPOINTS = 10
@@ -32,12 +40,11 @@ const batch = number('batch')
 const changes = text('changes')
 /** 1 enables the endpoint, 0 disables it; null leaves it as it is. */
 const enabled = numberOrNull('enabled')
-/** When the previous secret expires; null if it ends with the rotation. */
-const expiresAt = textOrNull('expiresAt')
 /** The number that the endpoint goes on after. */
 const after = number('after')
 
 const isUnrestricted = unrestrictedFor('Event endpoints')
+const { noThirdSecret, previousSealedSecret, ...rotation } = rotationOf(eventEndpoints)
 const isOwn = eq(eventEndpoints.organizationId, apiKeys.organizationId)
 
 /** The number of the last event of the organization; 0 without events. */
@@ -79,8 +86,7 @@ const fields = {
     then ${eventEndpoints.nextAttemptAt} end`.as('nextAttemptAt'),
   disabledAt: eventEndpoints.disabledAt,
   disabledReason: eventEndpoints.disabledReason,
-  previousSecretExpiresAt: sql<string | null>`case when ${eventEndpoints.previousExpiresAt} > ${now}
-    then ${eventEndpoints.previousExpiresAt} end`.as('previousSecretExpiresAt'),
+  previousSecretExpiresAt: rotation.previousSecretExpiresAt,
   createdAt: eventEndpoints.createdAt,
   updatedAt: eventEndpoints.updatedAt,
 }
@@ -162,7 +168,19 @@ const changed = <Column extends 'sealedUrl' | 'url' | 'types' | 'projectId' | 'n
 
 const isEnabling = sql`coalesce(${enabled}, 0)`
 const isDisabling = sql`not coalesce(${enabled}, 1)`
-const recordedUpdate = recordedBefore(accessible, [changes, enabled], {
+
+export const updatable = requiring([named], {
+  endpointExists,
+  isUnrestricted,
+  /** An endpoint that was disabled for long would leave out events without saying so. */
+  isKept: precondition(
+    sql`(not ${isEnabling} or ${isKeptAfter(eventEndpoints.deliveredSequence)})`,
+    cursorExpired('the cursor of this event endpoint', 'Rewind it to a later cursor or to "now", and then enable it.'),
+    [enabled, oldestKept],
+  ),
+})
+
+const recordedUpdate = recordedBefore(updatable, [changes], {
   ...ofEndpoint,
   type: eventType(sql`case when ${isDisabling} and ${isNull(eventEndpoints.disabledAt)} then 'event-endpoint.disabled'
     else 'event-endpoint.updated' end`),
@@ -173,7 +191,7 @@ const recordedUpdate = recordedBefore(accessible, [changes, enabled], {
 const isSameMessage = sql`json_type(${changes}, '$.types') is null and json_type(${changes}, '$.projectId') is null
   and json_type(${changes}, '$.batch') is null`
 
-export const updateEndpoint = guardedChange(accessible, [changes, enabled, sealedFor], recordedUpdate, () =>
+export const updateEndpoint = guardedChange(updatable, [changes, sealedFor], recordedUpdate, () =>
   query
     .update(eventEndpoints)
     .set({
@@ -194,7 +212,7 @@ export const updateEndpoint = guardedChange(accessible, [changes, enabled, seale
         when not ${isEnabling} then ${eventEndpoints.disabledReason} end`,
       updatedAt: sql`${now}`,
     })
-    .where(and(isNamed(accessible.organizationId), eq(eventEndpoints.organizationId, sealedFor))),
+    .where(and(isNamed(updatable.organizationId), eq(eventEndpoints.organizationId, sealedFor))),
 )
 
 const recordedDeletion = recordedBefore(accessible, [], { ...ofEndpoint, type: 'event-endpoint.deleted' })
@@ -203,9 +221,6 @@ export const deleteEndpoint = guardedChange(accessible, [], recordedDeletion, ()
   query.delete(eventEndpoints).where(isNamed(accessible.organizationId)).returning({ id: eventEndpoints.id }),
 )
 
-const overlaps = sql`coalesce(${eventEndpoints.previousExpiresAt} > ${now}, false)`
-
-/** At most two secrets are valid at a time. */
 export const rotatable = requiring([named], {
   endpointExists,
   isUnrestricted,
@@ -213,28 +228,15 @@ export const rotatable = requiring([named], {
     eq(eventEndpoints.format, 'standard'),
     () => new ApiError('event_endpoint_unsigned', 'The format of the event endpoint is "text", which has no secret.'),
   ),
-  noThirdSecret: precondition(
-    sql`(${expiresAt} is null or not ${overlaps})`,
-    () =>
-      new ApiError(
-        'rotation_in_progress',
-        'The previous secret is still valid after the last rotation. Wait until it expires, or rotate with overlapSeconds 0.',
-      ),
-    [expiresAt],
-  ),
+  noThirdSecret,
 })
 
 const recordedRotation = recordedBefore(rotatable, [], { ...ofEndpoint, type: 'event-endpoint.rotated' })
 
-export const rotateSecret = guardedChange(rotatable, [sealedSecret, sealedFor], recordedRotation, () =>
+export const rotateSecret = guardedChange(rotatable, [rotation.parameter, sealedFor], recordedRotation, () =>
   query
     .update(eventEndpoints)
-    .set({
-      previousSealedSecret: sql`case when ${expiresAt} is not null then ${eventEndpoints.sealedSecret} end`,
-      previousExpiresAt: sql`${expiresAt}`,
-      sealedSecret: sql`${sealedSecret}`,
-      updatedAt: sql`${now}`,
-    })
+    .set(rotation.rotated)
     .where(and(isNamed(rotatable.organizationId), eq(eventEndpoints.organizationId, sealedFor))),
 )
 
@@ -274,8 +276,25 @@ export const selectTestable = guarded(accessible, [], () =>
     deliveredSequence: eventEndpoints.deliveredSequence,
     sealedUrl: eventEndpoints.sealedUrl,
     sealedSecret: eventEndpoints.sealedSecret,
-    previousSealedSecret: sql<string | null>`case when ${overlaps} then ${eventEndpoints.previousSealedSecret} end`.as(
-      'previousSealedSecret',
-    ),
+    previousSealedSecret,
   }),
+)
+
+/** What the test sends: its event, which the statement before has recorded. */
+export const selectTest = guarded(accessible, [], () =>
+  accessible
+    .rows({
+      ...eventColumns,
+      user: sql<string | null>`${users.name}`.as('user'),
+      project: sql<string | null>`null`.as('project'),
+    })
+    .innerJoin(
+      auditEvents,
+      and(
+        eq(auditEvents.organizationId, apiKeys.organizationId),
+        gte(auditEvents.sequence, firstSequence),
+        eq(auditEvents.requestId, requestId),
+      ),
+    )
+    .leftJoin(users, and(eq(users.organizationId, auditEvents.organizationId), eq(users.id, auditEvents.userId))),
 )

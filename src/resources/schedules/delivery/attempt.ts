@@ -6,13 +6,16 @@ import type { AttemptResult } from '../run-transitions.ts'
 import { reportedOutcome } from '../runs/contract.ts'
 import type { Work } from '../runs/work.ts'
 
+/** The largest outcome in a response. */
+const MAX_OUTCOME_BYTES = 16 * 1024
+
 /**
  * Sends a run (docs/contract.md, Run endpoint). All attempts to send a run have the same id.
  * @param data the run, as it is sent.
  */
 export async function sendRun(data: Work, url: string, secrets: readonly string[], now: Date): Promise<AttemptResult> {
   const message = JSON.stringify({ type: 'schedule.run', timestamp: data.scheduledAt, data })
-  const { attempt, body } = await post(url, signedHeaders(data.id, now, message, secrets), message)
+  const { attempt, body } = await post(url, signedHeaders(data.id, now, message, secrets), message, MAX_OUTCOME_BYTES)
   return { attempt, ...reportOf(body) }
 }
 

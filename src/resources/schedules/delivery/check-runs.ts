@@ -8,7 +8,7 @@ import { query, runBatch, unguarded } from '../../../db/statement.ts'
 import { failuresOf, pauseFailing, recordPauses } from '../firing/pause-failing.ts'
 import { isRunEndpointOf, isScheduleOf } from '../joins.ts'
 import { enqueueByEndpoint } from '../run-queue.ts'
-import { afterCheck, checked, deadlineOf, isSuperseded, writeChecks } from '../run-transitions.ts'
+import { afterCheck, checked, deadlineOf, isAsRead, isSuperseded, writeChecks } from '../run-transitions.ts'
 import { failedRuns, recordFailures } from './run-failures.ts'
 
 const PAGE_SIZE = 1000
@@ -41,6 +41,8 @@ export const selectToCheck = unguarded([now], () =>
     .limit(PAGE_SIZE),
 )
 
+export const recordTimeouts = recordFailures(isAsRead(failedRuns))
+
 export const storeChecked = unguarded([checked.parameter, now], writeChecks)
 
 /**
@@ -64,11 +66,11 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
     const failed = found.filter(({ failure }) => failure !== null)
     ;({ toCheck } = await runBatch(
       DB,
-      { storeChecked, recordFailures, recordPauses, pauseFailing, toCheck: selectToCheck },
+      { recordTimeouts, storeChecked, recordPauses, pauseFailing, toCheck: selectToCheck },
       {
         ...values,
         ...eventValues(values.now, null),
-        failedRuns: failedRuns.value(failed.map((run) => ({ ...run, finishedAt: values.now }))),
+        failedRuns: failedRuns.value(failed.map((run) => ({ ...run, redeliveredAt: null }))),
         checked: checked.value(found),
         ...failuresOf(failed.map((run) => ({ ...run, error: run.lastError }))),
       },

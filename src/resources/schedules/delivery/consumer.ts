@@ -4,21 +4,23 @@
  */
 import { and, eq, sql } from 'drizzle-orm'
 import { eventValues, recordedByService } from '../../../access/events.ts'
+import { selectWakeableByService, wake } from '../../../access/wake.ts'
 import { parseKeyRing } from '../../../crypto/key-ring.ts'
-import { describeFailure } from '../../../db/failures.ts'
 import { now, text } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
 import { type Environment, isOn, type RunMessage } from '../../../environment.ts'
+import { isDoneWithin, logFailure } from '../../../webhooks/deliveries.ts'
 import { notSent } from '../../../webhooks/post.ts'
 import { problemOfReceiver } from '../../../webhooks/receiver-url.ts'
+import { rotationOf } from '../../../webhooks/rotation.ts'
 import { openSecrets } from '../../../webhooks/secrets.ts'
 import { failuresOf, pauseFailing, recordPauses } from '../firing/pause-failing.ts'
 import { hasParent, isAgentOf, isProjectOf, isRunEndpointOf, isScheduleOf } from '../joins.ts'
-import { secretContext } from '../run-endpoint/secret.ts'
+import { runEndpointContext } from '../run-endpoint/sealed-context.ts'
 import { enqueueRuns } from '../run-queue.ts'
-import { type AttemptResult, afterAttempt, attempted, isGone, writeAttempts } from '../run-transitions.ts'
+import { type AttemptResult, afterAttempt, attempted, isGone, takesResult, writeAttempts } from '../run-transitions.ts'
 import { toWork, workFields } from '../runs/work.ts'
 import { sendRun } from './attempt.ts'
 import { failedRuns, recordFailures } from './run-failures.ts'
@@ -44,8 +46,7 @@ export const selectDeliveries = unguarded([references.parameter, now], () =>
       endpointCreatedAt: sql<string | null>`${runEndpoints.createdAt}`.as('endpointCreatedAt'),
       isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
       sealedSecret: runEndpoints.sealedSecret,
-      previousSealedSecret: sql<string | null>`case when ${runEndpoints.previousExpiresAt} > ${now}
-        then ${runEndpoints.previousSealedSecret} end`.as('previousSealedSecret'),
+      previousSealedSecret: rotationOf(runEndpoints).previousSealedSecret,
     })
     .from(references.table)
     .crossJoin(runs)
@@ -57,6 +58,8 @@ export const selectDeliveries = unguarded([references.parameter, now], () =>
 )
 
 type Delivery = RowOf<typeof selectDeliveries>
+
+export const recordFailed = recordFailures(takesResult(failedRuns))
 
 export const recordResults = unguarded([attempted.parameter, now], writeAttempts)
 
@@ -99,15 +102,16 @@ export async function deliverRuns(
   environment: Environment,
   context: Pick<ExecutionContext, 'waitUntil'>,
 ): Promise<void> {
-  const { DB, SLOW_RUNS } = environment
+  const { DB, SLOW_DELIVERIES } = environment
   const { rows } = await runBatch(
     DB,
     { rows: selectDeliveries },
     { now: new Date().toISOString(), references: references.value(runs) },
   )
   const deliveries = byKey(rows, ({ organizationId, id }) => `${organizationId} ${id}`)
-  if (deliveries.length === 0) return
-  if (!isSlow && deliveries.some((delivery) => delivery.isSlow)) return enqueueRuns(SLOW_RUNS, runs, true)
+  const organizationId = deliveries[0]?.organizationId
+  if (organizationId === undefined) return
+  if (!isSlow && deliveries.some((delivery) => delivery.isSlow)) return enqueueRuns(SLOW_DELIVERIES, runs, true)
 
   const sender = senderOf(environment)
   const settled: Recorded[] = []
@@ -116,40 +120,51 @@ export async function deliverRuns(
       settled.push(recordedOf(delivery, await sender(delivery)))
     }),
   )
-  const isInTime = await Promise.race([sending.then(() => true), scheduler.wait(SLOW_MS).then(() => false)])
-  if (isInTime) return record(DB, settled)
+  if (await isDoneWithin(SLOW_MS, sending)) return record(environment, organizationId, settled)
 
   const answered = settled.splice(0)
   const unanswered = deliveries.filter(({ id }) => !answered.some((result) => result.id === id))
-  await record(DB, answered, unanswered)
-  const rest = sending.then(() => record(DB, settled))
+  await record(environment, organizationId, answered, unanswered)
+  const rest = sending.then(() => record(environment, organizationId, settled))
   if (isSlow) return rest
-  const [{ organizationId } = { organizationId: '' }] = unanswered
   context.waitUntil(rest.catch((error) => logFailure(organizationId, error)))
 }
 
 /** @param slow the deliveries whose run endpoints are slow. */
-async function record(database: D1Database, sent: readonly Recorded[], slow: readonly Delivery[] = []): Promise<void> {
+async function record(
+  environment: Environment,
+  organizationId: string,
+  sent: readonly Recorded[],
+  slow: readonly Delivery[] = [],
+): Promise<void> {
   const now = new Date()
   const failed = sent.filter(({ status }) => status === 'failed')
-  await runBatch(
-    database,
-    { recordResults, recordFailures, recordPauses, pauseFailing, recordGone, deleteGone, markSlow },
+  const gone = sent.filter(({ isGone }) => isGone)
+  const { wakeable } = await runBatch(
+    environment.DB,
     {
+      recordFailed,
+      recordResults,
+      recordPauses,
+      pauseFailing,
+      recordGone,
+      deleteGone,
+      markSlow,
+      wakeable: failed.length + gone.length > 0 ? [selectWakeableByService] : [],
+    },
+    {
+      organizationId,
       now: now.toISOString(),
       ...eventValues(now.toISOString(), null),
       failedRuns: failedRuns.value(failed),
       slowUntil: new Date(now.getTime() + SLOW_FOR_MS).toISOString(),
       results: attempted.value(sent),
       ...failuresOf(failed.map((run) => ({ ...run, error: run.message ?? run.lastError }))),
-      goneEndpoints: goneEndpoints.value(sent.filter(({ isGone }) => isGone)),
+      goneEndpoints: goneEndpoints.value(gone),
       slowEndpoints: slowEndpoints.value(slow),
     },
   )
-}
-
-function logFailure(organizationId: string, error: unknown): void {
-  console.error(JSON.stringify({ organizationId, failure: describeFailure(error) }))
+  await wake(environment, wakeable)
 }
 
 /** The last item of each key. */
@@ -160,7 +175,7 @@ function byKey<Item>(items: readonly Item[], keyOf: (item: Item) => string): Ite
 /** The function that sends a run. It returns null if there is no run endpoint. */
 function senderOf(environment: Environment): (delivery: Delivery) => Promise<AttemptResult | null> {
   const ring = parseKeyRing(environment.ENCRYPTION_KEYS)
-  const allowsLocal = isOn(environment.LOCAL_RUN_ENDPOINTS)
+  const allowsLocal = isOn(environment.LOCAL_RECEIVERS)
   return async (delivery) => {
     const { url } = delivery
     if (url === null) return null
@@ -168,7 +183,7 @@ function senderOf(environment: Environment): (delivery: Delivery) => Promise<Att
     if (problem) {
       return { attempt: notSent(`The URL of the run endpoint ${problem.wrong}; allowed: ${problem.allowed}.`) }
     }
-    const secrets = await openSecrets(delivery, secretContext(delivery.organizationId), ring)
+    const secrets = await openSecrets(delivery, runEndpointContext(delivery.organizationId), ring)
     if (!secrets) return { attempt: notSent('The secret of the run endpoint cannot be decrypted. Rotate it.') }
     return sendRun(toWork(delivery), url, secrets, new Date())
   }

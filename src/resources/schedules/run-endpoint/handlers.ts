@@ -1,18 +1,16 @@
 import { one, type RequestContext } from '../../../access/request-context.ts'
-import { parseKeyRing } from '../../../crypto/key-ring.ts'
-import { seal } from '../../../crypto/sealed-value.ts'
 import { isOn } from '../../../environment.ts'
 import { endpoint } from '../../../http/endpoint.ts'
 import { describeProblem } from '../../../http/problems.ts'
 import { describeOrigin, problemOfReceiver } from '../../../webhooks/receiver-url.ts'
-import { mintSecret } from '../../../webhooks/signature.ts'
+import { expiryOf, newSecret } from '../../../webhooks/secrets.ts'
 import {
   deleteRunEndpointContract,
   putRunEndpointContract,
   retrieveRunEndpointContract,
   rotateRunEndpointContract,
 } from './contract.ts'
-import { secretContext } from './secret.ts'
+import { runEndpointContext } from './sealed-context.ts'
 import {
   accessible,
   deleteEndpoint,
@@ -24,22 +22,20 @@ import {
 } from './statements.ts'
 
 /** A new secret, sealed for the caller's organization, which has to be known before the round trip. */
-async function newSecret(context: RequestContext) {
-  const secret = mintSecret()
-  const organizationId = await context.caller.expectedOrganizationId()
-  const ring = parseKeyRing(context.environment.ENCRYPTION_KEYS)
-  const sealedSecret = await seal(secret, secretContext(organizationId), ring)
-  return { secret, values: { sealedSecret, sealedFor: organizationId } }
+async function newSecretFor({ caller, environment }: RequestContext) {
+  const sealedFor = await caller.expectedOrganizationId()
+  const { secret, sealedSecret } = await newSecret(runEndpointContext(sealedFor), environment)
+  return { secret, values: { sealedSecret, sealedFor } }
 }
 
 export const putRunEndpoint = endpoint(putRunEndpointContract, async (c, context) => {
   const sentUrl = c.req.valid('json').url
-  const problem = problemOfReceiver(sentUrl, isOn(context.environment.LOCAL_RUN_ENDPOINTS))
+  const problem = problemOfReceiver(sentUrl, isOn(context.environment.LOCAL_RECEIVERS))
   if (problem) {
     const sent = describeOrigin(sentUrl)
     throw await context.caller.inputError(describeProblem('url', { ...problem, sent }))
   }
-  const { secret, values } = await newSecret(context)
+  const { secret, values } = await newSecretFor(context)
   const url = new URL(sentUrl).href
   const { stored } = await context.run(settable, { stored: one(putEndpoint) }, { url, ...values })
   const { hasNewSecret, ...runEndpoint } = stored
@@ -61,12 +57,11 @@ export const deleteRunEndpoint = endpoint(deleteRunEndpointContract, async (_, c
 
 export const rotateRunEndpoint = endpoint(rotateRunEndpointContract, async (c, context) => {
   const { overlapSeconds } = c.req.valid('json')
-  const { secret, values } = await newSecret(context)
-  const expiry = new Date(Date.parse(context.now) + overlapSeconds * 1000).toISOString()
+  const { secret, values } = await newSecretFor(context)
   const { runEndpoint } = await context.run(
     rotatable,
     { runEndpoint: one(rotateSecret) },
-    { ...values, expiresAt: overlapSeconds > 0 ? expiry : null },
+    { ...values, expiresAt: expiryOf(overlapSeconds, context.now) },
   )
   return { body: { ...runEndpoint, secret } }
 })

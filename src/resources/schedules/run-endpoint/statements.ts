@@ -3,16 +3,15 @@ import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { guardedChange, recordedAfter } from '../../../access/events.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { unrestrictedFor } from '../../../access/project.ts'
-import { now, text, textOrNull } from '../../../db/parameters.ts'
+import { now, text } from '../../../db/parameters.ts'
 import { excluded, insertRow } from '../../../db/rows.ts'
 import { apiKeys, runEndpoints } from '../../../db/schema.ts'
 import { guarded, query } from '../../../db/statement.ts'
 import { ApiError } from '../../../errors.ts'
+import { rotationOf } from '../../../webhooks/rotation.ts'
 
 const url = text('url')
 const sealedSecret = text('sealedSecret')
-/** When the previous secret expires; null if it ends with the rotation. */
-const expiresAt = textOrNull('expiresAt')
 /** The secret is sealed for one organization: the caller's, or nothing is stored. */
 const sealedFor = text('sealedFor')
 
@@ -28,31 +27,16 @@ export const endpointExists = precondition(
 /** A run endpoint receives the runs of every project. */
 const isUnrestricted = unrestrictedFor('Run endpoints')
 
-const overlaps = sql`coalesce(${runEndpoints.previousExpiresAt} > ${now}, false)`
+const { noThirdSecret, ...rotation } = rotationOf(runEndpoints)
 
 export const settable = requiring([], { isUnrestricted })
 export const accessible = requiring([ownRunEndpoint], { endpointExists, isUnrestricted })
-/** At most two secrets are valid at a time. */
-export const rotatable = requiring([ownRunEndpoint], {
-  endpointExists,
-  isUnrestricted,
-  noThirdSecret: precondition(
-    sql`(${expiresAt} is null or not ${overlaps})`,
-    () =>
-      new ApiError(
-        'rotation_in_progress',
-        'The previous secret is still valid after the last rotation. Wait until it expires, or rotate with overlapSeconds 0.',
-      ),
-    [expiresAt],
-  ),
-})
+export const rotatable = requiring([ownRunEndpoint], { endpointExists, isUnrestricted, noThirdSecret })
 
 /** A run endpoint as the API returns it. */
 const fields = {
   url: runEndpoints.url,
-  previousSecretExpiresAt: sql<string | null>`case when ${overlaps} then ${runEndpoints.previousExpiresAt} end`.as(
-    'previousSecretExpiresAt',
-  ),
+  previousSecretExpiresAt: rotation.previousSecretExpiresAt,
   createdAt: runEndpoints.createdAt,
   updatedAt: runEndpoints.updatedAt,
 }
@@ -88,17 +72,16 @@ export const putEndpoint = guardedChange(settable, [url, sealedSecret, sealedFor
     }),
 )
 
-export const rotateSecret = guardedChange(rotatable, [sealedSecret, sealedFor], recorded('run-endpoint.rotated'), () =>
-  query
-    .update(runEndpoints)
-    .set({
-      previousSealedSecret: sql`case when ${expiresAt} is not null then ${runEndpoints.sealedSecret} end`,
-      previousExpiresAt: sql`${expiresAt}`,
-      sealedSecret: sql`${sealedSecret}`,
-      updatedAt: sql`${now}`,
-    })
-    .where(and(eq(runEndpoints.organizationId, rotatable.organizationId), eq(runEndpoints.organizationId, sealedFor)))
-    .returning(fields),
+export const rotateSecret = guardedChange(
+  rotatable,
+  [rotation.parameter, sealedFor],
+  recorded('run-endpoint.rotated'),
+  () =>
+    query
+      .update(runEndpoints)
+      .set(rotation.rotated)
+      .where(and(eq(runEndpoints.organizationId, rotatable.organizationId), eq(runEndpoints.organizationId, sealedFor)))
+      .returning(fields),
 )
 
 export const deleteEndpoint = guardedChange(accessible, [], recorded('run-endpoint.deleted'), () =>

@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import { eventEndpoints } from '../../../../src/db/schema.ts'
 import { deliver } from '../../../../src/deliveries.ts'
+import type { DeliveryMessage } from '../../../../src/environment.ts'
 import { request } from '../../../support/api.ts'
 import { databaseWith, interruptedDatabase } from '../../../support/bindings.ts'
 import { addEndpoint, cursorOf, withEndpoint } from '../../../support/event-endpoints.ts'
@@ -18,6 +19,8 @@ const DAY_MS = 24 * HOUR_MS
 const sizes = (messages: readonly { data: { items: unknown[] } }[]) => messages.map(({ data }) => data.items.length)
 const ids = (messages: readonly { data: { items: { id: string }[] } }[]) =>
   messages.flatMap(({ data }) => data.items.map(({ id }) => id))
+const batchOf = (body: DeliveryMessage) =>
+  createMessageBatch('workspace-api-deliveries', [{ id: '1', timestamp: new Date(), attempts: 1, body }])
 const isDisabling = { types: 'event-endpoint.disabled' }
 
 describe('a delivery', () => {
@@ -101,6 +104,17 @@ describe('a delivery', () => {
     expect(sizes(await received())).toEqual([1, 1])
   })
 
+  it('does not read the body of the response', async () => {
+    const { addEvents, message, queues, read } = await withEndpoint()
+    await addEvents(1)
+    const [pull, cancel] = [vi.fn(), vi.fn()]
+    const body = new ReadableStream({ pull, cancel }, { highWaterMark: 0 })
+    vi.spyOn(globalThis, 'fetch').mockResolvedValueOnce(new Response(body))
+    await deliverBatch([message], queues)
+    expect((await read()).lastAttempts).toMatchObject([{ status: 200, error: null }])
+    expect([pull.mock.calls.length, cancel.mock.calls.length]).toEqual([0, 1])
+  })
+
   it('sends nothing for an endpoint that is not there, or has nothing to deliver', async () => {
     const { workspace, message, queues, received, row } = await withEndpoint()
     const nobody = { endpoint: { organizationId: workspace.organizationId, id: crypto.randomUUID() } }
@@ -173,11 +187,8 @@ describe('a failed message', () => {
   })
 
   it('disables the endpoint at once with 410, with one event, and it continues when it is enabled', async () => {
-    const { workspace, addEvents, queues, message, read, received, tick, drain, send, path } = await withEndpoint(
-      {},
-      410,
-      200,
-    )
+    const { workspace, addEvents, queues, messages, message, read, received, tick, drain, send, path } =
+      await withEndpoint({}, 410, 200)
     const watching = await addEndpoint(workspace, await workspace.addKey(), { types: '["event-endpoint.*"]' }, [])
     await addEvents(2)
     await deliverBatch([message, message], queues)
@@ -187,7 +198,10 @@ describe('a failed message', () => {
       nextAttemptAt: null,
       behind: 3,
     })
+    // The others hear of it without a tick.
+    expect(messages).toEqual([{ endpoint: { ...message.endpoint, id: watching.id } }])
     await drain()
+    expect(await watching.received()).toHaveLength(1)
     advance(10 * MINUTE_MS)
     await tick()
     await drain()
@@ -373,7 +387,7 @@ describe('the tick', () => {
     const { addEvents, message, messages, received, tick, drain } = await withEndpoint()
     await addEvents(2)
     await tick()
-    expect(messages.splice(0)).toEqual([{ ...message, isSlow: false }])
+    expect(messages.splice(0)).toEqual([message])
     advance(4 * MINUTE_MS)
     await tick()
     expect(messages).toEqual([])
@@ -425,37 +439,43 @@ describe('the tick', () => {
   })
 })
 
-describe('a slow endpoint', () => {
-  it('does not hold the first queue, goes through the other one, and is the only one that waits', async () => {
-    const { workspace, key, addEvents, message, queues, slow, read, row, received } = await withEndpoint({}, 'wait')
+describe('an endpoint that hangs', () => {
+  it('does not hold the queue, and is the only one that waits', async () => {
+    const { workspace, key, addEvents, message, queues, messages, slow, read, received } = await withEndpoint(
+      {},
+      'wait',
+    )
     const quick = await addEndpoint(workspace, key, {}, [])
     await addEvents(1)
     const context = createExecutionContext()
-    const body = { id: '1', timestamp: new Date(), attempts: 1, body: message }
     const rest = vi.fn()
     const watched = { waitUntil: (promise: Promise<unknown>) => context.waitUntil(promise.finally(rest)) }
-    await deliver(createMessageBatch('workspace-api-runs', [body]), { ...env, ...queues }, watched as never)
+    const handOver = () => deliver(batchOf(message), { ...env, ...queues }, watched as never)
+    await handOver()
     // The batch has ended, and the request goes on.
     expect(rest).not.toHaveBeenCalled()
     await deliverBatch([{ endpoint: { ...message.endpoint, id: quick.id } }], queues)
     expect(sizes(await quick.received())).toEqual([1])
-    await expect.poll(async () => (await row()).slowUntil).not.toBeNull()
-    await deliverBatch([message], queues)
-    expect(slow).toEqual([{ ...message, isSlow: true }])
+    await handOver()
     await waitOnExecutionContext(context)
     expect((await read()).lastAttempts).toMatchObject([{ status: null, error: 'No response within 15 seconds.' }])
     expect(await received()).toHaveLength(1)
-    advance(6 * MINUTE_MS)
-    await deliverBatch([message], queues)
-    expect(slow).toHaveLength(1)
+    expect([...messages, ...slow]).toEqual([])
   })
 
-  it('has one message for each of the queue', async () => {
-    const { addEvents, message, queues, slow, received } = await withEndpoint({ batch: 0, slowUntil: inSeconds(60) })
+  it('leaves the rest to another message after five seconds', async () => {
+    const { addEvents, message, queues, messages, received, drain } = await withEndpoint({ batch: 0 }, 200)
     await addEvents(3)
-    await deliverBatch([{ ...message, isSlow: true }], queues)
-    expect(sizes(await received())).toEqual([1])
-    expect(slow).toEqual([{ ...message, isSlow: true }])
+    let batches = 0
+    const DB = databaseWith((statements) => {
+      if (++batches === 4) advance(5000)
+      return env.DB.batch(statements)
+    })
+    await deliverBatch([message], { ...queues, DB })
+    expect(sizes(await received())).toEqual([1, 1])
+    expect(messages).toEqual([message])
+    await drain()
+    expect(sizes(await received())).toEqual([1, 1, 1])
   })
 })
 

@@ -20,7 +20,8 @@ function shownBy(body: string): string[] {
   if (/[<>]/.test(text)) throw new Error('A link, a mention or a command')
   if (/&(?!(?:amp|lt|gt);)/.test(text)) throw new Error('An "&" that is not escaped')
   if (/(?<![\p{L}\p{N}])@[\p{L}\p{N}]/u.test(text)) throw new Error('Somebody is notified')
-  if (/\]\(/.test(text)) throw new Error('A link of Markdown')
+  if (/\]\(|\]\[|:\/\/|\bwww\.\S/i.test(text)) throw new Error('A link')
+  if (/[*`~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|^(?:[-+#>|]|&gt;)/mu.test(text)) throw new Error('Markup')
   if (/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text)) throw new Error('A character that nobody sees')
   return text.split('\n').map((line) => line.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'))
 }
@@ -29,6 +30,14 @@ const NAMES = {
   plain: 'Nightly review',
   'the mention of a channel': '<!channel> <!here|here> <@U012AB3CD> @here @channel @everyone',
   'a link': '<https://evil.example|Click here> [here](https://evil.example)',
+  'bare addresses':
+    'https://evil.example HTTP://EVIL.EXAMPLE ftp://evil.example www.evil.example WWW.evil.example @www.a.b',
+  'links of Markdown': '[a](javascript:alert(1)) ![x](//evil.example/x.png) [b][c] [d]: https://evil.example',
+  emphasis: '*bold* _italic_ ~struck~ `code` **bold** __bold__ ~~struck~~ ```block``` _*`~x~`*_ (_y_)',
+  'a heading': '# heading #general',
+  'a quote': '> quote',
+  'an item of a list': '- item',
+  'another item of a list': '+ item',
   'line breaks and control characters': 'a\nb\r\nc\u2028d\u2029e\u0000f\u0007g\u001b[31mh\u0085i',
   'bidirectional text': 'abc\u202e\u2066gnp.exe\u2069\u200b\u200f\ufeff',
   'ampersands and entities': 'R&D &amp; &lt;!channel&gt; &',
@@ -132,6 +141,18 @@ describe('the sentences of all types', () => {
       ]
     `)
   })
+})
+
+it.each([
+  ['DATABASE_URL', 'DATABASE_URL'],
+  ['[WIP] Fix *all* tests', '(WIP) Fix ∗all∗ tests'],
+  ['__init__.py', '＿＿init＿＿.py'],
+  ['`rm -rf ~`', '‘rm -rf ∼‘'],
+  ['Read https://evil.example/a_b', 'Read https: //evil.example/a_b'],
+  ['#12: ada@example.com', '＃12: ada@example.com'],
+])('show the name %s as %s', async (name, expected) => {
+  const [line] = await shown(name, { user: 'Ada', key: 'laptop', project: 'Website' })
+  expect(line).toBe(`laptop created the agent ${expected}`)
 })
 
 it('name the service where it acted, and the project by its name or, after its deletion, by its ID', async () => {

@@ -18,7 +18,7 @@ let receiver: ChildProcess | undefined
 let printed = ''
 
 beforeAll(async () => {
-  running = await startService({ LOCAL_RUN_ENDPOINTS: 'on' })
+  running = await startService({ LOCAL_RECEIVERS: 'on' })
 })
 afterAll(async () => {
   receiver?.kill()

@@ -102,7 +102,7 @@ async function deliverNow(workspace: Workspace, runId: string, environment?: Par
 function handOver(message: RunMessage, environment: Partial<Environment> = {}) {
   const context = createExecutionContext()
   const body = { id: '1', timestamp: new Date(), attempts: 1, body: message }
-  const batch = createMessageBatch('workspace-api-runs', [body])
+  const batch = createMessageBatch('workspace-api-deliveries', [body])
   const handled = deliverMessages(batch, { ...env, ...environment }, context)
   return { handled, rest: () => waitOnExecutionContext(context) }
 }
@@ -190,7 +190,7 @@ describe('a delivery', () => {
 
   it('comes through the queue', async () => {
     const { workspace, receiver, runId, reference } = await withRun(200)
-    await env.RUNS.send({ runs: [reference] })
+    await env.DELIVERIES.send({ runs: [reference] })
     await poll(async () => (await runOf(workspace, runId)).status === 'delivered')
     expect((await only(receiver)).headers['webhook-id']).toBe(runId)
   })
@@ -403,15 +403,15 @@ describe('a failed delivery', () => {
     await deliverNow(workspace, runId)
     const due = Date.parse(String((await runOf(workspace, runId)).checkAt))
     const sent: RunReference[] = []
-    const RUNS = {
+    const DELIVERIES = {
       sendBatch: async (messages: { body: { runs: RunReference[] } }[]) => {
         sent.push(...messages.flatMap(({ body }) => body.runs))
       },
-    } as unknown as Environment['RUNS']
+    } as unknown as Environment['DELIVERIES']
     const mine = () => sent.filter(({ organizationId }) => organizationId === workspace.organizationId)
-    await tick({ ...env, RUNS }, new Date(due - 1))
+    await tick({ ...env, DELIVERIES }, new Date(due - 1))
     expect(mine()).toEqual([])
-    await tick({ ...env, RUNS }, new Date(due))
+    await tick({ ...env, DELIVERIES }, new Date(due))
     expect(mine()).toMatchObject([{ ...referenceTo(await runOf(workspace, runId)), attempts: 1 }])
   })
 
@@ -577,7 +577,7 @@ describe('a slow run endpoint', () => {
     const sendBatch = async (batch: Iterable<{ body: RunMessage }>) => {
       for (const { body } of batch) messages.push(body)
     }
-    return { messages, queue: { sendBatch } as unknown as Environment['RUNS'] }
+    return { messages, queue: { sendBatch } as unknown as Environment['DELIVERIES'] }
   }
 
   async function markSlow(workspace: Workspace, until = new Date(Date.now() + MINUTE_MS).toISOString()) {
@@ -601,7 +601,7 @@ describe('a slow run endpoint', () => {
     await markSlow(workspace)
     const { messages, queue } = recordingQueue()
     const before = await runOf(workspace, runId)
-    await deliver([reference], { SLOW_RUNS: queue })
+    await deliver([reference], { SLOW_DELIVERIES: queue })
     expect(messages).toEqual([{ runs: [reference], isSlow: true }])
     expect(await receiver.received()).toEqual([])
     expect(await runOf(workspace, runId)).toEqual(before)
@@ -610,7 +610,7 @@ describe('a slow run endpoint', () => {
   it('gets its runs through the queue of slow run endpoints', async () => {
     const { workspace, receiver, runId, reference } = await withRun(200)
     await markSlow(workspace)
-    await env.RUNS.send({ runs: [reference] })
+    await env.DELIVERIES.send({ runs: [reference] })
     await poll(async () => (await runOf(workspace, runId)).status === 'delivered')
     await only(receiver)
   })
@@ -622,7 +622,7 @@ describe('a slow run endpoint', () => {
     const due = { checkAt: ago(1000) }
     const runs = { slow: await addRun(slow, due), fast: await addRun(fast, due) }
     const [first, own] = [recordingQueue(), recordingQueue()]
-    await tick({ ...env, RUNS: first.queue, SLOW_RUNS: own.queue }, new Date())
+    await tick({ ...env, DELIVERIES: first.queue, SLOW_DELIVERIES: own.queue }, new Date())
     const sentTo = ({ organizationId }: Workspace) =>
       [first, own].map(({ messages }) => messages.filter(({ runs: [run] }) => run?.organizationId === organizationId))
     expect(sentTo(fast.workspace)).toEqual([[{ runs: [runs.fast.reference], isSlow: false }], []])
@@ -659,7 +659,7 @@ describe('a slow run endpoint', () => {
     vi.restoreAllMocks()
     const { messages, queue } = recordingQueue()
     const tickAfter = (minutes: number) =>
-      tick({ ...env, RUNS: queue, SLOW_RUNS: queue }, new Date(Date.now() + minutes * MINUTE_MS))
+      tick({ ...env, DELIVERIES: queue, SLOW_DELIVERIES: queue }, new Date(Date.now() + minutes * MINUTE_MS))
     await tickAfter(14)
     expect(messages.flatMap(({ runs }) => runs)).not.toContainEqual(reference)
     await tickAfter(16)
@@ -1045,11 +1045,11 @@ describe('a secret that cannot be decrypted', () => {
 
 describe('a URL that is no longer allowed', () => {
   const url = 'http://localhost:8788/runs'
-  const local = { LOCAL_RUN_ENDPOINTS: 'on' }
+  const local = { LOCAL_RECEIVERS: 'on' }
 
   it.each([
     ['', {}],
-    [' in a deployment', { LOCAL_RUN_ENDPOINTS: 'off' }],
+    [' in a deployment', { LOCAL_RECEIVERS: 'off' }],
   ])('gets nothing%s', async (_, environment) => {
     const { workspace, runId, reference } = await withRun(200)
     await workspace.addRunEndpoint(url)
@@ -1059,7 +1059,7 @@ describe('a URL that is no longer allowed', () => {
     const { lastError, status } = await runOf(workspace, runId)
     expect([status, lastError]).toEqual([
       'pending',
-      'The URL of the run endpoint does not begin with https://; allowed: an https URL of a public host, such as "https://hooks.example.com/runs".',
+      'The URL of the run endpoint does not begin with https://; allowed: an https URL of a public host, such as "https://hooks.example.com/path".',
     ])
   })
 
@@ -1178,8 +1178,8 @@ describe.concurrent('a run endpoint that responds late', () => {
     const references = await addRuns(slow, 100)
     const messages = Array.from({ length: 20 }, (_, index) => references.slice(index * 5, index * 5 + 5))
     const other = await withRun(200)
-    await env.RUNS.sendBatch(messages.map((runs) => ({ body: { runs } })))
-    await env.RUNS.send({ runs: [other.reference] })
+    await env.DELIVERIES.sendBatch(messages.map((runs) => ({ body: { runs } })))
+    await env.DELIVERIES.send({ runs: [other.reference] })
     const isOver = async () => (await slow.workspace.dump('runs')).filter(({ attempts }) => attempts !== 0).length
 
     await poll(async () => (await runOf(other.workspace, other.runId)).status === 'delivered')

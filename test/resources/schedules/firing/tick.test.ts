@@ -65,9 +65,9 @@ class Outbox {
       this.messages.push(...messages.map(({ body }) => structuredClone(body)))
       if (isFailing) throw new Error('Queue is overloaded')
     },
-  } as unknown as Environment['RUNS']
+  } as unknown as Environment['DELIVERIES']
   /** Both queues: on a busy machine, a receiver may be slow. */
-  readonly queues = { RUNS: this.#queue, SLOW_RUNS: this.#queue }
+  readonly queues = { DELIVERIES: this.#queue, SLOW_DELIVERIES: this.#queue }
 
   get references(): RunReference[] {
     return this.messages.flatMap(({ runs }) => runs)
@@ -295,10 +295,10 @@ describe('a schedule that is due', () => {
   it('keeps the outcome of a consumer that is faster than the tick', async () => {
     const { workspace, projectId, receiver } = await withReceiver()
     await addDue(workspace, projectId, 0)
-    const RUNS = {
+    const DELIVERIES = {
       sendBatch: (messages: { body: RunMessage }[]) => deliverBatch(messages.map(({ body }) => body)),
-    } as unknown as Environment['RUNS']
-    await tick({ ...env, RUNS }, at(0))
+    } as unknown as Environment['DELIVERIES']
+    await tick({ ...env, DELIVERIES }, at(0))
     expect(await workspace.dump('runs')).toEqual([
       expect.objectContaining({ status: 'delivered', attempts: 1, checkAt: null }),
     ])

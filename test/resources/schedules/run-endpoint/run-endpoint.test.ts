@@ -6,7 +6,7 @@ import { parseKeyRing } from '../../../../src/crypto/key-ring.ts'
 import { open } from '../../../../src/crypto/sealed-value.ts'
 import type { Environment } from '../../../../src/environment.ts'
 import worker from '../../../../src/index.ts'
-import { secretContext } from '../../../../src/resources/schedules/run-endpoint/secret.ts'
+import { runEndpointContext } from '../../../../src/resources/schedules/run-endpoint/sealed-context.ts'
 import { PREFIX, type RequestOptions, request } from '../../../support/api.ts'
 import { failingDatabase, watchedDatabase } from '../../../support/bindings.ts'
 import { dumpStores } from '../../../support/examples.ts'
@@ -196,7 +196,7 @@ describe('an invalid body', () => {
   it('repeats only the origin of the URL in the error', async () => {
     const { put } = await withKey()
     const errorOf = async (url: string) => (await put(url)).body.error
-    const allowed = 'allowed: an https URL of a public host, such as "https://hooks.example.com/runs".'
+    const allowed = 'allowed: an https URL of a public host, such as "https://hooks.example.com/path".'
     expect(await errorOf(`http://hooks.example.com:8080/${SECRET}`)).toBe(
       `url does not begin with https://; got "http://hooks.example.com:8080"; ${allowed}`,
     )
@@ -372,7 +372,7 @@ describe('a URL on this machine', () => {
     const context = createExecutionContext()
     const environment: Environment = {
       ...env,
-      ...(setting !== undefined && { LOCAL_RUN_ENDPOINTS: setting }),
+      ...(setting !== undefined && { LOCAL_RECEIVERS: setting }),
     }
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
     const { status } = await worker.fetch(
@@ -581,7 +581,7 @@ describe('a secret', () => {
     const { secret } = (await put()).body
     const sealed = String((await row())?.sealedSecret)
     const ring = parseKeyRing(String(env.ENCRYPTION_KEYS))
-    const context = secretContext(organizationId)
+    const context = runEndpointContext(organizationId)
     expect(await open(sealed, context, ring)).toBe(secret)
     const { organizationId: other } = await Workspace.create()
     for (const wrong of [

@@ -575,8 +575,8 @@ it('ends claims while the queue fails', async () => {
   advance(HOUR_MS)
   const before = await row(sent)
   const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
-  const RUNS = { sendBatch: () => Promise.reject(new Error('no queue')) } as unknown as Queue<RunMessage>
-  await tick({ ...env, RUNS }, new Date())
+  const DELIVERIES = { sendBatch: () => Promise.reject(new Error('no queue')) } as unknown as Queue<RunMessage>
+  await tick({ ...env, DELIVERIES }, new Date())
   expect(errors.mock.calls.map(([line]) => JSON.parse(line).task)).toContain('checkRuns')
   errors.mockRestore()
   expect((await read(id)).status).toBe('pending')

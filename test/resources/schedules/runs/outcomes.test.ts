@@ -43,10 +43,10 @@ async function withReceiver(settings: object, ...answers: Answer[]) {
   /** Creates a run that the queue loses. */
   const run = async (environment = {}) => {
     advance(1000)
-    const { RUNS } = newOutbox().environment
+    const { DELIVERIES } = newOutbox().environment
     const { body } = await request('POST', `${worker.path}/runs`, {
       key: worker.key,
-      environment: { RUNS, ...environment },
+      environment: { DELIVERIES, ...environment },
     })
     return body
   }
@@ -702,7 +702,7 @@ describe('the overlap "skip"', () => {
     const post = async (name: string) => {
       advance(1000)
       const headers = { 'Idempotency-Key': name }
-      return request('POST', `${path}/runs`, { key, headers, environment: { RUNS: environment.RUNS } })
+      return request('POST', `${path}/runs`, { key, headers, environment: { DELIVERIES: environment.DELIVERIES } })
     }
     const first = await post('a')
     const second = await post('b')

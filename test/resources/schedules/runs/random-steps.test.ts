@@ -314,8 +314,8 @@ class World {
       key: this.key,
       ...(json && { json }),
       environment: {
-        RUNS: this.#outbox.environment.RUNS,
-        SLOW_RUNS: this.#outbox.environment.RUNS,
+        DELIVERIES: this.#outbox.environment.DELIVERIES,
+        SLOW_DELIVERIES: this.#outbox.environment.DELIVERIES,
         ...environment,
       },
     })
@@ -329,8 +329,8 @@ class World {
   }
 
   async #tick(instant: Date, environment: Partial<Environment> = {}): Promise<void> {
-    const { RUNS } = this.#outbox.environment
-    await tick({ ...env, RUNS, SLOW_RUNS: RUNS, ...environment }, instant)
+    const { DELIVERIES } = this.#outbox.environment
+    await tick({ ...env, DELIVERIES, SLOW_DELIVERIES: DELIVERIES, ...environment }, instant)
   }
 
   async #setEndpoint(): Promise<void> {
@@ -415,7 +415,7 @@ class World {
     this.#response += seed % RESPONSES.length
     await deliverBatch([message], {
       ...this.#outbox.environment,
-      SLOW_RUNS: this.#outbox.environment.RUNS,
+      SLOW_DELIVERIES: this.#outbox.environment.DELIVERIES,
       ...environment,
     }).catch((error) => {
       if (Object.keys(environment).length === 0) throw error

@@ -21,8 +21,8 @@ async function withReceiver(settings: object, ...answers: Answer[]) {
   await workspace.addRunEndpoint(receiver.url)
   const worker = await newWorker(settings, { workspace })
   const outbox = newOutbox()
-  const { RUNS, SLOW_RUNS } = outbox.environment
-  const environment = { RUNS, SLOW_RUNS }
+  const { DELIVERIES, SLOW_DELIVERIES } = outbox.environment
+  const environment = { DELIVERIES, SLOW_DELIVERIES }
   const send = (path: string, more: object = {}) =>
     request('POST', path, { key: worker.key, environment: { ...environment, ...more } })
   /** Creates a run, which the queue has then. */
@@ -234,7 +234,7 @@ describe('redelivering a run', () => {
     await failDelivery(id)
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const sendBatch = () => Promise.reject(new Error('The queue is gone'))
-    const { status } = await redeliver(id, { RUNS: { sendBatch } })
+    const { status } = await redeliver(id, { DELIVERIES: { sendBatch } })
     expect([status, outbox.messages]).toEqual([200, []])
     advance(5 * MINUTE_MS - 1)
     await tickNow()

@@ -99,7 +99,7 @@ function recordingQueue() {
   const sendBatch = async (messages: Iterable<{ body: RunMessage }>) => {
     for (const { body } of messages) sent.push(...body.runs)
   }
-  return { sent, RUNS: { sendBatch } as unknown as Environment['RUNS'] }
+  return { sent, DELIVERIES: { sendBatch } as unknown as Environment['DELIVERIES'] }
 }
 
 const deliver = (runs: RunReference[]) => deliverBatch([{ runs }])
@@ -288,9 +288,9 @@ describe.each(KINDS)('creating a run of a $parent schedule', (kind) => {
     const { workspace, parentId, run, read } = await withSchedule(kind)
     await kind.archive(workspace, parentId)
     const before = await read()
-    const { sent, RUNS } = recordingQueue()
-    expect((await run({ environment: { RUNS } })).status).toBe(409)
-    expect((await run({ environment: { RUNS }, ...idempotent('a') })).status).toBe(409)
+    const { sent, DELIVERIES } = recordingQueue()
+    expect((await run({ environment: { DELIVERIES } })).status).toBe(409)
+    expect((await run({ environment: { DELIVERIES }, ...idempotent('a') })).status).toBe(409)
     expect([await workspace.dump('runs'), await read(), sent]).toEqual([[], before, []])
   })
 
@@ -351,8 +351,8 @@ describe('an Idempotency-Key', () => {
   it('returns the run as it is now, and does not put it into the queue again', async () => {
     const { workspace, run, key } = await withSchedule()
     await workspace.addRunEndpoint()
-    const { sent, RUNS } = recordingQueue()
-    const environment = { RUNS }
+    const { sent, DELIVERIES } = recordingQueue()
+    const environment = { DELIVERIES }
     const { body } = await run({ environment, ...idempotent('a') })
     await request('POST', `/v1/runs/${body.id}/acknowledge`, { key })
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5000 })
@@ -416,8 +416,8 @@ describe('creating a run at an instant that has one', () => {
         lastError: 'x',
         scheduledAt: now(),
       })
-      const { RUNS } = recordingQueue()
-      const { status: answered, body } = await run({ environment: { RUNS } })
+      const { DELIVERIES } = recordingQueue()
+      const { status: answered, body } = await run({ environment: { DELIVERIES } })
       expect([answered, body]).toMatchObject([201, { id, status, attempts: 2, lastError: 'x' }])
       expect(await workspace.dump('runs')).toHaveLength(1)
       expect((await read()).lastRunAt).toBe(now())
@@ -438,16 +438,16 @@ describe('a run that a request created', () => {
   it('is put into the queue at once, and again by a tick if it is still pending after its first lease', async () => {
     const { workspace, run } = await withSchedule()
     await workspace.addRunEndpoint()
-    const { sent, RUNS } = recordingQueue()
-    const { body } = await run({ environment: { RUNS } })
+    const { sent, DELIVERIES } = recordingQueue()
+    const { body } = await run({ environment: { DELIVERIES } })
     const { organizationId } = workspace
     const reference = { organizationId, id: body.id, attempts: 0 }
     expect(sent).toEqual([reference])
     const mine = () => sent.filter((each) => each.organizationId === organizationId)
     const due = Date.parse(body.scheduledAt) + FIRST_LEASE_MS
-    await tick({ ...env, RUNS }, new Date(due - 1))
+    await tick({ ...env, DELIVERIES }, new Date(due - 1))
     expect(mine()).toHaveLength(1)
-    await tick({ ...env, RUNS }, new Date(due))
+    await tick({ ...env, DELIVERIES }, new Date(due))
     expect(mine()).toHaveLength(2)
     expect(mine()[1]).toMatchObject(reference)
   })
@@ -473,8 +473,8 @@ describe('a run that a request created', () => {
     const { workspace, run, key } = await withSchedule()
     const { body } = await run()
     await workspace.addRunEndpoint()
-    const { sent, RUNS } = recordingQueue()
-    await tick({ ...env, RUNS }, new Date(Date.now() + HOUR_MS))
+    const { sent, DELIVERIES } = recordingQueue()
+    await tick({ ...env, DELIVERIES }, new Date(Date.now() + HOUR_MS))
     expect(sent.filter(({ organizationId }) => organizationId === workspace.organizationId)).toEqual([])
     expect(idsOf((await request('GET', '/v1/runs', { key })).body)).toEqual([body.id])
   })
@@ -484,20 +484,20 @@ describe('a run that a request created', () => {
     await workspace.addRunEndpoint()
     const failing = { sendBatch: () => Promise.reject(new Error('Queue sendBatch failed')) }
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const { status, body } = await run({ environment: { RUNS: failing as unknown as Environment['RUNS'] } })
+    const { status, body } = await run({ environment: { DELIVERIES: failing as unknown as Environment['DELIVERIES'] } })
     expect([status, body.status]).toEqual([201, 'pending'])
     expect(logged).toHaveBeenCalledOnce()
-    const { sent, RUNS } = recordingQueue()
-    await tick({ ...env, RUNS }, new Date(Date.parse(body.scheduledAt) + FIRST_LEASE_MS))
+    const { sent, DELIVERIES } = recordingQueue()
+    await tick({ ...env, DELIVERIES }, new Date(Date.parse(body.scheduledAt) + FIRST_LEASE_MS))
     expect(sent.map(({ id }) => id)).toContain(body.id)
   })
 
   it('is not created or put into the queue while D1 is unavailable', async () => {
     const { workspace, run } = await withSchedule()
-    const { sent, RUNS } = recordingQueue()
+    const { sent, DELIVERIES } = recordingQueue()
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const DB = failingDatabase(new Error('D1_ERROR: D1 DB is overloaded.'))
-    expect((await run({ environment: { DB, RUNS }, ...idempotent('a') })).status).toBe(503)
+    expect((await run({ environment: { DB, DELIVERIES }, ...idempotent('a') })).status).toBe(503)
     expect([await workspace.dump('runs'), sent]).toEqual([[], []])
     expect((await run(idempotent('a'))).status).toBe(201)
   })
@@ -911,8 +911,8 @@ describe('acknowledgeRun', () => {
     const { workspace, run, key } = await withSchedule()
     const receiver = new Receiver()
     await workspace.addRunEndpoint(receiver.url)
-    const { sent, RUNS } = recordingQueue()
-    const { body } = await run({ environment: { RUNS } })
+    const { sent, DELIVERIES } = recordingQueue()
+    const { body } = await run({ environment: { DELIVERIES } })
     await acknowledge(body.id, key)
     await deliver(sent)
     expect(await receiver.received()).toEqual([])
@@ -926,8 +926,8 @@ describe('acknowledgeRun', () => {
   it('is kept if a delivery in progress fails', async () => {
     const { workspace, run, key } = await withSchedule()
     await workspace.addRunEndpoint((await new Receiver().answers(500)).url)
-    const { sent, RUNS } = recordingQueue()
-    const { body } = await run({ environment: { RUNS } })
+    const { sent, DELIVERIES } = recordingQueue()
+    const { body } = await run({ environment: { DELIVERIES } })
     const original = globalThis.fetch
     const network = vi.spyOn(globalThis, 'fetch').mockImplementation(async (...request) => {
       expect((await acknowledge(body.id, key)).body.status).toBe('delivered')

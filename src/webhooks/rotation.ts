@@ -1,0 +1,42 @@
+/** The rotation of the secret of a receiver, in SQL. At most two secrets are valid at a time. */
+import { type SQLWrapper, sql } from 'drizzle-orm'
+import { precondition } from '../access/preconditions.ts'
+import { now, text, textOrNull } from '../db/parameters.ts'
+import { ApiError } from '../errors.ts'
+
+const sealedSecret = text('sealedSecret')
+/** When the previous secret expires; null if it ends with the rotation. */
+const expiresAt = textOrNull('expiresAt')
+
+/** @param receiver the columns of its table. */
+export function rotationOf(
+  receiver: Readonly<Record<'sealedSecret' | 'previousSealedSecret' | 'previousExpiresAt', SQLWrapper>>,
+) {
+  const overlaps = sql`coalesce(${receiver.previousExpiresAt} > ${now}, false)`
+  const whileItOverlaps = (column: SQLWrapper) => sql<string | null>`case when ${overlaps} then ${column} end`
+  return {
+    /** The previous secret, and when it expires; NULL if it has. */
+    previousSealedSecret: whileItOverlaps(receiver.previousSealedSecret).as('previousSealedSecret'),
+    previousSecretExpiresAt: whileItOverlaps(receiver.previousExpiresAt).as('previousSecretExpiresAt'),
+
+    noThirdSecret: precondition(
+      sql`(${expiresAt} is null or not ${overlaps})`,
+      () =>
+        new ApiError(
+          'rotation_in_progress',
+          'The previous secret is still valid after the last rotation. Wait until it expires, or rotate with overlapSeconds 0.',
+        ),
+      [expiresAt],
+    ),
+
+    /** The parameter of `rotated`, beside that of the precondition. */
+    parameter: sealedSecret,
+    /** The columns that a rotation changes. */
+    rotated: {
+      previousSealedSecret: sql`case when ${expiresAt} is not null then ${receiver.sealedSecret} end`,
+      previousExpiresAt: sql`${expiresAt}`,
+      sealedSecret: sql`${sealedSecret}`,
+      updatedAt: sql`${now}`,
+    },
+  }
+}
