@@ -39,9 +39,10 @@ function Navigation({ onShowKeys }: { readonly onShowKeys: () => void }) {
   }, [address, isWide])
   return (
     <details ref={details} className={styles.side} open={isWide}>
-      <summary className={styles.brand} aria-label="Navigation">
+      <summary className={styles.brand}>
         <img src="/icon.svg" alt="" width="20" height="20" />
         <span className={styles.organization}>{organization.name}</span>
+        <span className="only-read-aloud">, navigation</span>
         <MenuIcon className={styles.burger} size={20} aria-hidden="true" />
       </summary>
       <nav aria-label="Pages">

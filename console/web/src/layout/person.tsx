@@ -24,7 +24,7 @@ export function Person({ onShowKeys }: { readonly onShowKeys: () => void }) {
     },
   })
   return (
-    <div className={styles.person}>
+    <section className={styles.person} aria-label="You">
       <p className="anywhere">
         <strong>{user?.name ?? apiKey.name}</strong>
         <br />
@@ -55,6 +55,6 @@ export function Person({ onShowKeys }: { readonly onShowKeys: () => void }) {
           Sign out
         </button>
       </div>
-    </div>
+    </section>
   )
 }
