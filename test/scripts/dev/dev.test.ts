@@ -119,7 +119,11 @@ describe('npm run dev', () => {
     expect((await get(`/v1/sessions/${demo.sessionId}/files?limit=1000`)).body.items).toHaveLength(130)
     expect((await get(`/v1/skills/${demo.skillId}`)).body.files.length).toBeGreaterThan(2)
     const { items } = (await get(`/v1/skills/${demo.skillId}/versions`)).body
-    expect(items).toMatchObject([{ version: 1, name: 'release-notes', isCurrent: true }])
+    expect(items).toHaveLength(5)
+    expect(items[0]).toMatchObject({ version: 5, name: 'release-notes', isCurrent: true })
+    const runs = (await get('/v1/runs?limit=1000')).body.items as { status: string }[]
+    expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['pending', 'delivered', 'succeeded', 'failed']))
+    expect(runs.length).toBeGreaterThan(150)
     expect((await get(`/v1/sessions/${demo.sessionId}/files`, demo.restrictedKey)).status).toBe(403)
     expect((await get(`/v1/sessions/${demo.sessionId}/files`, demo.otherOrganization.apiKey)).status).toBe(404)
     const other = demo.otherOrganization
