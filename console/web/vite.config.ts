@@ -9,6 +9,8 @@ export default defineConfig({
   root: import.meta.dirname,
   build: {
     emptyOutDir: true,
+    // Their licences have to be passed on with the libraries.
+    license: { fileName: 'licenses.md' },
     // Chromium 123, Firefox 120 and Safari 17.5 have light-dark(), which the styles need.
     target: ['chrome123', 'firefox120', 'safari17.5'],
     // A script or style within the page would need its own permission.

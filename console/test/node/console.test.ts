@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Console, startConsole } from '../console.ts'
 
@@ -185,6 +186,23 @@ describe('the pages', () => {
     expect(response.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
     expect((await send('/assets/missing.js')).status).toBe(404)
     expect((await send('/icon.svg')).headers.get('Content-Type')).toContain('image/svg+xml')
+  })
+
+  it('load at most 130 KB of scripts before the first page, and say whose they are', async () => {
+    const html = await (await send('/')).text()
+    const scripts = Array.from(
+      html.matchAll(/(?:src|modulepreload" crossorigin href)="([^"]+)"/g),
+      ([, path = '']) => path,
+    )
+    expect(scripts.length).toBeGreaterThan(1)
+    const sizes = await Promise.all(
+      scripts.map(async (path) => gzipSync(Buffer.from(await (await send(path)).arrayBuffer())).length),
+    )
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(130_000)
+    const licences = await (await send('/licenses.md')).text()
+    for (const name of ['react-dom', '@tanstack/react-router', '@codemirror/view', 'lucide-react']) {
+      expect(licences).toContain(name)
+    }
   })
 
   it('have no other methods', async () => {
