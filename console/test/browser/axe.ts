@@ -1,0 +1,20 @@
+/** Whether people with assistive technology can use a page: axe finds a part of what would stop them. */
+import AxeBuilder from '@axe-core/playwright'
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+/** Light and dark on a desktop, and on a phone. */
+export const LOOKS = [
+  { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
+  { colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
+  { colorScheme: 'light', viewport: { width: 390, height: 844 } },
+] as const
+
+/** It is the same on all pages. */
+const NAVIGATION = 'details:has(> nav)'
+
+export async function expectAccessible(page: Page): Promise<void> {
+  // The other mode needs a second page, for frames of other origins. There are none.
+  const { violations } = await new AxeBuilder({ page }).exclude(NAVIGATION).setLegacyMode().analyze()
+  expect(violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)])).toEqual([])
+}
