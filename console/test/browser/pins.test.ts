@@ -198,9 +198,15 @@ describe('by keyboard alone', () => {
     const person = await addPinner()
     const session = await openPins(person)
     const { page } = session
-    await tabTo(page, page.getByRole('button', { name: 'Pin something' }))
-    await page.keyboard.press('Enter')
+    const open = page.getByRole('button', { name: 'Pin something' })
     const dialog = page.getByRole('dialog', { name: 'Pin something' })
+    await tabTo(page, open)
+    await page.keyboard.press('Enter')
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await isFocused(open)).toBe(true)
+    await page.keyboard.press('Enter')
     await dialog.getByText(CHECKOUT).waitFor()
     // What is pinned, and projects whose ID is not a UUID, are not offered.
     expect(await dialog.getByRole('listitem').getByRole('button').allInnerTexts()).toEqual([
@@ -217,6 +223,7 @@ describe('by keyboard alone', () => {
     await page.keyboard.press('Enter')
     await announced(page, 'Update the icons pinned at position 6 of 6')
     await dialog.waitFor({ state: 'detached' })
+    expect(await isFocused(open)).toBe(true)
     await expectStored(person, [...NAMES, 'Update the icons'])
     await expectShown(page, [...NAMES, 'Update the icons'])
     await choose(page, 'Update the icons', 'Unpin')
