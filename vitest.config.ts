@@ -93,6 +93,7 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
+          expect: POLLING,
           include: ['{client/,console/,}test/browser/*.test.ts'],
           env: WRANGLER_ENVIRONMENT,
           testTimeout: 600_000,

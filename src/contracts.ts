@@ -1,6 +1,6 @@
 /**
  * All that the programs in `cli/`, `mcp/` and `console/` take from the service: the contracts that they use, how the
- * service checks and describes input, and when schedules fire. Nothing of `src/` imports this module.
+ * service checks and describes input, what it says of events, and when schedules fire. Nothing of `src/` imports this module.
  */
 export type { Scope } from './access/scopes.ts'
 export { problemOfCron } from './cron/expression.ts'
@@ -15,6 +15,7 @@ export {
   MAX_VARIABLES_PER_REQUEST,
   setEnvironmentVariablesContract,
 } from './resources/environment-variables/contract.ts'
+export { PREDICATES } from './resources/events/delivery/sentences.ts'
 export { retrieveMeContract } from './resources/me/contract.ts'
 export {
   deletePinContract,

@@ -6,6 +6,13 @@ interface Toast {
   readonly id: number
   readonly text: string
   readonly isError: boolean
+  readonly action: ToastAction | undefined
+}
+
+/** What the message offers, such as to undo what was done. */
+interface ToastAction {
+  readonly label: string
+  readonly onSelect: () => void
 }
 
 const SHOWN_MS = 6000
@@ -20,10 +27,10 @@ function set(next: readonly Toast[]): void {
 }
 
 /** Errors stay until they are closed. */
-export function showToast(text: string, isError = false): void {
+export function showToast(text: string, isError = false, action?: ToastAction): void {
   lastId += 1
   const id = lastId
-  set([...toasts.slice(-2), { id, text, isError }])
+  set([...toasts.slice(-2), { id, text, isError, action }])
   if (!isError) setTimeout(() => close(id), SHOWN_MS)
 }
 
@@ -44,9 +51,20 @@ export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts)
   return (
     <section className={styles.toasts} aria-live="polite" aria-label="Messages">
-      {shown.map(({ id, text, isError }) => (
+      {shown.map(({ id, text, isError, action }) => (
         <div key={id} className={styles.toast} data-error={isError}>
           <p className="anywhere">{text}</p>
+          {action && (
+            <button
+              type="button"
+              onClick={() => {
+                close(id)
+                action.onSelect()
+              }}
+            >
+              {action.label}
+            </button>
+          )}
           <button type="button" data-kind="plain" onClick={() => close(id)}>
             Close
           </button>
