@@ -12,6 +12,8 @@ const DIGEST = join(FOLDER, 'dist-sources')
 /** What the pages are made from. The lock has the versions of the libraries. */
 const SOURCES = ['console/web/**', 'console/src/**', 'client/src/**', 'src/**', 'console/build.ts', 'package-lock.json']
 
+// Tests set another value, with which Vite takes React's version for development.
+process.env.NODE_ENV = 'production'
 await buildPages()
 
 async function buildPages(): Promise<void> {

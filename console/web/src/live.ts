@@ -16,31 +16,33 @@ const STALE: Readonly<Record<string, readonly string[]>> = {
   user: ['users'],
 }
 
+const RESTART_MS = 60_000
+
+/** The cursor of the last event that the pages know; undefined before the first page is shown. */
+let after: string | undefined
+
+/** Begins before a page reads anything, so that no change comes in between. Without the permission, nothing is live. */
+export async function beginFeed(): Promise<void> {
+  after ??= await workspace.events
+    .list({ after: 'now', limit: 1 })
+    .page()
+    .then(
+      ({ nextCursor }) => nextCursor,
+      () => undefined,
+    )
+}
+
 /** Follows the events while the page is visible. What happened meanwhile is read when it is visible again. */
 export function useLiveUpdates(): void {
   const isAllowed = useCan()('audit-events:read')
   useEffect(() => {
     if (!isAllowed) return
     let following = new AbortController()
-    let after = 'now'
-    const follow = async () => {
-      following = new AbortController()
-      const feed = workspace.events.follow({ after, signal: following.signal })
-      try {
-        for await (const { resource } of feed) {
-          after = feed.cursor ?? after
-          refresh(['events', ...(STALE[resource.type] ?? [])])
-        }
-        after = feed.cursor ?? after
-      } catch {
-        // The feed has ended: the session has, or the cursor is too old. Without a cursor, everything is read again.
-        after = 'now'
-        void queryClient.invalidateQueries()
-      }
-    }
     const onChange = () => {
-      if (document.visibilityState === 'hidden') following.abort()
-      else void follow()
+      following.abort()
+      if (document.visibilityState === 'hidden') return
+      following = new AbortController()
+      void follow(following.signal)
     }
     onChange()
     document.addEventListener('visibilitychange', onChange)
@@ -49,6 +51,24 @@ export function useLiveUpdates(): void {
       following.abort()
     }
   }, [isAllowed])
+}
+
+async function follow(signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const feed = workspace.events.follow({ after: after ?? 'now', signal })
+    try {
+      for await (const { resource } of feed) {
+        after = feed.cursor
+        refresh(['events', ...(STALE[resource.type] ?? [])])
+      }
+      after = feed.cursor
+    } catch {
+      // The session has ended, or the cursor is too old: everything is read again.
+      after = undefined
+      void queryClient.invalidateQueries()
+      await new Promise((resolve) => setTimeout(resolve, RESTART_MS))
+    }
+  }
 }
 
 function refresh(resources: readonly string[]): void {

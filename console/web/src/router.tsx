@@ -4,6 +4,7 @@ import { isSignedOut, meQuery, queryClient } from './api.ts'
 import { NotFound } from './components/not-found.tsx'
 import { PageError } from './components/page-error.tsx'
 import { Layout } from './layout/layout.tsx'
+import { beginFeed } from './live.ts'
 import { choice, search, text } from './search.ts'
 import { SignIn } from './sign-in/sign-in.tsx'
 
@@ -25,7 +26,7 @@ const app = createRoute({
   component: Layout,
   beforeLoad: async ({ location }) => {
     try {
-      await queryClient.ensureQueryData(meQuery)
+      await Promise.all([queryClient.ensureQueryData(meQuery), beginFeed()])
     } catch (error) {
       if (isSignedOut(error)) throw redirect({ to: '/sign-in', search: { next: location.href } })
       throw error
