@@ -3,15 +3,24 @@ import {
   type Command,
   type CommandUnknownOpts,
   InvalidArgumentError,
+  Option,
   type OptionValues,
 } from '@commander-js/extra-typings'
 import { describeCommand, positiveInteger } from '../../command-line/src/index.ts'
 
 /**
+ * A command that does something.
  * @param description its first sentence is what lists of commands show.
  * @param examples what follows `workspace`.
  */
-export function describe(name: string, description: string, examples: readonly [string, ...string[]]): Command {
+export function describe(name: string, description: string, examples: readonly [string, ...string[]]) {
+  return newCommand(name, description, examples).option(
+    '--profile <name>',
+    'use the login that has this name; default: WORKSPACE_PROFILE',
+  )
+}
+
+function newCommand(name: string, description: string, examples: readonly [string, ...string[]]): Command {
   const lines = examples.map((example) => `workspace ${example}`)
   const [summary = ''] = /^.*?\.(?= |$)/.exec(description) ?? []
   return describeCommand(name, summary, lines).configureHelp({
@@ -27,7 +36,7 @@ export function group(
   examples: readonly [string, ...string[]],
   subcommands: readonly CommandUnknownOpts[],
 ): Command {
-  const command = describe(name, description, examples).enablePositionalOptions().helpCommand(false)
+  const command = newCommand(name, description, examples).enablePositionalOptions().helpCommand(false)
   for (const subcommand of subcommands) command.addCommand(subcommand)
   return command
 }
@@ -38,12 +47,34 @@ export function withJson<Arguments extends unknown[], Options extends OptionValu
   return command.option('--json', 'print JSON, one value per line')
 }
 
+/** For what shows times. */
+export function withTimes<Arguments extends unknown[], Options extends OptionValues>(
+  command: Command<Arguments, Options>,
+) {
+  return withJson(command).option('--utc', 'show exact times, in UTC')
+}
+
 /** For lists. @param most how many are listed without the option. */
 export function withLimit<Arguments extends unknown[], Options extends OptionValues>(
   command: Command<Arguments, Options>,
   most: number | 'all' = 'all',
 ) {
-  return withJson(command).option('--limit <number>', `how many to list; default: ${most}`, positiveInteger)
+  return withTimes(command)
+    .option('--limit <number>', `how many to list; default: ${most}`, positiveInteger)
+    .addOption(new Option('-o, --output <format>', 'show more columns, and whole IDs').choices(['wide'] as const))
+}
+
+const MAX_OVERLAP_SECONDS = 30 * 86_400
+
+/** For what makes a new secret. */
+export function withOverlap<Arguments extends unknown[], Options extends OptionValues>(
+  command: Command<Arguments, Options>,
+) {
+  return withJson(command).option(
+    '--overlap <seconds>',
+    'how long the old one stays valid; default: a day',
+    integerFrom(0, MAX_OVERLAP_SECONDS),
+  )
 }
 
 /** Parses the value of an option. */

@@ -638,7 +638,7 @@ describe('the packed cli', () => {
     const url = `http://127.0.0.1:${port}`
     const child = start(['events', '--follow'], other.apiKey, url)
     const stderr = await new Promise<string>((resolve) => child.stderr?.once('data', (data) => resolve(String(data))))
-    expect(stderr).toBe(`No answer from ${url}: ECONNREFUSED\n`)
+    expect(stderr).toBe(`No answer from ${url}: the connection was refused (ECONNREFUSED).\n`)
     child.kill('SIGTERM')
     expect((await endOf(child)).code).toBe(0)
   })
