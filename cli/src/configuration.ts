@@ -15,7 +15,7 @@ export interface Login {
   readonly apiKey: string
 }
 
-export const DEFAULT_PROFILE = 'default'
+const DEFAULT_PROFILE = 'default'
 let selected: string | undefined
 
 /** @param name the value of `--profile`. */
@@ -31,10 +31,9 @@ export function currentProfile(): string {
 /** The names of the stored logins. */
 export function listProfiles(): string[] {
   const folder = dirname(loginFile())
-  const files = existsSync(folder) ? readdirSync(folder).sort() : []
-  return files
-    .flatMap((file) => /^login(?:\.(.+))?\.json$/.exec(file)?.slice(1) ?? [])
-    .map((name) => name ?? DEFAULT_PROFILE)
+  const files = existsSync(folder) ? readdirSync(folder) : []
+  const names = files.map((file) => (file === 'login.json' ? DEFAULT_PROFILE : /^login\.(.+)\.json$/.exec(file)?.[1]))
+  return names.filter((name) => name !== undefined).sort()
 }
 
 /** A name becomes part of a filename. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runWorkspace } from '../../test/support/commands.ts'
 import { freePort, newFolder } from '../../test/support/dev-server.ts'
+import { describedCommands } from './support/help.ts'
 
 const folder = newFolder()
 const file = join(folder, 'example.env')
@@ -24,34 +25,27 @@ afterAll(() => {
   rmSync(empty, { recursive: true })
 })
 
-const descriptions = new Set<string>()
-
-/** The commands of `workspace` below this one, by their help. */
-async function commandsBelow(command: readonly string[]): Promise<string[][]> {
-  const { status, stdout, stderr } = await runWorkspace([...command, '--help'], OFFLINE)
-  expect([command, status, stderr]).toEqual([command, 0, ''])
-  expect(stdout).toMatch(new RegExp(`^Usage: workspace ${command.join(' ')}`))
-  expect(stdout).toMatch(/\nExamples:\n {2}(source <\()?workspace /)
-  const [, described = ''] = /\n(?:Arguments|Options):\n(.*)\n\nExamples:/s.exec(stdout) ?? []
-  for (const line of described.split('\n').filter((each) => /^ {2}\S/.test(each))) {
-    if (!line.endsWith(':')) expect([command, line]).toEqual([command, expect.stringMatching(/^ {2}\S.*? {2,}\S/)])
-  }
-  expect(described).toContain('-h, --help')
-  // Each has a description of its own.
-  const [, description = ''] = /^Usage: .*\n\n(.*)\n/.exec(stdout) ?? []
-  expect(description).not.toBe('')
-  expect(descriptions).not.toContain(description)
-  descriptions.add(description)
-  const [, listed = ''] = /\nCommands:\n(.*?)\n\n/s.exec(stdout) ?? []
-  const names = Array.from(listed.matchAll(/^ {2}(\S+)/gm), ([, name = '']) => name)
-  const below = await Promise.all(names.map((name) => commandsBelow([...command, name])))
-  return [...names.map((name) => [...command, name]), ...below.flat()]
-}
-
 describe('--help', () => {
   it('of every command shows an example, and describes each option and argument', async () => {
-    const commands = await commandsBelow([])
-    expect(commands.map((command) => command.join(' ')).sort()).toEqual([
+    const commands = await describedCommands()
+    const descriptions = new Set<string>()
+    for (const { command, help } of commands) {
+      expect(help).toMatch(new RegExp(`^Usage: workspace ${command.join(' ')}`))
+      expect(help).toMatch(/\nExamples:\n {2}(source <\()?workspace /)
+      const [, described = ''] = /\n(?:Arguments|Options):\n(.*)\n\nExamples:/s.exec(help) ?? []
+      for (const line of described.split('\n').filter((each) => /^ {2}\S/.test(each))) {
+        if (!line.endsWith(':')) expect([command, line]).toEqual([command, expect.stringMatching(/^ {2}\S.*? {2,}\S/)])
+      }
+      expect(described).toContain('-h, --help')
+      // Each has a description of its own.
+      const [, description = ''] = /^Usage: .*\n\n(.*)\n/.exec(help) ?? []
+      expect(description).not.toBe('')
+      expect(descriptions).not.toContain(description)
+      descriptions.add(description)
+    }
+    const names = commands.map(({ command }) => command.join(' ')).sort()
+    expect(names).toEqual([
+      '',
       'agents',
       'agents archive',
       'agents delete',
