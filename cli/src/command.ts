@@ -9,18 +9,10 @@ import {
 import { describeCommand, positiveInteger } from '../../command-line/src/index.ts'
 
 /**
- * A command that does something.
  * @param description its first sentence is what lists of commands show.
  * @param examples what follows `workspace`.
  */
-export function describe(name: string, description: string, examples: readonly [string, ...string[]]) {
-  return newCommand(name, description, examples).option(
-    '--profile <name>',
-    'use the login that has this name; default: WORKSPACE_PROFILE',
-  )
-}
-
-function newCommand(name: string, description: string, examples: readonly [string, ...string[]]): Command {
+export function describe(name: string, description: string, examples: readonly [string, ...string[]]): Command {
   const lines = examples.map((example) => `workspace ${example}`)
   const [summary = ''] = /^.*?\.(?= |$)/.exec(description) ?? []
   return describeCommand(name, summary, lines).configureHelp({
@@ -36,7 +28,7 @@ export function group(
   examples: readonly [string, ...string[]],
   subcommands: readonly CommandUnknownOpts[],
 ): Command {
-  const command = newCommand(name, description, examples).enablePositionalOptions().helpCommand(false)
+  const command = describe(name, description, examples).enablePositionalOptions().helpCommand(false)
   for (const subcommand of subcommands) command.addCommand(subcommand)
   return command
 }

@@ -23,6 +23,11 @@ export function selectProfile(name: string | undefined): void {
   if (name !== undefined) selected = validProfile(name, '--profile')
 }
 
+/** With `--profile`, the service and the API key of the environment are not used. */
+export function usesEnvironment(): boolean {
+  return selected === undefined
+}
+
 /** The name of the stored login that commands use, unless the environment has another one. */
 export function currentProfile(): string {
   return selected ?? validProfile(process.env.WORKSPACE_PROFILE || DEFAULT_PROFILE, 'WORKSPACE_PROFILE')

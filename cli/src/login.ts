@@ -11,6 +11,7 @@ import {
   removeLogin,
   serviceUrl,
   storeLogin,
+  usesEnvironment,
   validApiKey,
 } from './configuration.ts'
 import { print, printList, printProperties } from './output.ts'
@@ -39,8 +40,7 @@ export const login = withJson(
     { url, file, ...me },
     `Logged in to ${url} with the key ${me.apiKey.name} of ${me.organization.name}. Stored in ${file}.`,
   )
-  // With --profile, the environment is not used.
-  if (options.profile !== undefined) return
+  if (!usesEnvironment()) return
   for (const name of fromEnvironment ? ['WORKSPACE_API_KEY'] : ['WORKSPACE_URL', 'WORKSPACE_API_KEY']) {
     if (process.env[name]) console.error(`Warning: ${name} is set, and is used instead.`)
   }

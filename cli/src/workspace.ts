@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The command `workspace`. */
+import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { parsed } from '../../command-line/src/index.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { group } from './command.ts'
@@ -27,6 +28,14 @@ const program = group(
   .version(manifest.version, '-V, --version', 'show the version')
   .hook('preAction', (_, command) => selectProfile((command.optsWithGlobals() as { profile?: string }).profile))
 
+addProfile(program)
 addCompletion(program)
 surviveClosedOutput()
 parsed(program)
+
+/** Adds the option to each command that does something, after its own options. */
+function addProfile(command: CommandUnknownOpts): void {
+  for (const subcommand of command.commands) addProfile(subcommand)
+  const isOnlyGroup = command.commands.length > 0 && command !== events
+  if (!isOnlyGroup) command.option('--profile <name>', 'use the login of this name; default: WORKSPACE_PROFILE')
+}
