@@ -235,7 +235,7 @@ function isAsDeclared(state: State, declared: Readonly<Record<string, unknown>>)
 }
 
 const list = withLimit(
-  describe('list', 'Lists schedules: all, or those of a project or an agent.', [
+  describe('list', 'Lists schedules: all, with their last outcomes, or those of a project or an agent.', [
     'schedules list',
     'schedules list --project website -o wide',
   ])
@@ -261,7 +261,8 @@ const list = withLimit(
       FIRES: ({ cron, runAt }) => cron ?? time(runAt),
       'NEXT RUN': (schedule) => (isPaused(schedule) ? 'paused' : time(schedule.nextRunAt)),
       'LAST RUN': ({ lastRunAt }) => time(lastRunAt),
-      OUTCOME: ({ lastOutcomes }) => lastOutcomes?.[0],
+      // Only the list of all schedules has it.
+      ...(!project && !agent && { OUTCOME: ({ lastOutcomes }: ListedSchedule) => lastOutcomes?.[0] }),
     },
     {
       OF: parentOf,
@@ -284,7 +285,6 @@ interface ListedSchedule {
   readonly lastRunAt: string | null
   readonly enabledAt: string | null
   readonly pausedReason: string | null
-  /** Only the list of all schedules has them. */
   readonly lastOutcomes?: readonly string[]
 }
 

@@ -395,7 +395,7 @@ describe('the packed cli', () => {
     })
     const table = await lines(['schedules', 'list', '--project', other.projectId, '-o', 'wide'], other.apiKey)
     expect(table.find((line) => line.includes('Build'))).toMatch(
-      new RegExp(`30 9 \\* \\* mon-fri +paused +- +- +project ${other.projectId} +Europe/Paris +by a request$`),
+      new RegExp(`30 9 \\* \\* mon-fri +paused +- +project ${other.projectId} +Europe/Paris +by a request$`),
     )
     const preview = ['schedules', 'preview', '0 12 * * *', '--timezone', 'Asia/Tokyo', '--from', '2026-01-01T00:00:00Z']
     expect((await json(preview))[0]).toEqual({
