@@ -13,12 +13,11 @@ import { readFile, replaceFile } from './local-files.ts'
 import { countOf, outcomeLine, print, printList } from './output.ts'
 import { readSecret, readStandardInput } from './prompt.ts'
 import { KINDS, resolve } from './resolve.ts'
-import { connect, pageSize } from './service.ts'
+import { CREATED, connect, pageSize } from './service.ts'
 import { time } from './times.ts'
 
 const PROJECT = ['--project <project>', 'the ID or the name of the project'] as const
 const ONLY = ['--only <names>', 'only these variables, separated by commas', (text: string) => text.split(',')] as const
-const CREATED = 201
 const UNRESTRICTED = 'This needs an API key that is restricted to projects. To create one:'
 const CREATE_KEY = 'workspace keys create sandbox --scope environment-variables:lease --project'
 /** As in shells: the command was not found, or it cannot be executed. */

@@ -6,7 +6,7 @@ import { describe, group, withJson, withLimit } from './command.ts'
 import { readFile, replaceFile } from './local-files.ts'
 import { print, printBytes, printList } from './output.ts'
 import { KINDS, resolve } from './resolve.ts'
-import { connect, pageSize } from './service.ts'
+import { CREATED, connect, pageSize } from './service.ts'
 import { time } from './times.ts'
 
 const SESSION = ['<session>', 'the ID of the session, its first characters, or its name'] as const
@@ -28,7 +28,7 @@ const put = withJson(
   const sessionId = await resolve(workspace, KINDS.session, session)
   const uploaded = workspace.sessions.files.put(sessionId, content, options)
   const { data: stored, response } = await uploaded.withResponse()
-  const outcome = response.status === 201 ? 'created' : 'updated'
+  const outcome = response.status === CREATED ? 'created' : 'updated'
   print({ json }, { outcome, ...stored }, `${outcome}   ${stored.path}, ${stored.sizeBytes} bytes`)
 })
 

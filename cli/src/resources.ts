@@ -4,10 +4,9 @@ import type { Call, Workspace } from '../../client/src/index.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
 import { type Columns, outcomeLine, print, printList } from './output.ts'
 import { KINDS, resolve, resolveOption } from './resolve.ts'
-import { connect, pageSize } from './service.ts'
+import { CREATED, connect, pageSize } from './service.ts'
 import { time } from './times.ts'
 
-const CREATED = 201
 const ID = '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900'
 
 interface Resource {
@@ -46,6 +45,7 @@ interface Facts {
 function resourceGroup(facts: Facts) {
   const { name, kind, methods, archivable, isOfProject, exampleId, exampleName, deletion } = facts
   const { noun } = kind
+  const example = 'retrieve' in kind ? exampleId : `"${exampleName}"`
   const ofProject = isOfProject ? ' --project website' : ''
   const argument = ['<ids...>', `the ID of the ${noun}, its first characters, or the name`] as const
 
@@ -93,7 +93,7 @@ function resourceGroup(facts: Facts) {
   })
 
   const remove = withJson(
-    describe('delete', `Deletes ${noun}s${deletion}.`, [`${name} delete ${exampleId}`]).argument(...argument),
+    describe('delete', `Deletes ${noun}s${deletion}.`, [`${name} delete ${example}`]).argument(...argument),
   ).action(async (texts, output) => {
     const workspace = connect()
     for (const id of await resolveAll(workspace, texts)) {
@@ -113,7 +113,7 @@ function resourceGroup(facts: Facts) {
       describe(
         archived ? 'archive' : 'unarchive',
         archived ? `Archives ${noun}s: they can be read and not changed.` : `Makes archived ${noun}s active again.`,
-        [`${name} ${archived ? 'archive' : 'unarchive'} ${exampleId}`],
+        [`${name} ${archived ? 'archive' : 'unarchive'} ${example}`],
       ).argument(...argument),
     ).action(async (texts, output) => {
       const workspace = connect()
@@ -143,7 +143,7 @@ export const resources = [
     methods: projectMethods,
     archivable: projectMethods,
     exampleId: 'website',
-    exampleName: 'The website',
+    exampleName: 'Website',
     deletion: ' with all that is in them',
   }),
   resourceGroup({

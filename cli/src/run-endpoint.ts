@@ -5,7 +5,7 @@ import { printable } from '../../client/src/printable.ts'
 import { describe, given, group, withJson, withOverlap, withTimes } from './command.ts'
 import { attemptText, print, printProperties } from './output.ts'
 import { readUrl, URL_ARGUMENT } from './prompt.ts'
-import { AGENT, PROJECT, SCHEDULE, scheduleOf } from './schedule.ts'
+import { AGENT, PROJECT, SCHEDULE, scheduleOf } from './resolve.ts'
 import { connect } from './service.ts'
 import { time } from './times.ts'
 

@@ -18,14 +18,12 @@ import { describe, given, group, integerFrom, withJson, withLimit, withTimes } f
 import { readFile, readFolder } from './local-files.ts'
 import { countOf, dryRunNote, type OutputOptions, outcomeLine, print, printList, printProperties } from './output.ts'
 import { isConfirmed } from './prompt.ts'
-import { KINDS, resolve } from './resolve.ts'
-import { AGENT, methodsOf, PROJECT, SCHEDULE, scheduleOf } from './schedule.ts'
-import { connect, pageSize } from './service.ts'
+import { AGENT, KINDS, methodsOf, PROJECT, resolve, SCHEDULE, scheduleOf } from './resolve.ts'
+import { CREATED, connect, pageSize } from './service.ts'
 import { time } from './times.ts'
 
 /** Of the IDs that are derived from a file name. It never changes. */
 const NAMESPACE = '5b0c2f0e-6f1d-5d0a-9a41-7c1f3a6d2e88'
-const CREATED = 201
 /** As the body of a request. Each value takes two bytes of it at least. */
 const MAX_FILE_BYTES = 64 * 1024
 const MAX_VALUES = MAX_FILE_BYTES / 2

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { Workspace } from '../../client/src/index.ts'
 import { currentLogin, type Login } from './configuration.ts'
 
+export const CREATED = 201
 export const PRECONDITION_FAILED = 412
 const LARGEST_PAGE = 1000
 const MAX_RETRIES = 4

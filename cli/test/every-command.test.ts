@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runWorkspace, type WorkspaceLogin } from '../../test/support/commands.ts'
+import { ROOT, runWorkspace, type WorkspaceLogin } from '../../test/support/commands.ts'
 import { newFolder } from '../../test/support/dev-server.ts'
 import { type RunningService, startService } from '../../test/support/service.ts'
 import { describedCommands } from './support/help.ts'
@@ -205,5 +205,10 @@ describe('every command', () => {
     expect(names.length).toBeGreaterThan(60)
     const wasRun = (name: string) => commandsRun.some((args) => `${args.join(' ')} `.startsWith(`${name} `))
     expect(names.filter((name) => !wasRun(name))).toEqual([])
+    // Each is in the table of README.md; the commands of the other resources are those of projects.
+    const readme = readFileSync(join(ROOT, 'cli', 'README.md'), 'utf8')
+    const isLikeProjects = (name: string) => /^(agents|sessions|pull-requests|users) /.test(name)
+    const isDescribed = (name: string) => isLikeProjects(name) || readme.includes(`\n| \`${name}\` `)
+    expect(names.filter((name) => !isDescribed(name))).toEqual(['completion'])
   })
 })
