@@ -562,3 +562,86 @@ it('takes a renamed file on a file system that ignores case, too', async () => {
   expect(await pull('theirs')).toEqual(done('updated   notes, 2 files'))
   expect(skillsIn('theirs')).toEqual(readBytes(join(folder, 'mine')))
 })
+
+describe('versions', () => {
+  beforeEach(async () => {
+    for (const files of [
+      { 'SKILL.md': entry('notes'), 'a.md': '1\n2\n3\n4\n5\n6\n7\n8\n9\n', 'b.bin': Uint8Array.of(0), 'run.sh': 'x' },
+      { 'SKILL.md': entry('notes', 'Second.'), 'a.md': '1\n2\n3\n4\nfive\n6\n7\n8\n9\n', 'b.bin': Uint8Array.of(1) },
+    ]) {
+      rmSync(join(folder, 'mine'), { recursive: true, force: true })
+      write('mine/notes', files)
+      await push('mine', '--message', `For ${files['SKILL.md'].length}.`)
+    }
+  })
+
+  it('are listed and shown, and each file is written as it is', async () => {
+    const { printed } = await run('versions', ['notes'])
+    expect(printed[0]).toMatch(/^VERSION +CURRENT +MADE +BY +MESSAGE$/)
+    expect(printed.slice(1)).toEqual([
+      expect.stringMatching(/^2 +current +20\S+Z +ada +For \d+\.$/),
+      expect.stringMatching(/^1 +- +20\S+Z +ada +For \d+\.$/),
+    ])
+    expect((await run('versions', ['notes', '--limit', '1'])).printed).toHaveLength(2)
+    const shown = (await run('show', ['notes'])).printed.join('\n')
+    expect(shown).toMatch(/^description +Second\.$/m)
+    expect(shown).toMatch(/^made +20\S+Z, version 2 by Ada$/m)
+    expect(shown).toMatch(/^ {2}b\.bin +1 byte$/m)
+    const [json = ''] = (await run('show', ['notes', '--version', '1', '--json'])).printed
+    expect(JSON.parse(json)).toMatchObject({ version: 1, isCurrent: false, files: { length: 4 } })
+    expect((await run('show', ['notes', 'a.md', '--version', '1'])).printed).toEqual([...'123456789'])
+    expect((await run('show', ['notes', 'run.sh'])).failed).toEqual(['Version 2 of the skill has no file run.sh.'])
+    expect((await run('show', ['other'])).failed).toEqual(['There is no skill with the name other.'])
+  })
+
+  it('are compared with each other and with the folder', async () => {
+    const hunk = ['@@ -2,7 +2,7 @@', ' 2', ' 3', ' 4', '-5', '+five', ' 6', ' 7', ' 8']
+    const { printed } = await run('diff', ['notes', '--from', '1', '--to', '2'])
+    expect(printed).toEqual([
+      '--- SKILL.md (version 1)',
+      '+++ SKILL.md (version 2)',
+      '@@ -1,6 +1,6 @@',
+      ' ---',
+      ' name: notes',
+      '-description: Writes notes.',
+      '+description: Second.',
+      ' ---',
+      ' ',
+      ' # Notes',
+      '--- a.md (version 1)',
+      '+++ a.md (version 2)',
+      ...hunk,
+      'b.bin differs, and is not text',
+      '--- run.sh (version 1)',
+      '+++ /dev/null',
+      '@@ -1 +0,0 @@',
+      '-x',
+      '\\ No newline at end of file',
+    ])
+    expect(await run('diff', ['mine/notes'])).toEqual(done())
+    write('mine/notes', { 'new.sh': 'x\n' })
+    expect(await run('diff', ['mine/notes'])).toEqual(
+      done('new.sh is now executable', '--- /dev/null', '+++ new.sh (yours)', '@@ -0,0 +1 @@', '+x'),
+    )
+    const lines = (await run('diff', ['mine/notes', '--from', '1', '--json'])).printed.map((line) => JSON.parse(line))
+    expect(lines.map(({ filename, change }) => `${change} ${filename}`)).toEqual([
+      'changed SKILL.md',
+      'changed a.md',
+      'changed b.bin',
+      'added new.sh',
+      'removed run.sh',
+    ])
+    expect((await run('diff', ['nowhere/notes'])).failed).toEqual([
+      'There is no folder nowhere/notes. To compare two versions, pass --to.',
+    ])
+  })
+
+  it('are published again, and deleted with the skill', async () => {
+    expect(await run('publish', ['notes', '1'])).toEqual(done('Version 1 of notes is current.'))
+    expect((await run('show', ['notes'])).printed.join('\n')).toMatch(/^version +1$/m)
+    expect((await run('publish', ['notes', '9'])).failed).toEqual([expect.stringMatching(/no such version/)])
+    expect(await run('delete', ['notes'])).toEqual(done('Deleted notes.'))
+    expect((await run('delete', ['notes'])).failed).toEqual(['There is no skill with the name notes.'])
+    expect(existsSync(join(folder, 'mine/notes'))).toBe(true)
+  })
+})

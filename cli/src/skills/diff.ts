@@ -21,8 +21,8 @@ export const diff = withJson(
     ],
   )
     .argument('<skill>', 'the folder of the skill, which has its name; with --to, the name is enough')
-    .option('--from <version>', 'what is compared; default: the current version', positiveInteger)
-    .option('--to <version>', 'with what it is compared; default: the folder', positiveInteger),
+    .option('--from <version>', 'the version before; default: the current one', positiveInteger)
+    .option('--to <version>', 'the version after; default: the folder', positiveInteger),
 ).action(async (skill, { from, to, json }) => {
   const workspace = connect()
   const folder = resolve(skill)
@@ -33,7 +33,7 @@ export const diff = withJson(
       filename,
       { bytes: Buffer.from(content, encoding), fingerprint: computeFingerprint(file) },
     ])
-    return { label: `version ${number}`, files: new Map(read) }
+    return { label: printable(`version ${number}`), files: new Map(read) }
   }
   const before = await sideOf(from)
   const after = to === undefined ? readSide(folder, skill) : await sideOf(to)
@@ -97,6 +97,6 @@ function diffContents(
 ): string {
   if (from && to && from.bytes.equals(to.bytes)) return ''
   if ([from, to].some((file) => file && !isText(file.bytes))) return `${filename} differs, and is not text\n`
-  const [before, after] = [from, to].map((file, index) => (file ? `${filename}\t${labels[index]}` : '/dev/null'))
+  const [before, after] = [from, to].map((file, index) => (file ? `${filename} (${labels[index]})` : '/dev/null'))
   return `--- ${before}\n+++ ${after}\n${diffTexts(String(from?.bytes ?? ''), String(to?.bytes ?? ''))}`
 }
