@@ -46,7 +46,7 @@ export interface Theirs {
 }
 
 const YOURS = 'yours'
-/** Lines that `mergeTexts` writes, and files that `besides` names. */
+/** The lines of a conflict in a text, and the file beside one that is not text. */
 const MARKER = new RegExp(`^(?:<<<<<<< ${YOURS}|>>>>>>> version \\d+ by .*)\\r?$`, 'm')
 const OTHER_SIDE = /\.theirs-version-\d+$/
 
