@@ -58,6 +58,7 @@ describe('wrong use', () => {
     [PUSH, 'WORKSPACE_URL is not an http or https address; got "localhost"; example: ', { url: 'localhost' }],
     [['skills', 'push'], "Missing required argument 'folder'."],
     [['skills', 'pull'], "Missing required argument 'folder'."],
+    [['skills', 'pull', 'x', 'notes', '--all'], '--all cannot be used with names of skills.'],
     [['skills', 'pull', 'x', '--version', '2'], '--version needs the name of one skill.'],
     [
       ['skills', 'pull', 'x', 'notes', '--version', '1.5'],
@@ -107,7 +108,7 @@ describe('wrong use', () => {
       [['schedules', 'apply', file], `${file} cannot be read: it is not a folder.`],
       [PUSH, `No answer from ${url}: the connection was refused (ECONNREFUSED).`],
       [['skills', 'push', other], `No answer from ${url}: the connection was refused (ECONNREFUSED).`],
-      [['skills', 'pull', 'new'], `No answer from ${url}: the connection was refused (ECONNREFUSED).`],
+      [['skills', 'pull', 'new', '--all'], `No answer from ${url}: the connection was refused (ECONNREFUSED).`],
       [['schedules', 'apply', other], `${other} has no .yaml file.`],
       [['runs', 'work', '--once', '--', 'true'], `No answer from ${url}: the connection was refused (ECONNREFUSED).`],
       [

@@ -171,9 +171,14 @@ describe('every command', () => {
     await run(['skills', 'push', 'skills'], /^created {3}notes, 1 file$/m)
     await run(['skills', 'list'], /^notes +1 /m)
     await run(['skills', 'pull', 'pulled', 'notes'], /^created {3}notes, 1 file$/m)
+    await run(['skills', 'diff', 'skills'], /^$|no|same|identical/i)
+    await run(['skills', 'show', 'notes'], /^made +\d+ s ago, /m)
+    await run(['skills', 'versions', 'notes'], /^1 +current +\d+ s ago /m)
+    await run(['skills', 'publish', 'notes', '1'], /^Version 1 of notes is current\.$/m)
     await run(['skills', 'feed', 'create', 'Laptops'], /^Created/)
     const { id } = JSON.parse(await run(['skills', 'feed', 'list', '--json'], /Laptops/))
     await run(['skills', 'feed', 'delete', id], /^Deleted/)
+    await run(['skills', 'delete', 'notes'], /^Deleted notes\.$/m)
   })
 
   it('of API keys', async () => {
