@@ -23,7 +23,7 @@ const AGENT = '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901'
 beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
-  service = await startService({ LOCAL_RUN_ENDPOINTS: 'on' })
+  service = await startService({ LOCAL_RECEIVERS: 'on' })
   login = { url: service.url, apiKey: (await service.addOrganization()).apiKey }
   // Pins belong to a user.
   await run(['users', 'put', 'ada', '--name', 'Ada'], /^created/)
