@@ -77,7 +77,7 @@ describe('every command', () => {
     await run(['projects', 'put', 'website', '--name', 'Web shop'], /^updated {3}website, Web shop$/m)
     await run(['projects', 'put', 'old', '--name', 'Old'], /^created/)
     await run(['projects', 'archive', 'Old'], /^Archived old\.$/m)
-    await run(['projects', 'list'], /^old +Old +\d+ s ago +\d+ s ago$/m)
+    await run(['projects', 'list'], /^old +Old +\d+ (s|min) ago +\d+ (s|min) ago$/m)
     await run(['projects', 'unarchive', 'old'], /^Unarchived old\.$/m)
     await run(['projects', 'delete', 'old'], /^Deleted old\.$/m)
     await run(['agents', 'put', AGENT, '--name', 'Reviewer'], /^created/)
@@ -109,7 +109,7 @@ describe('every command', () => {
     const project = ['--project', 'Web shop']
     await run(['env', 'push', '.env', ...project], /^created {3}GREETING$/m)
     await run(['env', 'set', 'TOKEN', ...project], /^created {3}TOKEN$/m, { input: 'secret' })
-    await run(['env', 'list', ...project], /^TOKEN +\d+ s ago/m)
+    await run(['env', 'list', ...project], /^TOKEN +\d+ (s|min) ago/m)
     const scope = ['--scope', 'environment-variables:lease', '--project', 'website']
     const as = { ...login, apiKey: (await run(['keys', 'create', 'lease', ...scope], /^Created/)).trim() }
     const print = ['--', process.execPath, '-p', 'process.env.TOKEN']
@@ -130,7 +130,7 @@ describe('every command', () => {
     const first = (await runId()) ?? ''
     await run(
       ['runs', 'list', '--schedule', 'Nightly build', '--status', 'pending'],
-      /Nightly build +\d+ s ago +pending/,
+      /Nightly build +\d+ (s|min) ago +pending/,
     )
     await run(['runs', 'show', first.slice(0, 13)], /^status +pending$/m)
     await run(['runs', 'complete', first, 'succeeded', '--session', 'Checkout'], /has succeeded\.$/m)
@@ -159,7 +159,7 @@ describe('every command', () => {
 
   it('of files', async () => {
     await run(['files', 'put', 'Checkout', 'report.txt'], /^created {3}report\.txt, 10 bytes$/m)
-    await run(['files', 'list', 'Checkout'], /^report\.txt +\d+ s ago /m)
+    await run(['files', 'list', 'Checkout'], /^report\.txt +\d+ (s|min) ago /m)
     await run(['files', 'get', 'Checkout', 'report.txt'], /^A report\.$/m)
     await run(['files', 'delete', 'Checkout', 'report.txt'], /^Deleted report\.txt\.$/m)
     await run(['sessions', 'delete', 'Checkout', 'Icons'], /^Deleted \S{36}\.\nDeleted \S{36}\.$/m)
@@ -189,7 +189,7 @@ describe('every command', () => {
   })
 
   it('of events', async () => {
-    await run(['events', '--limit', '1'], /^\d+ s ago +laptop \(ada\) revoked the API key sandbox$/m)
+    await run(['events', '--limit', '1'], /^\d+ (s|min) ago +laptop \(ada\) revoked the API key sandbox$/m)
     const endpoints = ['events', 'endpoints']
     await run([...endpoints, 'create', `${receiverUrl}/events`], /^Created/)
     const { id } = JSON.parse(await run([...endpoints, 'list', '--json'], /ents/))
