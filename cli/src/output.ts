@@ -1,7 +1,7 @@
 /** What the commands print: tables and sentences for people, or JSON, one value per line. */
 
 import { pipeline } from 'node:stream/promises'
-import { printable, printableJson } from '../../client/src/printable.ts'
+import { printable, printableJson, printableLines } from '../../client/src/printable.ts'
 
 export interface OutputOptions {
   readonly json?: true | undefined
@@ -83,6 +83,12 @@ export async function printEach<Item>(
   for await (const item of items) console.log(json ? printableJson(item) : printable(lineOf(item)))
 }
 
+/** Prints text of several lines. */
+export function printText(text: string): void {
+  onlyReads = true
+  process.stdout.write(printableLines(text))
+}
+
 /** Prints the properties of one thing. */
 export function printProperties(
   { json }: OutputOptions,
@@ -95,7 +101,7 @@ export function printProperties(
 }
 
 /** Prints the content of a file. */
-export async function printBytes(content: AsyncIterable<Uint8Array>): Promise<void> {
+export async function printBytes(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
   onlyReads = true
   await pipeline(content, process.stdout)
 }

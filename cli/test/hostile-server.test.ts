@@ -62,8 +62,13 @@ const COMMANDS: readonly (readonly [string, ...string[]])[] = [
   ['schedules', 'list'],
   ['schedules', 'preview', '0 6 * * *'],
   ['skills', 'push', 'notes'],
-  ['skills', 'pull', 'pulled'],
+  ['skills', 'pull', 'pulled', '--all'],
+  ['skills', 'diff', 'notes'],
   ['skills', 'list'],
+  ['skills', 'show', 'notes'],
+  ['skills', 'versions', 'notes'],
+  ['skills', 'publish', 'notes', '1'],
+  ['skills', 'delete', 'notes'],
   ['skills', 'feed', 'create', 'CI'],
   ['skills', 'feed', 'list'],
   ['skills', 'feed', 'delete', ID],
@@ -99,7 +104,7 @@ const ANSWER = {
   organization: THING,
   user: THING,
   apiKey: THING,
-  files: [{ ...THING, filename: 'a\u202e.md' }],
+  files: [{ ...THING, filename: 'a\u202e.md', content: HOSTILE, encoding: 'utf-8' }],
   items: [THING, { ...THING, name: 'notes' }],
 }
 const CHARACTERS = /[^\P{Cc}\n]|[\p{Zl}\p{Zp}\p{Bidi_Control}]/u

@@ -149,7 +149,7 @@ describe('the packed cli', () => {
     for (const args of [
       ['whoami'],
       ['skills', 'push', 'old-skills'],
-      ['skills', 'pull', `old-skills-${version}`],
+      ['skills', 'pull', `old-skills-${version}`, '--all'],
       ['skills', 'pull', `old-skills-${version}`],
       ['schedules', 'list'],
       ['runs', 'list'],
@@ -662,6 +662,6 @@ describe('the packed cli', () => {
       encoding: 'utf8',
       env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
     })
-    expect([stdout.trim().split(/\s+/), stderr]).toEqual([['push', 'pull'], ''])
+    expect([stdout.trim().split(/\s+/), stderr]).toEqual([['push', 'pull', 'publish'], ''])
   })
 })
