@@ -13,6 +13,7 @@ export {
   MAX_VARIABLES_PER_REQUEST,
   setEnvironmentVariablesContract,
 } from './resources/environment-variables/contract.ts'
+export { sentenceOf } from './resources/events/delivery/sentences.ts'
 export { retrieveMeContract } from './resources/me/contract.ts'
 export {
   deletePinContract,

@@ -2,13 +2,14 @@
 import type { Workspace } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
 import { positiveInteger, UsageError } from '../../command-line/src/index.ts'
-import { describe, given, group, withJson, withLimit } from './command.ts'
+import { describe, given, group, withJson, withLimit, withTimes } from './command.ts'
 import { countOf, print, printBytes, printList, printProperties } from './output.ts'
 import { connect, pageSize } from './service.ts'
 import { diff } from './skills/diff.ts'
 import { pull } from './skills/pull.ts'
 import { push } from './skills/push.ts'
 import { describeVersion, findSkill, listSkills, listVersions, readVersion } from './skills/versions.ts'
+import { time, timeText } from './times.ts'
 
 const NAME = ['<name>', 'the name of the skill'] as const
 
@@ -29,7 +30,7 @@ async function* withLatestVersion(workspace: Workspace, limit?: number) {
   }
 }
 
-const show = withJson(
+const show = withTimes(
   describe('show', 'Shows a skill with the names of its files, or writes one of its files to standard output.', [
     'skills show release-notes',
     'skills show release-notes SKILL.md',
@@ -38,20 +39,20 @@ const show = withJson(
     .argument(...NAME)
     .argument('[file]', 'the name of a file of the skill')
     .option('--version <number>', 'a version instead of the current one', positiveInteger),
-).action(async (name, filename, { version: number, json }) => {
+).action(async (name, filename, { version: number, json, utc }) => {
   const workspace = connect()
   const id = await findSkill(workspace, name)
   const { etag, ...version } = await readVersion(workspace, id, number)
   if (filename === undefined) {
     printProperties(
-      { json },
+      { json, utc },
       { id, ...version },
       {
         skill: `${version.name} (${id})`,
         description: version.description,
         version: version.version,
         current: version.isCurrent ? 'yes' : 'no',
-        made: `${version.createdAt}, ${await describeVersion(workspace, version)}`,
+        made: `${timeText(version.createdAt, { utc })}, ${await describeVersion(workspace, version)}`,
         message: version.message,
         files: countOf(version.files.length, 'file'),
         ...Object.fromEntries(version.files.map((file) => [`  ${file.filename}`, countOf(file.sizeBytes, 'byte')])),
@@ -76,7 +77,7 @@ const versions = withLimit(
   await printList(options, list, {
     VERSION: ({ version }) => version,
     CURRENT: ({ isCurrent }) => (isCurrent ? 'current' : ''),
-    MADE: ({ createdAt }) => createdAt,
+    MADE: ({ createdAt }) => time(createdAt),
     BY: ({ userId, apiKeyId }) => userId ?? apiKeyId,
     MESSAGE: ({ message }) => message,
   })
@@ -143,7 +144,7 @@ const listFeeds = withLimit(
     ID: ({ id }) => id,
     NAME: ({ name }) => name,
     SKILLS: ({ skills }) => skills?.length ?? 'all',
-    EXPIRES: ({ expiresAt }) => expiresAt ?? 'never',
+    EXPIRES: ({ expiresAt }) => time(expiresAt) ?? 'never',
   })
 })
 

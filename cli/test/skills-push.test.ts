@@ -343,7 +343,10 @@ it('says what is wrong with its call', async () => {
   const nobody = `http://localhost:${await freePort()}`
   for (const [login, words] of [
     [{ url, apiKey: 'wsk_x' }, /^The API key is not valid/],
-    [{ url: nobody, apiKey: key }, /^No answer from http:\/\/localhost:\d+: ECONNREFUSED$/m],
+    [
+      { url: nobody, apiKey: key },
+      /^No answer from http:\/\/localhost:\d+: the connection was refused \(ECONNREFUSED\)\.$/m,
+    ],
   ] as const) {
     const { status, stdout, stderr } = await runWorkspace(['skills', 'push', path], login)
     expect([status, stdout, stderr]).toEqual([1, '', expect.stringMatching(words)])
