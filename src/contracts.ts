@@ -8,14 +8,15 @@ export { runsAfter } from './cron/next-run.ts'
 export { isTimezone } from './cron/timezone.ts'
 export { parseBody } from './http/body.ts'
 export type { Contract } from './http/contract.ts'
-export { boundedString, docs, isUuid, text } from './http/fields.ts'
+export { boundedString, docs, externalId, isUuid, text } from './http/fields.ts'
 export { measureJson } from './http/json-bounds.ts'
+export { pageQuery, searchQuery } from './http/paging.ts'
 export { describeProblem, describeProblems, describeSent, describeSize } from './http/problems.ts'
 export {
   MAX_VARIABLES_PER_REQUEST,
   setEnvironmentVariablesContract,
 } from './resources/environment-variables/contract.ts'
-export { PREDICATES } from './resources/events/delivery/sentences.ts'
+export { PREDICATES, sentenceOf } from './resources/events/delivery/sentences.ts'
 export { retrieveMeContract } from './resources/me/contract.ts'
 export {
   deletePinContract,
@@ -30,9 +31,11 @@ export {
   projectScheduleContracts,
 } from './resources/schedules/contract.ts'
 export {
+  claimRunsContract,
   completeRunContract,
   listRunsContract,
   OUTCOMES,
+  renewRunContract,
   STATUS_FILTERS,
 } from './resources/schedules/runs/contract.ts'
 export {
@@ -47,6 +50,6 @@ export {
   listSkillsContract,
   retrieveSkillContract,
 } from './resources/skills/contract.ts'
-export { skillFilename, skillName } from './resources/skills/fields.ts'
+export { MAX_DESCRIPTION, skillFilename, skillName } from './resources/skills/fields.ts'
 export { YAML_LIMITS } from './resources/skills/front-matter.ts'
 export { describedBy } from './resources/skills/version.ts'

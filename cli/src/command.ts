@@ -3,6 +3,7 @@ import {
   type Command,
   type CommandUnknownOpts,
   InvalidArgumentError,
+  Option,
   type OptionValues,
 } from '@commander-js/extra-typings'
 import { describeCommand, positiveInteger } from '../../command-line/src/index.ts'
@@ -38,12 +39,34 @@ export function withJson<Arguments extends unknown[], Options extends OptionValu
   return command.option('--json', 'print JSON, one value per line')
 }
 
+/** For what shows times. */
+export function withTimes<Arguments extends unknown[], Options extends OptionValues>(
+  command: Command<Arguments, Options>,
+) {
+  return withJson(command).option('--utc', 'show exact times, in UTC')
+}
+
 /** For lists. @param most how many are listed without the option. */
 export function withLimit<Arguments extends unknown[], Options extends OptionValues>(
   command: Command<Arguments, Options>,
   most: number | 'all' = 'all',
 ) {
-  return withJson(command).option('--limit <number>', `how many to list; default: ${most}`, positiveInteger)
+  return withTimes(command)
+    .option('--limit <number>', `how many to list; default: ${most}`, positiveInteger)
+    .addOption(new Option('-o, --output <format>', 'show more columns, and whole IDs').choices(['wide'] as const))
+}
+
+const MAX_OVERLAP_SECONDS = 30 * 86_400
+
+/** For what makes a new secret. */
+export function withOverlap<Arguments extends unknown[], Options extends OptionValues>(
+  command: Command<Arguments, Options>,
+) {
+  return withJson(command).option(
+    '--overlap <seconds>',
+    'how long the old one stays valid; default: a day',
+    integerFrom(0, MAX_OVERLAP_SECONDS),
+  )
 }
 
 /** Parses the value of an option. */

@@ -1,5 +1,8 @@
-/** The service and the API key: those of the environment, or else those that `workspace login` stored. */
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+/**
+ * The service and the API key: those of `--profile`, or else of the environment, or else those that `workspace login`
+ * stored.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { problemOfAddress, problemOfApiKey } from '../../client/src/address.ts'
@@ -12,8 +15,45 @@ export interface Login {
   readonly apiKey: string
 }
 
+const DEFAULT_PROFILE = 'default'
+let selected: string | undefined
+
+/** @param name the value of `--profile`. */
+export function selectProfile(name: string | undefined): void {
+  if (name !== undefined) selected = validProfile(name, '--profile')
+}
+
+/** With `--profile`, the service and the API key of the environment are not used. */
+export function usesEnvironment(): boolean {
+  return selected === undefined
+}
+
+/** The name of the stored login that commands use, unless the environment has another one. */
+export function currentProfile(): string {
+  return selected ?? validProfile(process.env.WORKSPACE_PROFILE || DEFAULT_PROFILE, 'WORKSPACE_PROFILE')
+}
+
+/** The names of the stored logins. */
+export function listProfiles(): string[] {
+  const folder = dirname(loginFile())
+  const files = existsSync(folder) ? readdirSync(folder) : []
+  const names = files.map((file) => (file === 'login.json' ? DEFAULT_PROFILE : /^login\.(.+)\.json$/.exec(file)?.[1]))
+  return names.filter((name) => name !== undefined).sort()
+}
+
+/** A name becomes part of a filename. */
+function validProfile(name: string, option: string): string {
+  if (/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(name)) return name
+  throw new UsageError(`${option} is not a name; got "${name}"; allowed: up to 64 letters, digits, "-" and "_".`)
+}
+
 /** @throws if one of the two is missing. A stored API key is sent only to the service that it was stored for. */
 export function currentLogin(): Login {
+  if (selected !== undefined) {
+    const login = readLogin()
+    if (login) return login
+    throw new UsageError(`There is no login "${selected}". Run \`workspace login --profile ${selected}\`.`)
+  }
   // A damaged file must not matter where the environment has both.
   const { WORKSPACE_URL, WORKSPACE_API_KEY } = process.env
   const stored = WORKSPACE_URL && WORKSPACE_API_KEY ? undefined : readLogin()
@@ -28,8 +68,8 @@ export function currentLogin(): Login {
 }
 
 /** What `workspace login` stored. @returns undefined if nobody logged in. */
-export function readLogin(): Login | undefined {
-  const file = loginFile()
+export function readLogin(profile = currentProfile()): Login | undefined {
+  const file = loginFile(profile)
   try {
     const { url, apiKey } = JSON.parse(readFileSync(file, 'utf8'))
     return {
@@ -68,8 +108,9 @@ export function removeLogin(): { file: string; wasLoggedIn: boolean } {
   }
 }
 
-function loginFile(): string {
-  return join(configurationFolder(), 'workspace', 'login.json')
+function loginFile(profile = currentProfile()): string {
+  const name = profile === DEFAULT_PROFILE ? 'login.json' : `login.${profile}.json`
+  return join(configurationFolder(), 'workspace', name)
 }
 
 /** Of the user, as the platform has it. */

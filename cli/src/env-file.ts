@@ -2,7 +2,6 @@
 import { isUtf8 } from 'node:buffer'
 import { parse } from 'dotenv'
 import { describeProblems, MAX_VARIABLES_PER_REQUEST, setEnvironmentVariablesContract } from '../../src/contracts.ts'
-import { readFile } from './local-files.ts'
 
 /** dotenv's grammar of an assignment: the name and the value. dotenv does not say on which line they are. */
 const ASSIGNMENT =
@@ -21,22 +20,65 @@ interface Assignment extends Variable {
 
 /**
  * Prints what of the file may not be as intended.
+ * @param name of the file, for messages.
+ * @param skipsInvalid leaves out what the service would reject, and prints that.
  * @returns the variables, in as few requests as the limits of the service allow.
  * @throws if the file has no variables, or some that the service would reject: a wrong file changes nothing.
  */
-export function readVariables(file: string): Variable[][] {
-  const bytes = readFile(file)
-  if (!isUtf8(bytes)) throw new Error(`${file} is not UTF-8 text.`)
-  const variables = Object.entries(parse(bytes)).map(([key, value]) => ({ key, value }))
-  if (variables.length === 0) throw new Error(`${file} has no variables.`)
+export function readVariables(name: string, bytes: Buffer, skipsInvalid = false): Variable[][] {
+  if (!isUtf8(bytes)) throw new Error(`${name} is not UTF-8 text.`)
   const text = bytes.toString('utf8').replaceAll(/\r\n?/g, '\n')
   const assignments = assignmentsIn(text)
-  for (const warning of warningsOf(text, assignments)) console.error(`Warning: ${file}, ${warning}`)
-  const chunks = chunksOf(variables)
+  for (const warning of warningsOf(text, assignments)) console.error(`Warning: ${name}, ${warning}`)
   // Of several lines, the last one counts.
   const lines = new Map(assignments.map(({ key, line }) => [key, line]))
-  for (const chunk of chunks) check(chunk, (key) => `${file}, line ${lines.get(key)}: ${key}`)
+  const problemsOf = (variables: readonly Variable[]) =>
+    problemsIn(variables, (key) => `${name}, line ${lines.get(key)}: ${key}`)
+  const variables = Object.entries(parse(bytes))
+    .map(([key, value]) => ({ key, value }))
+    .filter((variable) => {
+      const problem = skipsInvalid ? problemsOf([variable]) : undefined
+      if (problem !== undefined) console.error(`Warning: ${problem} It is left out.`)
+      return problem === undefined
+    })
+  if (variables.length === 0) throw new Error(`${name} has no variables${skipsInvalid ? ' that are valid' : ''}.`)
+  const chunks = chunksOf(variables)
+  for (const chunk of chunks) {
+    const problems = problemsOf(chunk)
+    if (problems !== undefined) throw new Error(problems)
+  }
   return chunks
+}
+
+/** @returns the text of a .env file from which dotenv reads the same values. @throws if it has no way to write one. */
+export function writeVariables(variables: Readonly<Record<string, string>>): string {
+  const lines = new Map(Object.entries(variables).map(([key, value]) => [key, lineOf(key, value)]))
+  const wrong = [...lines].filter(([, line]) => line === undefined).map(([key]) => key)
+  if (wrong.length > 0) {
+    throw new Error(
+      `A .env file cannot have the values of ${wrong.join(', ')}, which have quotes of every kind or a backslash at the end; allowed: other variables, which --only names.`,
+    )
+  }
+  return [...lines.values()].map((line) => `${line}\n`).join('')
+}
+
+/** @returns undefined if dotenv would read another value from every form. */
+function lineOf(key: string, value: string): string | undefined {
+  if (/^[\w./:@%+,=-]*$/.test(value)) return `${key}=${value}`
+  const escaped = value.replaceAll('\n', '\\n').replaceAll('\r', '\\r')
+  // Not every program reads a value that has its own quotes.
+  const quotes = ["'", '"', '`'].sort((a, b) => Number(value.includes(a)) - Number(value.includes(b)))
+  const quoted = quotes.map((quote) => `${quote}${quote === '"' ? escaped : value}${quote}`)
+  // A backslash would escape the last quote, depending on the next line.
+  const forms = value.endsWith('\\') ? (/^[^\s'"`#][^#\n]*$/.test(value) ? [value] : []) : quoted
+  return forms.map((form) => `${key}=${form}`).find((line) => isRead(line, key, value))
+}
+
+/** Whether dotenv reads the value, and the line that follows, whatever its quotes are. */
+function isRead(line: string, key: string, value: string): boolean {
+  const [a, b, c] = [`${key}_1`, `${key}_2`, `${key}_3`]
+  const read = parse(`${line}\n${a}='x'\n${b}="x"\n${c}=\`x\`\n`)
+  return read[key] === value && read[a] === 'x' && read[b] === 'x' && read[c] === 'x'
 }
 
 function assignmentsIn(text: string): Assignment[] {
@@ -89,12 +131,12 @@ function chunksOf(variables: readonly Variable[]): Variable[][] {
   return chunks
 }
 
-/** @param locate a variable, for a message. @throws if the service would reject one. */
-function check(variables: readonly Variable[], locate: (key: string) => string): void {
+/** @param locate a variable, for a message. @returns why the service would reject some; undefined if it would not. */
+function problemsIn(variables: readonly Variable[], locate: (key: string) => string): string | undefined {
   const schema = setEnvironmentVariablesContract.body
   const data = { variables }
   const result = schema.safeParse(data)
-  if (result.success) return
+  if (result.success) return undefined
   const problems = describeProblems(result.error.issues, { schema, data, isSecret: true })
-  throw new Error(problems.replaceAll(/\bvariables\.(\d+)\.\w+/g, (_, index) => locate(variables[index]?.key ?? index)))
+  return problems.replaceAll(/\bvariables\.(\d+)\.\w+/g, (_, index) => locate(variables[index]?.key ?? index))
 }

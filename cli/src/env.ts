@@ -1,17 +1,23 @@
 /** `workspace env`: the environment variables of a project. */
+import { isUtf8 } from 'node:buffer'
+import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { leaseVariables, WorkspaceError } from '../../client/src/index.ts'
 import { startProgress, UsageError } from '../../command-line/src/index.ts'
-import { describeProblems, setEnvironmentVariablesContract } from '../../src/contracts.ts'
 import { type Ended, start } from './child.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
-import { readVariables } from './env-file.ts'
+import { readVariables, writeVariables } from './env-file.ts'
 import { isLoaderVariable } from './loader-variables.ts'
-import { countOf, outcomeLine, printList } from './output.ts'
-import { connect, pageSize } from './service.ts'
+import { readFile, replaceFile } from './local-files.ts'
+import { countOf, outcomeLine, print, printList } from './output.ts'
+import { readSecret, readStandardInput } from './prompt.ts'
+import { KINDS, resolve } from './resolve.ts'
+import { CREATED, connect, pageSize } from './service.ts'
+import { time } from './times.ts'
 
-const PROJECT = ['--project <id>', 'the project'] as const
+const PROJECT = ['--project <project>', 'the ID or the name of the project'] as const
+const ONLY = ['--only <names>', 'only these variables, separated by commas', (text: string) => text.split(',')] as const
 const UNRESTRICTED = 'This needs an API key that is restricted to projects. To create one:'
 const CREATE_KEY = 'workspace keys create sandbox --scope environment-variables:lease --project'
 /** As in shells: the command was not found, or it cannot be executed. */
@@ -28,19 +34,22 @@ const push = withJson(
   describe(
     'push',
     "Stores the variables of a .env file in a project. The project's other variables do not change. Prints names, never values. The API key needs the scope environment-variables:write.",
-    ['env push .env --project website'],
+    ['env push .env --project website', 'decrypt secrets.env.age | workspace env push - --project website'],
   )
-    .argument('<file>', 'a .env file')
-    .requiredOption(...PROJECT),
-).action(async (file, { project: projectId, ...output }) => {
-  checkProject(projectId)
-  const chunks = readVariables(file)
+    .argument('<file>', 'a .env file; - reads standard input')
+    .requiredOption(...PROJECT)
+    .option('--skip-invalid', 'leave out variables that the service would refuse, and print their lines'),
+).action(async (file, { project, skipInvalid, ...output }) => {
+  const isInput = file === '-'
+  const bytes = isInput ? await readStandardInput() : readFile(file)
+  const chunks = readVariables(isInput ? 'Standard input' : file, bytes, skipInvalid)
   const { length } = chunks.flat()
-  const { environmentVariables } = connect().projects
+  const workspace = connect()
+  const projectId = await resolve(workspace, KINDS.project, project)
   const progress = startProgress('Storing variables', length)
   // Each request stores all of its variables or none.
   for (const chunk of chunks) {
-    const { items } = await environmentVariables.set(projectId, { variables: chunk })
+    const { items } = await workspace.projects.environmentVariables.set(projectId, { variables: chunk })
     for (const { key, createdAt, updatedAt } of items) {
       progress.log(outcomeLine(output, createdAt === updatedAt ? 'created' : 'updated', key))
     }
@@ -49,18 +58,83 @@ const push = withJson(
   progress.end(output.json ? undefined : `${countOf(length, 'variable')} pushed`)
 })
 
+const pull = withJson(
+  describe(
+    'pull',
+    'Writes the variables of a project to a .env file that only you can read. They come encrypted to a key that only this process has. The API key needs the scope environment-variables:lease, and has to be restricted to projects: `workspace keys create` makes one. `workspace env run` needs no file.',
+    ['env pull --project website', 'env pull .env.local --project website --only GREETING,TOKEN --force'],
+  )
+    .argument('[file]', 'the file to write', '.env')
+    .requiredOption(...PROJECT)
+    .option(...ONLY)
+    .option('--force', 'replace the file if there is one'),
+).action(async (file, { project, only, force, ...output }) => {
+  // Nothing is leased in vain.
+  if (!force && existsSync(file)) throw new Error(`${file} exists; --force replaces it.`)
+  const variables = await lease(project, only)
+  await replaceFile(file, writeVariables(variables), 0o600)
+  const names = Object.keys(variables)
+  print(output, { file, keys: names }, `Wrote ${countOf(names.length, 'variable')} to ${file}.`)
+})
+
+const set = withJson(
+  describe(
+    'set',
+    'Stores one variable. Its value is asked for, and not shown. If standard input is not a terminal, it is the value, without one line break at its end.',
+    [
+      'env set TOKEN --project website',
+      'env set TOKEN --project website < token.txt',
+      'env set CERTIFICATE --project website --from-file certificate.pem',
+    ],
+  )
+    .argument('<key>', 'the name of the variable')
+    .requiredOption(...PROJECT)
+    .option('--from-file <file>', 'the file whose content is the value, with all of its line breaks'),
+)
+  // By itself, commander repeats arguments that are too many.
+  .allowExcessArguments()
+  .action(async (key, { project, fromFile, ...output }, { args }) => {
+    if (key.includes('=') || args.length > 1) {
+      throw new UsageError(
+        'A value is no argument, because others on this machine can read arguments; allowed: the name of the variable.',
+      )
+    }
+    const value = fromFile === undefined ? await readSecret(`Value of ${key}: `) : readText(fromFile)
+    const workspace = connect()
+    const projectId = await resolve(workspace, KINDS.project, project)
+    const { data, response } = await workspace.projects.environmentVariables
+      .put(projectId, key, { value })
+      .withResponse()
+    const outcome = response.status === CREATED ? 'created' : 'updated'
+    print(output, { outcome, ...data }, `${outcome}   ${data.key}`)
+  })
+
+const remove = withJson(
+  describe('delete', 'Deletes variables of a project.', ['env delete TOKEN --project website'])
+    .argument('<keys...>', 'the names of the variables')
+    .requiredOption(...PROJECT),
+).action(async (keys, { project, ...output }) => {
+  const workspace = connect()
+  const projectId = await resolve(workspace, KINDS.project, project)
+  for (const key of keys) {
+    const deleted = await workspace.projects.environmentVariables.delete(projectId, key)
+    print(output, deleted, `Deleted ${deleted.key}.`)
+  }
+})
+
 const list = withLimit(
   describe('list', 'Lists the names of the variables of a project. Values are never shown.', [
     'env list --project website',
     'env list --project website --json',
   ]).requiredOption(...PROJECT),
-).action(async ({ project: projectId, ...output }) => {
-  checkProject(projectId)
-  const variables = connect().projects.environmentVariables.list(projectId, { limit: pageSize(output.limit) })
+).action(async ({ project, ...output }) => {
+  const workspace = connect()
+  const projectId = await resolve(workspace, KINDS.project, project)
+  const variables = workspace.projects.environmentVariables.list(projectId, { limit: pageSize(output.limit) })
   await printList(output, variables, {
     NAME: ({ key }) => key,
-    CREATED: ({ createdAt }) => createdAt,
-    UPDATED: ({ updatedAt }) => updatedAt,
+    CREATED: ({ createdAt }) => time(createdAt),
+    UPDATED: ({ updatedAt }) => time(updatedAt),
   })
 })
 
@@ -73,18 +147,14 @@ const run = describe(
   ],
 )
   .requiredOption(...PROJECT)
-  .option('--only <names>', 'only these variables, separated by commas', (text) => text.split(','))
+  .option(...ONLY)
   .option(
     '--allow-loader-variables',
     'also set variables that change which programs are loaded or started, such as PATH and NODE_OPTIONS',
   )
   .argument('<command...>', 'what to run, after --')
   .action(async ([command = '', ...args], { project, only, allowLoaderVariables }) => {
-    checkProject(project)
-    const variables = await leaseVariables(connect(), project, only).catch((error: Error) => {
-      const isUnrestricted = error instanceof WorkspaceError && error.code === 'restricted_key_required'
-      throw isUnrestricted ? new Error(`${UNRESTRICTED} ${CREATE_KEY} ${project}`) : error
-    })
+    const variables = await lease(project, only)
     const refused = allowLoaderVariables ? [] : Object.keys(variables).filter(isLoaderVariable)
     if (refused.length > 0) {
       throw new Error(
@@ -128,18 +198,24 @@ function tooLarge(command: string, variables: Readonly<Record<string, string>>):
   return `${command} cannot be started: the variables have ${size}, more than this system allows in an environment. Name those that the command needs with --only.`
 }
 
-function checkProject(projectId: string): void {
-  const schema = setEnvironmentVariablesContract.params
-  const data = { projectId }
-  const result = schema.safeParse(data)
-  if (result.success) return
-  const problems = describeProblems(result.error.issues, { schema, data, isSecret: false })
-  throw new UsageError(problems.replace('projectId', '--project'))
+async function lease(project: string, only?: string[]): Promise<Record<string, string>> {
+  const workspace = connect()
+  const projectId = await resolve(workspace, KINDS.project, project)
+  return leaseVariables(workspace, projectId, only).catch((error: Error) => {
+    const isUnrestricted = error instanceof WorkspaceError && error.code === 'restricted_key_required'
+    throw isUnrestricted ? new Error(`${UNRESTRICTED} ${CREATE_KEY} ${projectId}`) : error
+  })
+}
+
+function readText(file: string): string {
+  const bytes = readFile(file)
+  if (!isUtf8(bytes)) throw new Error(`${file} is not UTF-8 text.`)
+  return bytes.toString('utf8')
 }
 
 export const env = group(
   'env',
-  'Stores the environment variables of a project, lists their names, and runs commands with them.',
-  ['env push .env --project website', 'env run --project website -- npm start'],
-  [push, list, run],
+  'Stores and deletes the environment variables of a project, lists their names, and runs commands with them.',
+  ['env set TOKEN --project website', 'env push .env --project website', 'env run --project website -- npm start'],
+  [push, pull, set, remove, list, run],
 )

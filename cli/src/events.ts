@@ -2,10 +2,13 @@
 import { Option } from '@commander-js/extra-typings'
 import type { Workspace, WorkspaceEvent } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
+import { sentenceOf } from '../../src/contracts.ts'
 import { describe, given, withLimit } from './command.ts'
 import { eventEndpoints } from './event-endpoints.ts'
 import { type Columns, type OutputOptions, printEach, printList } from './output.ts'
+import { KINDS, resolveOption } from './resolve.ts'
 import { connect, pageSize } from './service.ts'
+import { localTime, time } from './times.ts'
 
 export const events = withLimit(
   describe(
@@ -19,37 +22,41 @@ export const events = withLimit(
   )
     .option('--types <list>', 'only events of these types, separated by commas, such as skill.*')
     .option('--resource <resource>', 'only events of this resource: its type, a slash and its ID')
-    .option('--project <id>', 'only events of this project')
-    .option('--key <id>', 'only changes with this API key')
-    .option('--user <id>', 'only changes by keys that act as this user')
+    .option('--project <project>', 'only events of this project')
+    .option('--key <key>', 'only changes with this API key')
+    .option('--user <user>', 'only changes by keys that act as this user')
     .addOption(new Option('--since <time>', 'only events at or after this time').conflicts(['follow', 'after']))
     .addOption(new Option('--until <time>', 'only events before this time').conflicts(['follow', 'after']))
     .addOption(new Option('--follow', 'print each event when it happens').conflicts('limit'))
     .option('--after <cursor>', 'only events after this cursor, which --follow and --after print'),
   50,
-).action(async ({ types, resource, project, key, user, since, until, follow, after, json, limit = 50 }) => {
+).action(async ({ types, resource, project, key, user, since, until, follow, after, limit = 50, ...output }) => {
   const workspace = connect()
-  const filters = given({ types, resource, projectId: project, apiKeyId: key, userId: user })
-  if (follow) return printFollowed(workspace, { json }, filters, after)
+  const projectId = await resolveOption(workspace, KINDS.project, project)
+  const apiKeyId = await resolveOption(workspace, KINDS.apiKey, key)
+  const userId = await resolveOption(workspace, KINDS.user, user)
+  const filters = given({ types, resource, projectId, apiKeyId, userId })
+  if (follow) return printFollowed(workspace, output, filters, after)
   const query = { ...filters, ...given({ since, until }), limit: pageSize(limit) }
   const listed =
     after === undefined
       ? workspace.auditEvents.list(query)
       : eventsAfter(workspace, { ...filters, limit: pageSize(limit) }, after)
-  await printList({ json, limit }, listed, COLUMNS)
+  await printList({ ...output, limit }, listed, COLUMNS, {
+    TYPE: ({ type }) => type,
+    RESOURCE: ({ resource }) => resource.path,
+    REQUEST: ({ requestId }) => requestId,
+  })
 })
 
-const SERVICE = 'the service'
 const continuation = (cursor: unknown) => `To continue: --after ${printable(String(cursor))}`
-const nameOf = ({ resource: { name, id } }: WorkspaceEvent) => name ?? id
+const COLUMNS: Columns<WorkspaceEvent> = { TIME: ({ createdAt }) => time(createdAt), EVENT: whatHappened }
 
-const COLUMNS: Columns<WorkspaceEvent> = {
-  TIME: ({ createdAt }) => createdAt,
-  TYPE: ({ type }) => type,
-  RESOURCE: nameOf,
-  PROJECT: ({ projectId }) => projectId,
-  BY: ({ actor }) => actor?.apiKeyName ?? SERVICE,
-  USER: ({ actor }) => actor?.userId,
+/** Such as "laptop (ada) paused the schedule Nightly review in website". */
+function whatHappened(event: WorkspaceEvent): string {
+  const { actor } = event
+  const user = actor && (actor.userId ? `${actor.apiKeyName} (${actor.userId})` : actor.apiKeyName)
+  return sentenceOf(event, { user, project: null }, (name) => name)
 }
 
 /** The events that are there now. */
@@ -71,10 +78,9 @@ async function printFollowed(workspace: Workspace, output: OutputOptions, filter
   const onFailure = (error: Error) => console.error(error.message)
   const feed = workspace.events.follow({ ...filters, after, signal: finish.signal, onFailure })
   await printEach(output, feed, (event) => {
-    const { createdAt, type, projectId, actor } = event
-    const project = projectId === null ? '' : ` in ${projectId}`
-    const user = actor?.userId ? ` (${actor.userId})` : ''
-    return `${createdAt}  ${type.padEnd(28)} ${nameOf(event)}${project}, by ${actor?.apiKeyName ?? SERVICE}${user}`
+    const createdAt = time(event.createdAt)
+    const shown = createdAt instanceof Date && !output.utc ? localTime(createdAt) : event.createdAt
+    return `${shown}  ${whatHappened(event)}`
   })
   if (feed.cursor !== 'now') console.error(continuation(feed.cursor))
 }

@@ -5,9 +5,11 @@ import type { Workspace } from '../../client/src/index.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
 import { readFile, replaceFile } from './local-files.ts'
 import { print, printBytes, printList } from './output.ts'
-import { connect, pageSize } from './service.ts'
+import { KINDS, resolve } from './resolve.ts'
+import { CREATED, connect, pageSize } from './service.ts'
+import { time } from './times.ts'
 
-const SESSION = ['<session>', 'the ID of the session'] as const
+const SESSION = ['<session>', 'the ID of the session, its first characters, or its name'] as const
 
 const put = withJson(
   describe('put', 'Stores a file in a session, at its path. A file that is there is replaced.', [
@@ -18,12 +20,15 @@ const put = withJson(
     .argument('<file>', 'the file to store')
     .option('--path <path>', 'its path in the session; default: as the file is given')
     .option('--type <media type>', 'its media type; default: application/octet-stream'),
-).action(async (sessionId, file, { path = file, type = 'application/octet-stream', json }) => {
+).action(async (session, file, { path = file, type = 'application/octet-stream', json }) => {
   // A large file may take long.
   const options = { path, contentType: type, timeout: Number.POSITIVE_INFINITY }
-  const uploaded = connect().sessions.files.put(sessionId, readFile(file), options)
+  const content = readFile(file)
+  const workspace = connect()
+  const sessionId = await resolve(workspace, KINDS.session, session)
+  const uploaded = workspace.sessions.files.put(sessionId, content, options)
   const { data: stored, response } = await uploaded.withResponse()
-  const outcome = response.status === 201 ? 'created' : 'updated'
+  const outcome = response.status === CREATED ? 'created' : 'updated'
   print({ json }, { outcome, ...stored }, `${outcome}   ${stored.path}, ${stored.sizeBytes} bytes`)
 })
 
@@ -34,8 +39,9 @@ const get = describe('get', 'Writes the content of a file of a session to standa
   .argument(...SESSION)
   .argument('<path>', 'the path of the file in the session')
   .option('--output <file>', 'where to write it; a file that is there is replaced')
-  .action(async (sessionId, path, { output }) => {
+  .action(async (session, path, { output }) => {
     const workspace = connect()
+    const sessionId = await resolve(workspace, KINDS.session, session)
     const fileId = await idOf(workspace, sessionId, path)
     const { body } = await workspace.sessions.files.content.retrieve(sessionId, fileId)
     if (!body) return
@@ -67,17 +73,34 @@ const list = withLimit(
     'files list 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900',
     'files list 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900 --limit 20 --json',
   ]).argument(...SESSION),
-).action(async (sessionId, options) => {
-  await printList(options, filesOf(connect(), sessionId, options.limit), {
+).action(async (session, output) => {
+  const workspace = connect()
+  const sessionId = await resolve(workspace, KINDS.session, session)
+  await printList(output, filesOf(workspace, sessionId, output.limit), {
     PATH: ({ path }) => path,
-    UPDATED: ({ updatedAt }) => updatedAt,
+    UPDATED: ({ updatedAt }) => time(updatedAt),
     ID: ({ id }) => id,
   })
 })
 
+const remove = withJson(
+  describe('delete', 'Deletes files of a session.', ['files delete "Rebuild the checkout" logs/out.log'])
+    .argument(...SESSION)
+    .argument('<paths...>', 'the paths of the files in the session'),
+).action(async (session, paths, output) => {
+  const workspace = connect()
+  const sessionId = await resolve(workspace, KINDS.session, session)
+  // All are found before the first is deleted.
+  const found: { path: string; fileId: string }[] = []
+  for (const path of paths) found.push({ path, fileId: await idOf(workspace, sessionId, path) })
+  for (const { path, fileId } of found) {
+    print(output, await workspace.sessions.files.delete(sessionId, fileId), `Deleted ${path}.`)
+  }
+})
+
 export const files = group(
   'files',
-  'Stores, reads and lists the files of a session.',
+  'Stores, reads, lists and deletes the files of a session.',
   ['files list 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900'],
-  [put, get, list],
+  [put, get, list, remove],
 )

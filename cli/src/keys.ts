@@ -1,9 +1,13 @@
 /** `workspace keys`. */
 import { printable } from '../../client/src/printable.ts'
 import type { Scope } from '../../src/contracts.ts'
-import { describe, given, group, withJson, withLimit } from './command.ts'
+import { describe, given, group, withJson, withLimit, withOverlap } from './command.ts'
 import { print, printList } from './output.ts'
+import { KINDS, resolve, resolveOption } from './resolve.ts'
 import { connect, pageSize } from './service.ts'
+import { time } from './times.ts'
+
+const KEY = ['<key>', 'the ID of the key, its first characters, or its name'] as const
 
 const create = withJson(
   describe(
@@ -16,14 +20,17 @@ const create = withJson(
   )
     .argument('<name>', 'the display name')
     .requiredOption('--scope <scope...>', 'what the key may do')
-    .option('--project <id...>', 'the projects that it is restricted to; default: those of your key')
-    .option('--user <id>', 'the user that it acts as; default: that of your key')
+    .option('--project <project...>', 'the projects that it is restricted to; default: those of your key')
+    .option('--user <user>', 'the user that it acts as; default: that of your key')
     .option('--expires <time>', 'when it expires; default: as your key'),
 ).action(async (name, { scope, project, user, expires, json }) => {
   // The service says which scopes there are.
   const scopes = scope as Scope[]
-  const body = { name, scopes, ...given({ projectIds: project, userId: user, expiresAt: expires }) }
-  const key = await connect().apiKeys.create(body)
+  const workspace = connect()
+  const userId = await resolveOption(workspace, KINDS.user, user)
+  const projectIds = project && (await Promise.all(project.map((each) => resolve(workspace, KINDS.project, each))))
+  const body = { name, scopes, ...given({ projectIds, userId, expiresAt: expires }) }
+  const key = await workspace.apiKeys.create(body)
   if (!json) console.error(`Created ${printable(key.id)}. Its token is shown only now:`)
   print({ json }, key, key.token)
 })
@@ -35,32 +42,56 @@ const list = withLimit(
   ),
 ).action(async ({ sessions, ...options }) => {
   const kind = sessions ? 'session' : 'key'
-  await printList(options, connect().apiKeys.list({ kind, limit: pageSize(options.limit) }), {
-    ID: ({ id }) => id,
-    NAME: ({ name }) => name,
-    USER: ({ userId }) => userId,
-    PROJECTS: ({ projectIds }) => projectIds ?? 'all',
-    SCOPES: ({ scopes }) => scopes.length,
-    'LAST USED': ({ lastUsedAt }) => lastUsedAt,
-    EXPIRES: ({ expiresAt }) => expiresAt ?? 'never',
-  })
+  await printList(
+    options,
+    connect().apiKeys.list({ kind, limit: pageSize(options.limit) }),
+    {
+      ID: ({ id }) => id,
+      NAME: ({ name }) => name,
+      USER: ({ userId }) => userId,
+      PROJECTS: ({ projectIds }) => projectIds ?? 'all',
+      SCOPES: ({ scopes }) => scopes.length,
+      'LAST USED': ({ lastUsedAt }) => time(lastUsedAt),
+      EXPIRES: ({ expiresAt }) => time(expiresAt) ?? 'never',
+    },
+    {
+      CREATED: ({ createdAt }) => time(createdAt),
+      ROTATED: ({ rotatedAt }) => time(rotatedAt),
+    },
+  )
 })
 
 const revoke = withJson(
   describe('revoke', 'Revokes an API key. It is refused from the next request on.', [
-    'keys revoke 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900',
+    'keys revoke laptop',
     'keys revoke 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900 --descendants',
   ])
-    .argument('<id>', 'the ID of the key')
+    .argument(...KEY)
     .option('--descendants', 'also revoke the keys that were created with it, and so on'),
-).action(async (apiKeyId, { descendants, json }) => {
-  const result = await connect().apiKeys.delete(apiKeyId, { descendants })
+).action(async (text, { descendants, json }) => {
+  const workspace = connect()
+  const apiKeyId = await resolve(workspace, KINDS.apiKey, text)
+  const result = await workspace.apiKeys.delete(apiKeyId, { descendants })
   print({ json }, result, `Revoked ${apiKeyId}.`)
+})
+
+const rotate = withOverlap(
+  describe(
+    'rotate',
+    'Creates the successor of an API key, which may do the same, and prints its token. The token is shown only once.',
+    ['keys rotate laptop', 'keys rotate laptop --overlap 3600'],
+  ).argument(...KEY),
+).action(async (text, { overlap, json }) => {
+  const workspace = connect()
+  const apiKeyId = await resolve(workspace, KINDS.apiKey, text)
+  const key = await workspace.apiKeys.rotate(apiKeyId, given({ overlapSeconds: overlap }))
+  if (!json) console.error(`Created ${printable(key.id)}. Its token is shown only now:`)
+  print({ json }, key, key.token)
 })
 
 export const keys = group(
   'keys',
-  'Creates, lists and revokes API keys.',
+  'Creates, lists, rotates and revokes API keys.',
   ['keys create laptop --scope skills:read', 'keys list'],
-  [create, list, revoke],
+  [create, list, rotate, revoke],
 )

@@ -1,34 +1,36 @@
 /** `workspace login`, `workspace logout` and `workspace whoami`. */
-import { createInterface } from 'node:readline/promises'
-import { Writable } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { WorkspaceError } from '../../client/src/index.ts'
 import { UsageError } from '../../command-line/src/index.ts'
-import { describe, withJson } from './command.ts'
+import { describe, withJson, withLimit, withTimes } from './command.ts'
 import {
   currentLogin,
+  currentProfile,
   type Login,
+  listProfiles,
   readLogin,
   removeLogin,
   serviceUrl,
   storeLogin,
+  usesEnvironment,
   validApiKey,
 } from './configuration.ts'
-import { print, printProperties } from './output.ts'
+import { print, printList, printProperties } from './output.ts'
+import { ask, readSecret } from './prompt.ts'
 import { connect } from './service.ts'
+import { time } from './times.ts'
 
 export const login = withJson(
   describe(
     'login',
     'Asks for the address of the service and for an API key, verifies them, and stores them for this user. The key is not shown. If standard input is not a terminal, it is the key. WORKSPACE_URL and WORKSPACE_API_KEY are used instead of what is stored.',
-    ['login', 'login --url https://api.example.com < key.txt'],
+    ['login', 'login --profile work', 'login --url https://api.example.com < key.txt'],
   ).option('--url <address>', 'the service; default: WORKSPACE_URL, or else the answer to a question'),
 ).action(async (options) => {
   const fromEnvironment = options.url === undefined && process.env.WORKSPACE_URL
   const url = fromEnvironment
     ? serviceUrl(fromEnvironment, 'WORKSPACE_URL')
-    : serviceUrl(options.url ?? (await ask('Service (https://…): ')), '--url')
-  const apiKey = process.stdin.isTTY ? await ask('API key: ', true) : (await text(process.stdin)).trim()
+    : serviceUrl(options.url ?? (await askUrl()), '--url')
+  const apiKey = (await readSecret('API key: ')).trim()
   if (!apiKey) throw new UsageError('The API key is empty.')
   validApiKey(apiKey, 'The API key')
   const me = await connect({ url, apiKey }).me.retrieve()
@@ -38,6 +40,7 @@ export const login = withJson(
     { url, file, ...me },
     `Logged in to ${url} with the key ${me.apiKey.name} of ${me.organization.name}. Stored in ${file}.`,
   )
+  if (!usesEnvironment()) return
   for (const name of fromEnvironment ? ['WORKSPACE_API_KEY'] : ['WORKSPACE_URL', 'WORKSPACE_API_KEY']) {
     if (process.env[name]) console.error(`Warning: ${name} is set, and is used instead.`)
   }
@@ -72,7 +75,27 @@ async function revokeKey(login: Login): Promise<boolean> {
   }
 }
 
-export const whoami = withJson(
+export const profiles = withLimit(
+  describe('profiles', 'Lists the stored logins. `workspace login --profile <name>` adds one.', ['profiles']),
+).action(async (output) => {
+  const items = listProfiles().map((name) => ({ name, url: addressOf(name), isCurrent: name === currentProfile() }))
+  await printList(output, items, {
+    PROFILE: ({ name }) => name,
+    SERVICE: ({ url }) => url,
+    CURRENT: ({ isCurrent }) => (isCurrent ? 'yes' : null),
+  })
+})
+
+/** @returns null if the file is damaged. */
+function addressOf(profile: string): string | null {
+  try {
+    return readLogin(profile)?.url ?? null
+  } catch {
+    return null
+  }
+}
+
+export const whoami = withTimes(
   describe('whoami', 'Shows the organization, the user and the permissions of the API key.', [
     'whoami',
     'whoami --json',
@@ -90,29 +113,12 @@ export const whoami = withJson(
       'API key': `${me.apiKey.name} (${me.apiKey.id})`,
       scopes: me.apiKey.scopes,
       projects: me.apiKey.projectIds ?? 'all',
-      expires: me.apiKey.expiresAt ?? 'never',
+      expires: time(me.apiKey.expiresAt) ?? 'never',
     },
   )
 })
 
-/** Asks a person on the terminal. @param isSecret if the answer is not shown. */
-async function ask(question: string, isSecret = false): Promise<string> {
+async function askUrl(): Promise<string> {
   if (!process.stdin.isTTY) throw new UsageError('--url is missing: standard input is not a terminal.')
-  let isShown = true
-  const output = new Writable({
-    write(chunk, _, done) {
-      if (isShown) process.stderr.write(chunk)
-      done()
-    },
-  })
-  // As a terminal, readline shows what is typed by itself.
-  const lines = createInterface({ input: process.stdin, output, terminal: true })
-  try {
-    const answer = lines.question(question)
-    isShown = !isSecret
-    return (await answer).trim()
-  } finally {
-    lines.close()
-    if (isSecret) process.stderr.write('\n')
-  }
+  return (await ask('Service (https://…): ')).trim()
 }

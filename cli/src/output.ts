@@ -1,11 +1,23 @@
 /** What the commands print: tables and sentences for people, or JSON, one value per line. */
 
 import { pipeline } from 'node:stream/promises'
-import { printable, printableJson } from '../../client/src/printable.ts'
+import { printable, printableJson, printableLines } from '../../client/src/printable.ts'
+import { isUuid } from '../../src/contracts.ts'
+import { localAndRelativeTime, relativeTime } from './times.ts'
 
 export interface OutputOptions {
   readonly json?: true | undefined
+  /** Times are exact. */
+  readonly utc?: true | undefined
 }
+
+interface ListOptions extends OutputOptions {
+  readonly limit?: number | undefined
+  readonly output?: 'wide' | undefined
+}
+
+/** In a table, as many characters of an ID as tell it from the others, but not fewer. */
+const MIN_ID_LENGTH = 8
 
 let onlyReads = false
 let isClosed = false
@@ -44,6 +56,16 @@ export function outcomeLine(
   return json ? printableJson({ outcome, name, ...properties }) : printable(`${outcome.padEnd(9)} ${name}${detail}`)
 }
 
+/** An attempt of a delivery. */
+export function attemptText(attempt: {
+  readonly status: number | null
+  readonly milliseconds: number
+  readonly error: string | null
+}): string {
+  const { status, milliseconds, error } = attempt
+  return `${error ?? `HTTP ${status}`} (${milliseconds} ms)`
+}
+
 export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
@@ -56,21 +78,42 @@ export function dryRunNote(options: OutputOptions & { readonly dryRun?: true | u
 /** The columns of a table: its headings, and how to get a cell from an item. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => unknown>>
 
-/** Prints a list; as JSON, each item when it arrives. */
+/**
+ * Prints a list; as JSON, each item when it arrives. In a column `ID`, UUIDs are shortened.
+ * @param wide the further columns of `-o wide`, which shows whole IDs.
+ */
 export async function printList<Item>(
-  { json, limit = Number.POSITIVE_INFINITY }: OutputOptions & { readonly limit?: number | undefined },
+  options: ListOptions,
   items: AsyncIterable<Item> | Iterable<Item>,
   columns: Columns<Item>,
+  wide: Columns<Item> = {},
 ): Promise<void> {
   onlyReads = true
-  const rows = [Object.keys(columns)]
+  const { json, limit = Number.POSITIVE_INFINITY } = options
+  const isWide = options.output === 'wide'
+  const shown = isWide ? { ...columns, ...wide } : columns
+  const rows: string[][] = []
   let count = 0
   for await (const item of items) {
     if (json) console.log(printableJson(item))
-    else rows.push(Object.values(columns).map((cellOf) => cell(cellOf(item))))
+    else rows.push(Object.values(shown).map((cellOf) => cell(cellOf(item), options)))
     if (++count >= limit) break
   }
-  if (!json) console.log(aligned(rows))
+  if (json) return
+  const headings = Object.keys(shown)
+  if (!isWide) shortenIds(rows, headings.indexOf('ID'))
+  console.log(aligned([headings, ...rows]))
+}
+
+/** Leaves what tells the IDs of a column apart, so that each of them can be typed. */
+function shortenIds(rows: readonly string[][], column: number): void {
+  const ids = new Set(rows.map((row) => row[column] ?? ''))
+  let length = MIN_ID_LENGTH
+  while (new Set([...ids].map((id) => id.slice(0, length))).size < ids.size) length++
+  for (const row of rows) {
+    const id = row[column]
+    if (id !== undefined && isUuid(id)) row[column] = id.slice(0, length)
+  }
 }
 
 /** Prints each of what arrives over time, in a line of its own. */
@@ -83,26 +126,36 @@ export async function printEach<Item>(
   for await (const item of items) console.log(json ? printableJson(item) : printable(lineOf(item)))
 }
 
+/** Prints text of several lines. */
+export function printText(text: string): void {
+  onlyReads = true
+  process.stdout.write(printableLines(text))
+}
+
 /** Prints the properties of one thing. */
 export function printProperties(
-  { json }: OutputOptions,
+  options: OutputOptions,
   value: object,
   properties: Readonly<Record<string, unknown>>,
 ): void {
   onlyReads = true
-  const rows = Object.entries(properties).map(([name, each]) => [name, cell(each)])
-  console.log(json ? printableJson(value) : aligned(rows))
+  const rows = Object.entries(properties).map(([name, each]) => [
+    name,
+    each instanceof Date && !options.utc ? localAndRelativeTime(each) : cell(each, options),
+  ])
+  console.log(options.json ? printableJson(value) : aligned(rows))
 }
 
 /** Prints the content of a file. */
-export async function printBytes(content: AsyncIterable<Uint8Array>): Promise<void> {
+export async function printBytes(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
   onlyReads = true
   await pipeline(content, process.stdout)
 }
 
 /** The text of a table's cell. */
-function cell(value: unknown): string {
+function cell(value: unknown, { utc }: OutputOptions): string {
   if (value === null || value === undefined || value === '') return '-'
+  if (value instanceof Date) return utc ? value.toISOString() : relativeTime(value)
   const text = Array.isArray(value) ? value.join(', ') : String(value)
   return printable(text)
 }

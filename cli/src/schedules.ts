@@ -1,10 +1,11 @@
 /** `workspace schedules`. */
 import { join, parse } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { Option } from '@commander-js/extra-typings'
+import { type Command, Option, type OptionValues } from '@commander-js/extra-typings'
 import { load, YAMLException } from 'js-yaml'
 import { v5 as derivedUuid } from 'uuid'
 import { type Workspace, WorkspaceError } from '../../client/src/index.ts'
+import { printable } from '../../client/src/printable.ts'
 import { startProgress } from '../../command-line/src/index.ts'
 import {
   agentScheduleContracts,
@@ -13,14 +14,16 @@ import {
   projectScheduleContracts,
   YAML_LIMITS,
 } from '../../src/contracts.ts'
-import { describe, group, integerFrom, withJson, withLimit } from './command.ts'
+import { describe, given, group, integerFrom, withJson, withLimit, withTimes } from './command.ts'
 import { readFile, readFolder } from './local-files.ts'
-import { dryRunNote, outcomeLine, printList } from './output.ts'
-import { connect, pageSize } from './service.ts'
+import { countOf, dryRunNote, type OutputOptions, outcomeLine, print, printList, printProperties } from './output.ts'
+import { isConfirmed } from './prompt.ts'
+import { AGENT, KINDS, methodsOf, PROJECT, resolve, SCHEDULE, scheduleOf } from './resolve.ts'
+import { CREATED, connect, pageSize } from './service.ts'
+import { time } from './times.ts'
 
 /** Of the IDs that are derived from a file name. It never changes. */
 const NAMESPACE = '5b0c2f0e-6f1d-5d0a-9a41-7c1f3a6d2e88'
-const CREATED = 201
 /** As the body of a request. Each value takes two bytes of it at least. */
 const MAX_FILE_BYTES = 64 * 1024
 const MAX_VALUES = MAX_FILE_BYTES / 2
@@ -43,11 +46,13 @@ interface State extends Readonly<Record<string, unknown>> {
 const apply = withJson(
   describe(
     'apply',
-    'Creates and changes schedules so that they are as the files of a folder say, one schedule in each .yaml file. All files are checked before the first request. A schedule without a file is left alone. The API key needs the scopes schedules:read and schedules:write.',
-    ['schedules apply schedules/', 'schedules apply schedules/ --dry-run'],
+    'Creates and changes schedules so that they are as the files of a folder say, one schedule in each .yaml file. All files are checked before the first request. A schedule without a file is left alone, or with --prune deleted, if it belongs to a project or an agent that a file names. The API key needs the scopes schedules:read and schedules:write.',
+    ['schedules apply schedules/', 'schedules apply schedules/ --prune --dry-run'],
   )
     .argument('<folder>', 'the folder of the files')
-    .option('--dry-run', 'print what would be created and changed, and change nothing'),
+    .option('--dry-run', 'print what would be created, changed and deleted, and change nothing')
+    .option('--prune', 'delete the schedules that no file describes, after showing them and asking')
+    .option('--yes', 'with --prune: do not ask'),
 ).action(async (folder, options) => {
   const declared = readSchedules(folder)
   const workspace = connect()
@@ -63,8 +68,44 @@ const apply = withJson(
     }
     progress.add()
   }
-  progress.end(dryRunNote(options))
+  progress.end()
+  if (options.prune) await prune(workspace, declared, options)
+  const note = dryRunNote(options)
+  if (note) console.log(note)
 })
+
+interface PruneOptions extends OutputOptions {
+  readonly dryRun?: true | undefined
+  readonly yes?: true | undefined
+}
+
+/** Deletes what no file describes, of the parents that files name. */
+async function prune(workspace: Workspace, declared: readonly Declared[], options: PruneOptions): Promise<void> {
+  if (process.exitCode) return console.error('Nothing is deleted, because a file was not applied.')
+  const parents = new Map(
+    declared.map((schedule) => [`${schedule.ids.projectId} ${schedule.ids.agentId}`, schedule.ids]),
+  )
+  const kept = new Set(declared.map(({ ids }) => ids.scheduleId))
+  const extra: { id: string; parentId: string; schedules: ReturnType<typeof methodsOf>; label: string }[] = []
+  for (const ids of parents.values()) {
+    const schedules = methodsOf(workspace, ids.projectId !== undefined)
+    const parentId = (ids.projectId ?? ids.agentId) as string
+    for await (const { id, name } of schedules.list(parentId, { limit: pageSize() })) {
+      if (!kept.has(id)) extra.push({ id, parentId, schedules, label: name ? `${id}, ${name}` : id })
+    }
+  }
+  if (extra.length === 0) return
+  if (!options.dryRun && !options.yes) {
+    for (const { label } of extra) console.error(printable(`No file describes ${label}.`))
+    if (!(await isConfirmed(`Delete ${countOf(extra.length, 'schedule')}?`, '--yes'))) {
+      throw new Error('Nothing was deleted.')
+    }
+  }
+  for (const { id, parentId, schedules, label } of extra) {
+    if (!options.dryRun) await schedules.delete(parentId, id)
+    console.log(outcomeLine(options, options.dryRun ? 'to delete' : 'deleted', label, '', { id }))
+  }
+}
 
 /** @throws the problems of all files. */
 function readSchedules(folder: string): Declared[] {
@@ -152,7 +193,7 @@ async function applyOne(
   { ids: { scheduleId, projectId, agentId }, settings, parsed }: Declared,
   { dryRun }: { readonly dryRun?: true | undefined },
 ) {
-  const { schedules } = projectId === undefined ? workspace.agents : workspace.projects
+  const schedules = methodsOf(workspace, projectId !== undefined)
   const parentId = (projectId ?? agentId) as string
   const before = await schedules
     .retrieve(parentId, scheduleId)
@@ -192,29 +233,41 @@ function isAsDeclared(state: State, declared: Readonly<Record<string, unknown>>)
 }
 
 const list = withLimit(
-  describe('list', 'Lists schedules: all, or those of a project or an agent.', [
+  describe('list', 'Lists schedules: all, with their last outcomes, or those of a project or an agent.', [
     'schedules list',
-    'schedules list --project website',
+    'schedules list --project website -o wide',
   ])
-    .option('--project <id>', 'only those of this project')
-    .addOption(new Option('--agent <id>', 'only those of this agent').conflicts('project')),
-).action(async ({ project: projectId, agent: agentId, ...output }) => {
+    .option('--project <project>', 'only those of this project')
+    .addOption(new Option('--agent <agent>', 'only those of this agent').conflicts('project'))
+    .addOption(
+      new Option('--query <text>', 'only those whose name contains this text').conflicts(['project', 'agent']),
+    ),
+).action(async ({ project, agent, query, ...output }) => {
   const workspace = connect()
-  const query = { limit: pageSize(output.limit) }
-  const schedules = projectId
-    ? workspace.projects.schedules.list(projectId, query)
-    : agentId
-      ? workspace.agents.schedules.list(agentId, query)
-      : workspace.schedules.list(query)
-  await printList<ListedSchedule>(output, schedules, {
-    ID: ({ id }) => id,
-    NAME: ({ name }) => name,
-    OF: ({ projectId, agentId }) => (projectId ? `project ${projectId}` : `agent ${agentId}`),
-    FIRES: ({ cron, runAt }) => cron ?? runAt,
-    TIMEZONE: ({ timezone = 'UTC' }) => timezone,
-    'NEXT RUN': ({ nextRunAt }) => nextRunAt,
-    PAUSED: ({ enabledAt, pausedReason }) => pausedReason ?? (enabledAt === null ? 'by a request' : null),
-  })
+  const limit = pageSize(output.limit)
+  const schedules = project
+    ? workspace.projects.schedules.list(await resolve(workspace, KINDS.project, project), { limit })
+    : agent
+      ? workspace.agents.schedules.list(await resolve(workspace, KINDS.agent, agent), { limit })
+      : workspace.schedules.list({ limit, ...(query && { query }) })
+  await printList<ListedSchedule>(
+    output,
+    schedules,
+    {
+      ID: ({ id }) => id,
+      NAME: ({ name }) => name,
+      FIRES: ({ cron, runAt }) => cron ?? time(runAt),
+      'NEXT RUN': (schedule) => (isPaused(schedule) ? 'paused' : time(schedule.nextRunAt)),
+      'LAST RUN': ({ lastRunAt }) => time(lastRunAt),
+      // Only the list of all schedules has it.
+      ...(!project && !agent && { OUTCOME: ({ lastOutcomes }: ListedSchedule) => lastOutcomes?.[0] }),
+    },
+    {
+      OF: parentOf,
+      TIMEZONE: ({ timezone = 'UTC' }) => timezone,
+      PAUSED: pauseOf,
+    },
+  )
 })
 
 /** What the lists have in common. */
@@ -227,9 +280,90 @@ interface ListedSchedule {
   readonly runAt: string | null
   readonly timezone?: string
   readonly nextRunAt: string | null
+  readonly lastRunAt: string | null
   readonly enabledAt: string | null
   readonly pausedReason: string | null
+  readonly lastOutcomes?: readonly string[]
 }
+
+const parentOf = ({ projectId, agentId }: ListedSchedule) => (projectId ? `project ${projectId}` : `agent ${agentId}`)
+const isPaused = ({ enabledAt }: ListedSchedule) => enabledAt === null
+const pauseOf = ({ enabledAt, pausedReason }: ListedSchedule) =>
+  pausedReason ?? (enabledAt === null ? 'by a request' : null)
+
+/** For a command that works on one schedule. */
+function withSchedule<Options extends OptionValues>(command: Command<[], Options>) {
+  return command
+    .argument('<schedule>', SCHEDULE)
+    .option(...PROJECT)
+    .addOption(new Option(...AGENT).conflicts('project'))
+}
+
+const show = withTimes(
+  withSchedule(
+    describe('show', 'Shows a schedule: its settings, when it fires, and how its runs ended in the last days.', [
+      'schedules show "Nightly build"',
+      'schedules show 0198c2a4-6b0f --project website',
+    ]),
+  ),
+).action(async (text, { project, agent, ...output }) => {
+  const { schedules, parentId, id } = await scheduleOf(connect(), text, { project, agent })
+  const schedule = await schedules.retrieve(parentId, id)
+  const { since, runs, succeeded, failed, medianSeconds } = schedule.statistics
+  printProperties(output, schedule, {
+    schedule: schedule.name ? `${schedule.name} (${schedule.id})` : schedule.id,
+    of: parentOf(schedule),
+    fires: schedule.cron ?? time(schedule.runAt),
+    'time zone': schedule.cron && (schedule.timezone ?? 'UTC'),
+    'next run': time(schedule.nextRunAt),
+    'last run': time(schedule.lastRunAt),
+    paused: pauseOf(schedule),
+    payload: schedule.payload && JSON.stringify(schedule.payload),
+    overlap: schedule.overlap,
+    'longest run': schedule.maxRunSeconds && `${schedule.maxRunSeconds} s`,
+    'paused after': schedule.pauseAfterFailures && countOf(schedule.pauseAfterFailures, 'failure'),
+    note: schedule.note,
+    'runs since': time(since),
+    runs: `${runs}: ${succeeded} succeeded, ${failed} failed`,
+    'median time': medianSeconds === null ? null : `${medianSeconds} s`,
+  })
+})
+
+const run = withJson(
+  withSchedule(
+    describe('run', 'Creates a run of a schedule now, besides those that are due.', ['schedules run "Nightly build"']),
+  ),
+).action(async (text, { project, agent, ...output }) => {
+  const { schedules, parentId, id } = await scheduleOf(connect(), text, { project, agent })
+  const created = await schedules.runs.create(parentId, id)
+  print(output, created, `Created the run ${created.id}.`)
+})
+
+const enable = (enabled: boolean) =>
+  withJson(
+    withSchedule(
+      enabled
+        ? describe('resume', 'Resumes a paused schedule: it fires from its next time on.', [
+            'schedules resume "Nightly build"',
+          ])
+        : describe('pause', 'Pauses a schedule: it does not fire until it is resumed.', [
+            'schedules pause "Nightly build"',
+          ]),
+    ),
+  ).action(async (text, { project, agent, ...output }) => {
+    const { schedules, parentId, id } = await scheduleOf(connect(), text, { project, agent })
+    const schedule = await schedules.update(parentId, id, { enabled })
+    print(output, schedule, `${enabled ? 'Resumed' : 'Paused'} ${schedule.name ?? id}.`)
+  })
+
+const remove = withJson(
+  withSchedule(
+    describe('delete', 'Deletes a schedule with its runs.', ['schedules delete "Nightly build" --project website']),
+  ),
+).action(async (text, { project, agent, ...output }) => {
+  const { schedules, parentId, id } = await scheduleOf(connect(), text, { project, agent })
+  print(output, await schedules.delete(parentId, id), `Deleted ${id}.`)
+})
 
 const preview = withJson(
   describe('preview', 'Shows the next times at which a cron expression fires.', [
@@ -240,8 +374,9 @@ const preview = withJson(
     .option('--timezone <name>', 'an IANA time zone; default: UTC')
     .option('--from <time>', 'times later than this one; default: now')
     .option('--count <number>', 'how many times; default: 5', integerFrom(1, 100)),
-).action(async (cron, { json, ...more }) => {
-  const { items: times } = await connect().schedules.preview({ cron, ...more })
+).action(async (cron, { json, timezone, from, count }) => {
+  const query = given({ cron, timezone, from, count })
+  const { items: times } = await connect().schedules.preview(query)
   await printList({ json }, times, {
     UTC: ({ at }) => at,
     'LOCAL TIME': ({ localTime }) => localTime,
@@ -250,7 +385,7 @@ const preview = withJson(
 
 export const schedules = group(
   'schedules',
-  'Applies schedules from a folder of files, lists them, and previews when they fire.',
+  'Applies schedules from a folder of files, lists, shows, runs, pauses and deletes them, and previews when they fire.',
   ['schedules apply schedules/', 'schedules list', "schedules preview '30 9 * * mon-fri'"],
-  [apply, list, preview],
+  [apply, list, show, run, enable(false), enable(true), remove, preview],
 )

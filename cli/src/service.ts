@@ -3,12 +3,40 @@ import { setTimeout } from 'node:timers/promises'
 import { Workspace } from '../../client/src/index.ts'
 import { currentLogin, type Login } from './configuration.ts'
 
+export const CREATED = 201
 export const PRECONDITION_FAILED = 412
 const LARGEST_PAGE = 1000
 const MAX_RETRIES = 4
 
-/** No server was reached, so the address or the network is wrong. */
-const NOT_REACHED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH']
+const UNKNOWN_ISSUER =
+  'the issuer of its certificate is not trusted; NODE_EXTRA_CA_CERTS names a file of further certificates to trust'
+const WITHOUT_TLS = 'it does not speak HTTPS; http:// may be right'
+/** No server was reached, so the address or the network is wrong: what the codes of Node mean. */
+const NOT_REACHED: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ENOTFOUND: 'the host is unknown',
+  EAI_AGAIN: 'the name of the host cannot be resolved now',
+  ENETUNREACH: 'the network cannot be reached',
+  EHOSTUNREACH: 'the host cannot be reached',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  DEPTH_ZERO_SELF_SIGNED_CERT:
+    'its certificate is self-signed; NODE_EXTRA_CA_CERTS names a file of further certificates to trust',
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_ISSUER,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_ISSUER,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_ISSUER,
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+  ERR_SSL_WRONG_VERSION_NUMBER: WITHOUT_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: WITHOUT_TLS,
+}
+/** What may be better with the next attempt. */
+const INTERRUPTED: Readonly<Record<string, string>> = {
+  ECONNRESET: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed',
+  EPIPE: 'the connection was closed',
+  ETIMEDOUT: 'there was no connection in time',
+  UND_ERR_CONNECT_TIMEOUT: 'there was no connection in time',
+}
 const WEB_PAGE = 'WEB_PAGE'
 
 /** The size of the pages of a list. @param limit how many items are read; default: all. */
@@ -33,7 +61,7 @@ export function connect(
     fetch: (request) => send(request, url),
     wait: async (ms, signal, error) => {
       if (error?.cause === WEB_PAGE) throw error
-      if (!isPersistent && NOT_REACHED.includes(error?.cause as string)) throw error
+      if (!isPersistent && (error?.cause as string) in NOT_REACHED) throw error
       if (isPersistent && error) console.error(error.message)
       await setTimeout(ms, undefined, { signal })
     },
@@ -53,5 +81,7 @@ async function send(request: Request, url: string): Promise<Response> {
 /** `fetch` puts the reason of a failure into the cause of its error. */
 function noResponse({ message, cause }: Error, url: string): Error {
   const { code } = (cause ?? {}) as { code?: string }
-  return new Error(`No answer from ${url}: ${code ?? message}`, { cause: code })
+  const reason = NOT_REACHED[code ?? ''] ?? INTERRUPTED[code ?? '']
+  const text = reason ? `${reason} (${code}).` : (code ?? message)
+  return new Error(`No answer from ${url}: ${text}`, { cause: code })
 }

@@ -1,13 +1,17 @@
 /** `workspace skills`. */
 import type { Workspace } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
-import { UsageError } from '../../command-line/src/index.ts'
-import { describe, given, group, withJson, withLimit } from './command.ts'
-import { print, printList } from './output.ts'
+import { positiveInteger, UsageError } from '../../command-line/src/index.ts'
+import { describe, given, group, withJson, withLimit, withTimes } from './command.ts'
+import { countOf, print, printBytes, printList, printProperties } from './output.ts'
 import { connect, pageSize } from './service.ts'
+import { diff } from './skills/diff.ts'
 import { pull } from './skills/pull.ts'
 import { push } from './skills/push.ts'
-import { listSkills, listVersions } from './skills/versions.ts'
+import { describeVersion, findSkill, listSkills, listVersions, readVersion } from './skills/versions.ts'
+import { time, timeText } from './times.ts'
+
+const NAME = ['<name>', 'the name of the skill'] as const
 
 const list = withLimit(
   describe('list', 'Lists the skills with their latest versions.', ['skills list', 'skills list --limit 10 --json']),
@@ -25,6 +29,80 @@ async function* withLatestVersion(workspace: Workspace, limit?: number) {
     yield { ...skill, latestVersion: latest?.version }
   }
 }
+
+const show = withTimes(
+  describe('show', 'Shows a skill with the names of its files, or writes one of its files to standard output.', [
+    'skills show release-notes',
+    'skills show release-notes SKILL.md',
+    'skills show release-notes SKILL.md --version 1',
+  ])
+    .argument(...NAME)
+    .argument('[file]', 'the name of a file of the skill')
+    .option('--version <number>', 'a version instead of the current one', positiveInteger),
+).action(async (name, filename, { version: number, json, utc }) => {
+  const workspace = connect()
+  const id = await findSkill(workspace, name)
+  const { etag, ...version } = await readVersion(workspace, id, number)
+  if (filename === undefined) {
+    printProperties(
+      { json, utc },
+      { id, ...version },
+      {
+        skill: `${version.name} (${id})`,
+        description: version.description,
+        version: version.version,
+        current: version.isCurrent ? 'yes' : 'no',
+        made: `${timeText(version.createdAt, { utc })}, ${await describeVersion(workspace, version)}`,
+        message: version.message,
+        files: countOf(version.files.length, 'file'),
+        ...Object.fromEntries(version.files.map((file) => [`  ${file.filename}`, countOf(file.sizeBytes, 'byte')])),
+      },
+    )
+    return
+  }
+  const file = version.files.find((each) => each.filename === filename)
+  if (!file) throw new Error(`Version ${version.version} of the skill has no file ${filename}.`)
+  if (json) print({ json }, file, '')
+  else await printBytes([Buffer.from(file.content, file.encoding)])
+})
+
+const versions = withLimit(
+  describe('versions', 'Lists the versions of a skill, the latest first.', [
+    'skills versions release-notes',
+    'skills versions release-notes --limit 10 --json',
+  ]).argument(...NAME),
+).action(async (name, options) => {
+  const workspace = connect()
+  const list = workspace.skills.versions.list(await findSkill(workspace, name), { limit: pageSize(options.limit) })
+  await printList(options, list, {
+    VERSION: ({ version }) => version,
+    CURRENT: ({ isCurrent }) => (isCurrent ? 'current' : ''),
+    MADE: ({ createdAt }) => time(createdAt),
+    BY: ({ userId, apiKeyId }) => userId ?? apiKeyId,
+    MESSAGE: ({ message }) => message,
+  })
+})
+
+const publish = withJson(
+  describe('publish', 'Makes a version of a skill the current one, for example an earlier one.', [
+    'skills publish release-notes 1',
+  ])
+    .argument(...NAME)
+    .argument('<version>', 'the number of the version', positiveInteger),
+).action(async (name, version, options) => {
+  const workspace = connect()
+  const skill = await workspace.skills.publish(await findSkill(workspace, name), { version })
+  print(options, skill, `Version ${version} of ${skill.name} is current.`)
+})
+
+const deleteSkill = withJson(
+  describe('delete', 'Deletes a skill with all of its versions. Folders that have it stay as they are.', [
+    'skills delete release-notes',
+  ]).argument(...NAME),
+).action(async (name, options) => {
+  const workspace = connect()
+  print(options, await workspace.skills.delete(await findSkill(workspace, name)), `Deleted ${name}.`)
+})
 
 const createFeed = withJson(
   describe(
@@ -66,7 +144,7 @@ const listFeeds = withLimit(
     ID: ({ id }) => id,
     NAME: ({ name }) => name,
     SKILLS: ({ skills }) => skills?.length ?? 'all',
-    EXPIRES: ({ expiresAt }) => expiresAt ?? 'never',
+    EXPIRES: ({ expiresAt }) => time(expiresAt) ?? 'never',
   })
 })
 
@@ -87,7 +165,7 @@ const feed = group(
 
 export const skills = group(
   'skills',
-  'Copies skills between folders and the service, lists them, and makes feeds of them.',
+  'Copies skills between folders and the service, compares and merges them, lists them, and makes feeds of them.',
   ['skills push path/to/skills', 'skills pull path/to/skills', 'skills feed create Laptops'],
-  [push, pull, list, feed],
+  [push, pull, diff, list, show, versions, publish, deleteSkill, feed],
 )

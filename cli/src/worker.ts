@@ -7,6 +7,7 @@ import { type Ended, passOnErrors, requireCommand, start } from './child.ts'
 import { given } from './command.ts'
 import { currentLogin } from './configuration.ts'
 import { type OutputOptions, outcomeLine } from './output.ts'
+import { KINDS, resolveOption } from './resolve.ts'
 import { connect } from './service.ts'
 
 const TOO_MANY_REQUESTS = 429
@@ -40,6 +41,7 @@ export async function workOnRuns(command: readonly string[], options: WorkOption
   // Whoever read it may be gone. The work goes on.
   process.stderr.on('error', () => undefined)
   const workspace = connect(login)
+  const projectId = await resolveOption(workspace, KINDS.project, options.project)
   const persistentWorkspace = connect(login, { isPersistent: true })
   if (!options.once) console.error('Waiting for runs. Ctrl-C ends the worker after its current runs.')
   await warnOfRunEndpoint(workspace)
@@ -54,12 +56,14 @@ export async function workOnRuns(command: readonly string[], options: WorkOption
   let failure: Error | undefined
   while (!finish.signal.aborted) {
     const free = options.concurrency - active.size
-    const runs = await claim(workspace, free, options, giveBack.signal).catch((error: Error & { status?: number }) => {
-      const { status = 0 } = error
-      if (options.once || (status >= 300 && status < 500 && status !== TOO_MANY_REQUESTS)) failure = error
-      else if (!giveBack.signal.aborted) console.error(error.message)
-      return []
-    })
+    const runs = await claim(workspace, free, { ...options, project: projectId }, giveBack.signal).catch(
+      (error: Error & { status?: number }) => {
+        const { status = 0 } = error
+        if (options.once || (status >= 300 && status < 500 && status !== TOO_MANY_REQUESTS)) failure = error
+        else if (!giveBack.signal.aborted) console.error(error.message)
+        return []
+      },
+    )
     for (const run of runs) {
       const job = new Job(persistentWorkspace, run, command, options)
         .work(giveBack.signal)
@@ -82,7 +86,7 @@ export async function workOnRuns(command: readonly string[], options: WorkOption
 async function warnOfRunEndpoint(workspace: Workspace): Promise<void> {
   if (await workspace.runEndpoint.retrieve().catch(() => undefined)) {
     console.error(
-      'Warning: the organization has a run endpoint, which gets its new runs, so a worker gets none of them. DELETE /v1/run-endpoint deletes it.',
+      'Warning: the organization has a run endpoint, which gets its new runs, so a worker gets none of them. `workspace run-endpoint delete` deletes it.',
     )
   }
 }

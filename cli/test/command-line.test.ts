@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runWorkspace } from '../../test/support/commands.ts'
 import { freePort, newFolder } from '../../test/support/dev-server.ts'
+import { describedCommands } from './support/help.ts'
 
 const folder = newFolder()
 const file = join(folder, 'example.env')
@@ -24,78 +25,24 @@ afterAll(() => {
   rmSync(empty, { recursive: true })
 })
 
-const descriptions = new Set<string>()
-
-/** The commands of `workspace` below this one, by their help. */
-async function commandsBelow(command: readonly string[]): Promise<string[][]> {
-  const { status, stdout, stderr } = await runWorkspace([...command, '--help'], OFFLINE)
-  expect([command, status, stderr]).toEqual([command, 0, ''])
-  expect(stdout).toMatch(new RegExp(`^Usage: workspace ${command.join(' ')}`))
-  expect(stdout).toMatch(/\nExamples:\n {2}(source <\()?workspace /)
-  const [, described = ''] = /\n(?:Arguments|Options):\n(.*)\n\nExamples:/s.exec(stdout) ?? []
-  for (const line of described.split('\n').filter((each) => /^ {2}\S/.test(each))) {
-    if (!line.endsWith(':')) expect([command, line]).toEqual([command, expect.stringMatching(/^ {2}\S.*? {2,}\S/)])
-  }
-  expect(described).toContain('-h, --help')
-  // Each has a description of its own.
-  const [, description = ''] = /^Usage: .*\n\n(.*)\n/.exec(stdout) ?? []
-  expect(description).not.toBe('')
-  expect(descriptions).not.toContain(description)
-  descriptions.add(description)
-  const [, listed = ''] = /\nCommands:\n(.*?)\n\n/s.exec(stdout) ?? []
-  const names = Array.from(listed.matchAll(/^ {2}(\S+)/gm), ([, name = '']) => name)
-  const below = await Promise.all(names.map((name) => commandsBelow([...command, name])))
-  return [...names.map((name) => [...command, name]), ...below.flat()]
-}
-
 describe('--help', () => {
   it('of every command shows an example, and describes each option and argument', async () => {
-    const commands = await commandsBelow([])
-    expect(commands.map((command) => command.join(' ')).sort()).toEqual([
-      'completion',
-      'env',
-      'env list',
-      'env push',
-      'env run',
-      'events',
-      'events endpoints',
-      'events endpoints create',
-      'events endpoints delete',
-      'events endpoints list',
-      'events endpoints rewind',
-      'events endpoints rotate',
-      'events endpoints test',
-      'events endpoints update',
-      'files',
-      'files get',
-      'files list',
-      'files put',
-      'keys',
-      'keys create',
-      'keys list',
-      'keys revoke',
-      'login',
-      'logout',
-      'runs',
-      'runs complete',
-      'runs list',
-      'runs redeliver',
-      'runs show',
-      'runs work',
-      'schedules',
-      'schedules apply',
-      'schedules list',
-      'schedules preview',
-      'skills',
-      'skills feed',
-      'skills feed create',
-      'skills feed delete',
-      'skills feed list',
-      'skills list',
-      'skills pull',
-      'skills push',
-      'whoami',
-    ])
+    const commands = await describedCommands()
+    const descriptions = new Set<string>()
+    for (const { command, help } of commands) {
+      expect(help).toMatch(new RegExp(`^Usage: workspace ${command.join(' ')}`))
+      expect(help).toMatch(/\nExamples:\n {2}(source <\()?workspace /)
+      const [, described = ''] = /\n(?:Arguments|Options):\n(.*)\n\nExamples:/s.exec(help) ?? []
+      for (const line of described.split('\n').filter((each) => /^ {2}\S/.test(each))) {
+        if (!line.endsWith(':')) expect([command, line]).toEqual([command, expect.stringMatching(/^ {2}\S.*? {2,}\S/)])
+      }
+      expect(described).toContain('-h, --help')
+      // Each has a description of its own.
+      const [, description = ''] = /^Usage: .*\n\n(.*)\n/.exec(help) ?? []
+      expect(description).not.toBe('')
+      expect(descriptions).not.toContain(description)
+      descriptions.add(description)
+    }
   })
 })
 
@@ -103,7 +50,7 @@ describe('wrong use', () => {
   const { url, apiKey } = OFFLINE
   const PUSH = ['env', 'push', file, '--project', 'website']
   const wrong: [command: string[], message: string, login?: object][] = [
-    [['env', 'push', file], '--project <id> is missing. For help: workspace env push --help'],
+    [['env', 'push', file], '--project <project> is missing. For help: workspace env push --help'],
     [['env', 'push', '--project', 'website'], "Missing required argument 'file'. For help: workspace env push --help"],
     [PUSH, 'There is no API key for', { apiKey: '' }],
     [PUSH, 'There is no API key. Set WORKSPACE_API_KEY and', { apiKey: '', url: '' }],
@@ -111,6 +58,7 @@ describe('wrong use', () => {
     [PUSH, 'WORKSPACE_URL is not an http or https address; got "localhost"; example: ', { url: 'localhost' }],
     [['skills', 'push'], "Missing required argument 'folder'."],
     [['skills', 'pull'], "Missing required argument 'folder'."],
+    [['skills', 'pull', 'x', 'notes', '--all'], '--all cannot be used with names of skills.'],
     [['skills', 'pull', 'x', '--version', '2'], '--version needs the name of one skill.'],
     [
       ['skills', 'pull', 'x', 'notes', '--version', '1.5'],
@@ -130,7 +78,7 @@ describe('wrong use', () => {
     [['runs', 'complete', ID, 'done'], "Command-argument value 'done' is invalid for argument 'outcome'."],
     [
       ['schedules', 'list', '--project', 'website', '--agent', ID],
-      "Option '--agent <id>' cannot be used with option '--project <id>'.",
+      "Option '--agent <agent>' cannot be used with option '--project <project>'.",
     ],
     [
       ['events', '--follow', '--since', '2026-03-01T00:00:00Z'],
@@ -158,12 +106,15 @@ describe('wrong use', () => {
       [['files', 'put', ID, other], `${other} cannot be read: it is a folder.`],
       [['schedules', 'apply', 'missing'], 'missing cannot be read: it does not exist.'],
       [['schedules', 'apply', file], `${file} cannot be read: it is not a folder.`],
-      [PUSH, `No answer from ${url}: ECONNREFUSED`],
-      [['skills', 'push', other], `No answer from ${url}: ECONNREFUSED`],
-      [['skills', 'pull', 'new'], `No answer from ${url}: ECONNREFUSED`],
+      [PUSH, `No answer from ${url}: the connection was refused (ECONNREFUSED).`],
+      [['skills', 'push', other], `No answer from ${url}: the connection was refused (ECONNREFUSED).`],
+      [['skills', 'pull', 'new', '--all'], `No answer from ${url}: the connection was refused (ECONNREFUSED).`],
       [['schedules', 'apply', other], `${other} has no .yaml file.`],
-      [['runs', 'work', '--once', '--', 'true'], `No answer from ${url}: ECONNREFUSED`],
-      [['env', 'run', '--project', 'website', '--', 'true'], `No answer from ${url}: ECONNREFUSED`],
+      [['runs', 'work', '--once', '--', 'true'], `No answer from ${url}: the connection was refused (ECONNREFUSED).`],
+      [
+        ['env', 'run', '--project', 'website', '--', 'true'],
+        `No answer from ${url}: the connection was refused (ECONNREFUSED).`,
+      ],
     ]
     for (const [command, message] of failing) {
       const { status, printed } = await runWorkspace(command, OFFLINE, {}, empty)

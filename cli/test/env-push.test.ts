@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runWorkspace } from '../../test/support/commands.ts'
+import { ROOT, runWorkspace } from '../../test/support/commands.ts'
 import { freePort, newFolder } from '../../test/support/dev-server.ts'
 import { type RunningService, startService } from '../../test/support/service.ts'
 
@@ -109,6 +109,33 @@ describe('workspace env push', () => {
     expect(stderr).toBe(warnings.map((warning) => `Warning: ${join(folder, 'example.env')}, ${warning}\n`).join(''))
   })
 
+  it('reads standard input', async () => {
+    const project = await newProject()
+    const ended = await runWorkspace(['env', 'push', '-', '--project', project], { url, apiKey }, {}, ROOT, 'A=1\nB\n')
+    expect(ended).toMatchObject({
+      status: 0,
+      stdout: 'created   A\n1 variable pushed\n',
+      stderr: 'Warning: Standard input, line 2: the line has no KEY=value; it is left out.\n',
+    })
+  })
+
+  it('leaves out what the service would refuse, if it is told to', async () => {
+    const project = await newProject()
+    const content = `GOOD=1\n2ND=secret\nBAD="a\0secret"\n# a comment\nALSO=2\nLONG=${'x'.repeat(65_537)}\n`
+    const { status, stdout, stderr } = await run([fileOf(content), '--project', project, '--skip-invalid'])
+    expect([status, stdout]).toEqual([0, 'created   ALSO\ncreated   GOOD\n2 variables pushed\n'])
+    const name = join(folder, 'example.env')
+    expect(stderr.trim().split('\n')).toEqual([
+      expect.stringMatching(`^Warning: ${name}, line 2: 2ND has the wrong format; .* It is left out\\.$`),
+      expect.stringMatching(`^Warning: ${name}, line 3: BAD has a NUL character; .* It is left out\\.$`),
+      expect.stringMatching(`^Warning: ${name}, line 6: LONG is too large; .* It is left out\\.$`),
+    ])
+    expect(stderr).not.toContain('secret')
+    expect(await names(project)).toEqual(['ALSO', 'GOOD'])
+    const none = await run([fileOf('2ND=secret\n'), '--project', project, '--skip-invalid'])
+    expect([none.status, none.stderr]).toEqual([1, expect.stringMatching(/has no variables that are valid\.\n$/)])
+  })
+
   it('sends as many requests as the variables need', async () => {
     const project = await newProject()
     const many = Array.from({ length: 200 }, (_, index) => `MANY_${index}=${index}`)
@@ -152,15 +179,15 @@ describe('workspace env push', () => {
     const cases: [args: string[], message: RegExp, login?: object][] = [
       [[join(folder, 'missing.env'), '--project', project], /missing\.env cannot be read: it does not exist\.$/m],
       [[folder, '--project', project], / cannot be read: it is a folder\.$/m],
-      [[file, '--project', '..'], /^--project is not an id; got "\.\."/],
-      [[file, '--project', 'nobodys'], /There is no project with this projectId/],
+      [[file, '--project', '..'], /^"\.\." is not an ID or a name\./],
+      [[file, '--project', 'nobodys'], /^There is no project with the ID or the name "nobodys"\.$/m],
       [[file, '--project', project], /API key is not valid/, { apiKey: 'wsk_wrong' }],
       [[file, '--project', project], /^WORKSPACE_URL is not /, { url: 'ftp://x' }],
       [[file, '--project', project], /No answer from/, { url: `http://localhost:${await freePort()}` }],
     ]
     for (const [args, message, login] of cases) {
       const { status, stdout, stderr } = await run(args, login)
-      expect([status, stdout]).toEqual([/^(--|WORKSPACE_URL)/.test(stderr) ? 2 : 1, ''])
+      expect([status, stdout]).toEqual([/^("|WORKSPACE_URL)/.test(stderr) ? 2 : 1, ''])
       expect(stderr).toMatch(message)
       expect(stderr).not.toContain('secret')
     }

@@ -1,4 +1,4 @@
-import { chmodSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { v7 as newUuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -275,13 +275,37 @@ it('says what is wrong with a skill, and publishes the others', async () => {
     expect.stringMatching(/^failed {4}all\/c-yaml: SKILL\.md, line 3: front matter is not valid YAML/),
     expect.stringMatching(/^failed {4}all\/d-list: SKILL\.md, line 2: front matter is not a mapping/),
     expect.stringMatching(/^failed {4}all\/e-name: SKILL\.md, line 2: name has the wrong format; .*lower-case/),
-    'failed    all/f-long: SKILL.md, line 3: description is too long; got 1025 characters; allowed: 1 to 1024 characters.',
+    'failed    all/f-long: SKILL.md, line 3: description is too long; got 1025 characters; allowed: 1 to 1024 characters. --truncate-description publishes its first 1024 characters.',
     'failed    all/g-large: b.bin.content is too large; got 1048577 bytes; allowed: up to 1 MiB.',
     'failed    all/i-binary: SKILL.md, line 1: text is not UTF-8; allowed: a text file in UTF-8.',
     'failed    all/k-twin: name: all/j-good has the same name',
     'failed    none: there is no SKILL.md',
   ])
   expect((await retrieve('good')).description).toBe('Writes notes.')
+})
+
+it.each([
+  ['plain', `description: ${'Long. '.repeat(200)}`],
+  ['quoted', `description: "${'\\u00e9'.repeat(1025)}"`],
+  ['lines', `description: Begins\n  ${'and goes on '.repeat(50)}\n\n  ${'and ends '.repeat(80)}`],
+  ['folded', `description: >-\n${'  Long, and folded.\n'.repeat(90)}`],
+  ['astral', `description: ${'\u{1f469}'.repeat(1025)}`],
+])('publishes the beginning of a description that is too long: %s', async (name, description) => {
+  const content = `---\nname: long-${name}\n${description}\nlicense: MIT\n---\n\n# Notes\ndescription: of the text\n`
+  const path = write(`long-${name}`, { 'SKILL.md': content })
+  expect((await push([path])).failed).toEqual([
+    expect.stringMatching(
+      /description is too long; got \d+ .* --truncate-description publishes its first 1024 characters\.$/,
+    ),
+  ])
+  expect(await push([path], ['--truncate-description'])).toEqual(pushed(`created   long-${name}, 1 file`))
+  const skill = await retrieve(`long-${name}`)
+  const published = [...skill.description]
+  expect(published.length).toBeGreaterThan(1000)
+  expect(published.length).toBeLessThanOrEqual(1024)
+  expect(skill.contents['SKILL.md']).toMatch(/license: MIT\n---\n\n# Notes\ndescription: of the text\n$/)
+  expect(readFileSync(join(path, 'SKILL.md'), 'utf8')).toBe(content)
+  expect(await push([path], ['--truncate-description'])).toEqual(pushed(`unchanged long-${name}, 1 file`))
 })
 
 it("reports the service's own words", async () => {
@@ -319,7 +343,10 @@ it('says what is wrong with its call', async () => {
   const nobody = `http://localhost:${await freePort()}`
   for (const [login, words] of [
     [{ url, apiKey: 'wsk_x' }, /^The API key is not valid/],
-    [{ url: nobody, apiKey: key }, /^No answer from http:\/\/localhost:\d+: ECONNREFUSED$/m],
+    [
+      { url: nobody, apiKey: key },
+      /^No answer from http:\/\/localhost:\d+: the connection was refused \(ECONNREFUSED\)\.$/m,
+    ],
   ] as const) {
     const { status, stdout, stderr } = await runWorkspace(['skills', 'push', path], login)
     expect([status, stdout, stderr]).toEqual([1, '', expect.stringMatching(words)])

@@ -28,8 +28,8 @@ const INSTRUCTIONS =
   'The data that a team of coding agents shares: skills, files of sessions, schedules with their runs, and pins. ' +
   'Before a task, look for a skill that fits it, load its SKILL.md and follow it. ' +
   'A session is the work on one task of a project. A schedule of a project or an agent creates a run each time that it fires; ' +
-  'an agent that has done its work completes it. ' +
-  'IDs of sessions, projects and agents come from your task, or from list_pins, list_schedules and list_runs. ' +
+  'an agent takes a pending run with claim_run, and completes it with the claimId when its work is done. ' +
+  'IDs of sessions, projects and agents come from your task, or from find, list_pins, list_schedules and list_runs. ' +
   'Lists have pages: pass nextCursor as cursor. Times in results are in UTC.'
 
 /**

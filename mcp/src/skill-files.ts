@@ -1,6 +1,15 @@
 /** The files of a skill, as `GET /v1/skills/{skillId}` returns them. */
 import * as z from 'zod/mini'
-import { boundedString, describeProblem, describeSent, docs, ENTRY_FILE } from '../../src/contracts.ts'
+import {
+  boundedString,
+  describeProblem,
+  describeSent,
+  docs,
+  ENTRY_FILE,
+  retrieveSkillContract,
+  skillName,
+} from '../../src/contracts.ts'
+import { type Api, ApiFailure } from './api.ts'
 import { type Data, withinLimit } from './output.ts'
 import type { Input, Wrong } from './tool.ts'
 
@@ -24,6 +33,8 @@ const OFFSET = 'a whole number of characters, at least 0'
 const FILENAME_LENGTH = 255
 
 export const loadProperties = {
+  skillId: z.optional(retrieveSkillContract.params.shape.skillId),
+  name: z.optional(skillName()),
   filename: z._default(
     boundedString(2 * FILENAME_LENGTH, {
       wrong: 'is too long',
@@ -34,6 +45,18 @@ export const loadProperties = {
   offset: z
     ._default(z.int(OFFSET).check(z.minimum(0, OFFSET)), 0)
     .register(docs, { description: 'The first character to return; the `nextOffset` of a result reads on.' }),
+}
+
+/** @returns the input with the ID of the skill that has its name. */
+export async function withSkillId(input: Input, api: Api): Promise<Input | Wrong> {
+  const { skillId, name } = input
+  if ((skillId === undefined) === (name === undefined)) {
+    return `skillId and name are both ${name === undefined ? 'missing' : 'given'}; allowed: one of them.`
+  }
+  if (name === undefined) return input
+  const { items } = await api.json<{ items: { id: string }[] }>(`/v1/skills?name=${name}`)
+  if (items[0]) return { ...input, skillId: items[0].id }
+  throw ApiFailure.notFound(`The organization has no skill with the name ${describeSent(name)}.`, 'skill_not_found')
 }
 
 /** Enough for the filenames of nearly all skills, and little enough to leave room for a content. */

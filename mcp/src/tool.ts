@@ -13,13 +13,23 @@ export type Input = Record<string, unknown>
 /** What is wrong with an input, as a sentence. */
 export type Wrong = string
 
+/** What a tool takes of an operation. */
+export type ToolContract = Pick<
+  Contract,
+  'method' | 'path' | 'description' | 'scope' | 'actsAsUser' | 'params' | 'query' | 'body'
+>
+
 export interface ToolOptions {
   /** Default: the first sentence of the description of the operation. */
   readonly description?: string
   /** Properties that the operation does not have, or has in another form, for the following options. */
   readonly extra?: Shape
-  /** Of a PUT that never replaces: the sentence for what exists already. */
-  readonly onlyCreates?: string
+  /** Of several operations, that of a call. Default: the one that the names of the properties tell. */
+  readonly operationOf?: (input: Input) => ToolContract | undefined
+  /** True for a PUT that never replaces. */
+  readonly onlyCreates?: true
+  /** What to say instead of the API. */
+  readonly sentence?: (failure: ApiFailure, input: Input) => Wrong | undefined
   /** Finds with further requests what the input leaves out. */
   readonly complete?: (input: Input, api: Api) => Promise<Input | Wrong>
   /** Headers and a body that are made from the input. Default: the properties of the contract's body, as JSON. */
@@ -46,14 +56,15 @@ export interface Caller {
 }
 
 /**
- * @param contracts the operations. A call is the first one of which the input has a property that the others do not
- *   have, in the path or else anywhere; otherwise the first one.
+ * @param contracts the operations. Without `operationOf`, a call is the first one of which the input has a property that
+ *   the others do not have, in the path or else anywhere; otherwise the first one.
  */
-export function tool(name: string, contracts: readonly Contract[], options: ToolOptions = {}): Tool {
+export function tool(name: string, contracts: readonly ToolContract[], options: ToolOptions = {}): Tool {
   const variants = contracts.map((contract) => ({ contract, schema: inputSchema(contract, options) }))
   const [first] = variants
   if (!first) throw new Error(`The tool ${name} has no operation`)
   const variantOf = (input: Input) =>
+    variants.find(({ contract }) => contract === options.operationOf?.(input)) ??
     firstWithOwn(input, variants, ({ contract }) => contract.params.shape) ??
     firstWithOwn(input, variants, ({ schema }) => schema.shape) ??
     first
@@ -89,19 +100,19 @@ function firstWithOwn<Variant>(
   return variants.find((variant) => own.some((name) => name in shapeOf(variant)))
 }
 
-function inputSchema({ params, query, body }: Contract, { extra }: ToolOptions): z.ZodMiniObject {
+function inputSchema({ params, query, body }: ToolContract, { extra }: ToolOptions): z.ZodMiniObject {
   return z.strictObject({ ...params.shape, ...query?.shape, ...body?.shape, ...extra })
 }
 
-function isAllowed({ scope, actsAsUser }: Contract, { user, apiKey }: Caller): boolean {
+function isAllowed({ scope, actsAsUser }: ToolContract, { user, apiKey }: Caller): boolean {
   return (scope === null || apiKey.scopes.includes(scope)) && (!actsAsUser || user !== null)
 }
 
-function annotationsOf(contracts: readonly Contract[], { onlyCreates }: ToolOptions) {
+function annotationsOf(contracts: readonly ToolContract[], { onlyCreates }: ToolOptions) {
   const methods = contracts.map(({ method }) => method)
   if (methods.every((method) => method === 'GET')) return { readOnlyHint: true }
   return {
-    destructiveHint: onlyCreates === undefined && methods.some((method) => method !== 'POST'),
+    destructiveHint: !onlyCreates && methods.some((method) => method !== 'POST'),
     idempotentHint: methods.every((method) => method === 'PUT' || method === 'DELETE'),
   }
 }
@@ -182,7 +193,7 @@ function firstSentence(text: string): string {
 
 async function call(
   api: Api,
-  contract: Contract,
+  contract: ToolContract,
   schema: z.ZodMiniObject,
   input: Input,
   options: ToolOptions,
@@ -194,20 +205,21 @@ async function call(
   )
   const parsed = schema.safeParse(data)
   if (!parsed.success) return invalidInput(describeProblems(parsed.error.issues, { schema, data, isSecret: false }))
+  let values: Input = parsed.data
   try {
-    const values = (await options.complete?.(parsed.data, api)) ?? parsed.data
-    if (typeof values === 'string') return invalidInput(values)
+    const completed = (await options.complete?.(values, api)) ?? values
+    if (typeof completed === 'string') return invalidInput(completed)
+    values = completed
     return await send(api, contract, values, options)
   } catch (error) {
     if (!(error instanceof ApiFailure)) throw error
-    const recovered = options.recovered?.(error, parsed.data)
-    if (recovered) return success(recovered)
-    return failure(error, error.code === 'already_exists' ? options.onlyCreates : undefined)
+    const recovered = options.recovered?.(error, values)
+    return recovered ? success(recovered) : failure(error, options.sentence?.(error, values))
   }
 }
 
 /** @throws {ApiFailure} if the response is not a success. */
-async function send(api: Api, contract: Contract, values: Input, options: ToolOptions): Promise<CallToolResult> {
+async function send(api: Api, contract: ToolContract, values: Input, options: ToolOptions): Promise<CallToolResult> {
   const named = (shape: object) =>
     Object.entries(values).filter(([name, value]) => name in shape && value !== undefined)
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(values[name])))
@@ -215,7 +227,7 @@ async function send(api: Api, contract: Contract, values: Input, options: ToolOp
   const own = options.request?.(values) ?? jsonRequest(contract.body && named(contract.body.shape))
   if (typeof own === 'string') return invalidInput(own)
   const headers = new Headers(own.headers)
-  if (options.onlyCreates !== undefined) headers.set('If-None-Match', '*')
+  if (options.onlyCreates) headers.set('If-None-Match', '*')
   const request = { method: contract.method, ...own, headers }
   const response = await api.call(search.size > 0 ? `${path}?${search}` : path, request)
   const data = await (options.result ?? jsonOf)(response, values)

@@ -15,11 +15,21 @@ import {
   projectScheduleContracts,
   putPinContract,
   putSessionFileContract,
+  renewRunContract,
   retrieveMeContract,
   retrieveSessionFileContentContract,
   retrieveSkillContract,
   updatePinContract,
 } from '../../src/contracts.ts'
+import { findProperties, listOf, listsByType } from './find.ts'
+import {
+  claimedRun,
+  claimOneRun,
+  createProperties,
+  describeExisting,
+  leaseProperties,
+  withScheduleId,
+} from './schedules.ts'
 import {
   emptyFile,
   fileRange,
@@ -29,18 +39,26 @@ import {
   withFileId,
   writeProperties,
 } from './session-files.ts'
-import { loadProperties, loadSkill } from './skill-files.ts'
+import { loadProperties, loadSkill, withSkillId } from './skill-files.ts'
 import { type Tool, tool } from './tool.ts'
 
 export const TOOLS: readonly Tool[] = [
   tool('who_am_i', [retrieveMeContract]),
+  tool('find', listsByType, {
+    description:
+      'Finds projects, agents or sessions, and their IDs: those whose name contains `query`; all without it.',
+    extra: findProperties,
+    operationOf: listOf,
+  }),
 
   tool('list_skills', [listSkillsContract], {
-    description: 'Lists skills, without their files. With `name`, finds one.',
+    description: 'Lists skills, without their files. With `name`, finds one; with `query`, searches names.',
   }),
   tool('load_skill', [retrieveSkillContract], {
-    description: 'Returns a file of a skill, and the names of all of its files. Read SKILL.md first and follow it.',
+    description:
+      'Returns a file of a skill, found by `name` or `skillId`, and the names of all of its files. Read SKILL.md first and follow it.',
     extra: loadProperties,
+    complete: withSkillId,
     result: loadSkill,
   }),
 
@@ -65,8 +83,11 @@ export const TOOLS: readonly Tool[] = [
   }),
   tool('create_schedule', [projectScheduleContracts.put, agentScheduleContracts.put], {
     description:
-      'Creates a schedule of a project or an agent, under a new UUID as `scheduleId`. Give `projectId` with `timezone`, or `agentId`, whose time zone is UTC; and `cron` or `runAt`.',
-    onlyCreates: 'A schedule with this scheduleId exists already. To change it, call update_schedule.',
+      'Creates a schedule of a project or an agent. Give `projectId` with `timezone`, or `agentId`, whose time zone is UTC; and `cron` or `runAt`. A repeated call creates nothing.',
+    extra: createProperties,
+    complete: withScheduleId,
+    onlyCreates: true,
+    sentence: describeExisting,
   }),
   tool('update_schedule', [projectScheduleContracts.update, agentScheduleContracts.update], {
     description:
@@ -74,6 +95,12 @@ export const TOOLS: readonly Tool[] = [
   }),
   tool('preview_schedule', [previewScheduleContract]),
   tool('list_runs', [listRunsContract]),
+  tool('claim_run', [claimOneRun], {
+    description: 'Takes the oldest pending run, so that nobody else gets it, with its payload: what there is to do.',
+    extra: leaseProperties,
+    result: claimedRun,
+  }),
+  tool('renew_run', [renewRunContract], { extra: leaseProperties }),
   tool('complete_run', [completeRunContract]),
 
   tool('list_pins', [listPinsContract]),

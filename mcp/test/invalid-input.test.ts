@@ -48,6 +48,7 @@ async function prepare(): Promise<void> {
   }
   const inputs: Record<string, object> = {
     who_am_i: {},
+    find: { type: 'session', query: 'a', projectId, limit: 1 },
     list_skills: { limit: 1 },
     load_skill: { skillId, filename: 'SKILL.md', offset: 0 },
     list_session_files: { sessionId, limit: 1 },
@@ -64,6 +65,8 @@ async function prepare(): Promise<void> {
     update_schedule: { projectId, scheduleId, enabled: true, name: 'Daily' },
     preview_schedule: { cron: '@daily', timezone: 'Europe/Paris', count: 2 },
     list_runs: { limit: 1 },
+    claim_run: { projectId, leaseSeconds: 60 },
+    renew_run: { runId, claimId: crypto.randomUUID() },
     complete_run: { runId, outcome: 'succeeded', message: 'Built.' },
     list_pins: {},
     place_pin: { resourceType: 'session', resourceId: sessionId },

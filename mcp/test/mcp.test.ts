@@ -300,7 +300,7 @@ describe('a message', () => {
   it('that names no tool gets the names of the tools', async () => {
     const { key } = await newKey()
     const { body } = await postMcp(call('x'.repeat(1000)), { key })
-    expect(body.error.message).toMatch(/^name is not a tool; got "x{40}…"; allowed: who_am_i, list_skills, /)
+    expect(body.error.message).toMatch(/^name is not a tool; got "x{40}…"; allowed: who_am_i, find, list_skills, /)
   })
 
   it.each([

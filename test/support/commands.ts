@@ -79,14 +79,47 @@ export function startWorkspace(
   })
 }
 
-/** Runs the command `workspace` to its end. @param variables of its environment. */
+/** Runs the command `workspace` to its end. @param variables of its environment. @param input on standard input. */
 export function runWorkspace(
   args: readonly string[],
   login: WorkspaceLogin,
   variables: Readonly<Record<string, string>> = {},
   cwd: string = ROOT,
+  input?: string | Buffer,
 ): Promise<Ended> {
-  return endOf(startWorkspace(args, login, { cwd, env: variables }))
+  const child = startWorkspace(args, login, { cwd, env: variables, ...(input !== undefined && { stdio: 'pipe' }) })
+  child.stdin?.end(input)
+  return endOf(child)
+}
+
+/**
+ * Runs the command `workspace` on a terminal, with util-linux.
+ * @param answers what is typed after each question.
+ * @returns what the terminal shows.
+ */
+export async function typeInto(
+  args: readonly string[],
+  login: WorkspaceLogin,
+  answers: readonly (readonly [question: string, answer: string])[],
+  { env, ...options }: SpawnOptions = {},
+): Promise<{ status: number | null; shown: string }> {
+  const command = [process.execPath, bundled, ...args].map((each) => `'${each}'`).join(' ')
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    ...options,
+    env: { ...process.env, ...environmentOf(login), ...env },
+    stdio: 'pipe',
+  })
+  let shown = ''
+  let answered = 0
+  child.stdout.on('data', (chunk) => {
+    shown += chunk
+    const [question, answer] = answers[answered] ?? []
+    if (question === undefined || !shown.includes(question)) return
+    answered++
+    child.stdin.write(`${answer}\r`)
+  })
+  const status = await new Promise<number | null>((resolve) => child.on('close', resolve))
+  return { status, shown }
 }
 
 async function endOf(child: ChildProcess): Promise<Ended> {

@@ -11,6 +11,7 @@ const IGNORED = ['.git', '.ds_store', RECORDS]
 
 /** What one file has: the SHA-256 of its bytes, and whether it is executable. */
 export type Fingerprint = string
+const EXECUTABLE = ' executable'
 /** By filename. */
 export type Fingerprints = ReadonlyMap<string, Fingerprint>
 
@@ -21,6 +22,8 @@ export interface PullRecord {
   readonly files: Fingerprints
   /** What a pull began to write and did not finish. */
   readonly pending?: Fingerprints
+  /** Of the files that this pull merges: what it writes instead. */
+  readonly merged?: Fingerprints
 }
 
 /** A file or folder, or what else there may be, in the folder of a skill. */
@@ -35,8 +38,17 @@ export function isIgnored(filename: string): boolean {
   return filename.split('/').some((segment) => IGNORED.includes(segment.toLowerCase()))
 }
 
+/** The SHA-256 that a fingerprint has. */
+export function sha256Of(fingerprint: Fingerprint): string {
+  return fingerprint.slice(0, 64)
+}
+
+export function isExecutable(fingerprint: Fingerprint): boolean {
+  return fingerprint.endsWith(EXECUTABLE)
+}
+
 export function computeFingerprint(file: { readonly sha256: string; readonly executable: boolean }): Fingerprint {
-  return `${file.sha256}${file.executable ? ' executable' : ''}`
+  return `${file.sha256}${file.executable ? EXECUTABLE : ''}`
 }
 
 export function areEqual(some: Fingerprints, others: Fingerprints): boolean {
@@ -60,11 +72,14 @@ function kindOf(entry: Dirent): Entry['kind'] {
   return entry.isSymbolicLink() ? 'symbolic link' : 'special file'
 }
 
+export function computeSha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
 /** As for Git, what the owner may execute is executable. */
 export function readLocalFile(path: string) {
   const bytes = readFile(path)
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
-  return { bytes, sha256, executable: (statSync(path).mode & 0o100) !== 0 }
+  return { bytes, sha256: computeSha256(bytes), executable: (statSync(path).mode & 0o100) !== 0 }
 }
 
 /** @param folder of the skill. @returns undefined if the skill was not pulled there. */
@@ -72,9 +87,9 @@ export function readRecord(folder: string): PullRecord | undefined {
   const file = recordFile(folder)
   if (!existsSync(file)) return undefined
   try {
-    const { etag, files, pending } = JSON.parse(readFileSync(file, 'utf8'))
+    const { etag, files, pending, merged = {} } = JSON.parse(readFileSync(file, 'utf8'))
     const mapOf = (object: object) => new Map<string, string>(Object.entries(object))
-    return { etag, files: mapOf(files), ...(pending && { pending: mapOf(pending) }) }
+    return { etag, files: mapOf(files), ...(pending && { pending: mapOf(pending), merged: mapOf(merged) }) }
   } catch {
     throw new Error(`${file} is damaged; delete it, and pull again`)
   }

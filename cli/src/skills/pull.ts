@@ -3,11 +3,12 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, r
 import { basename, dirname, join } from 'node:path'
 import type { Workspace } from '../../../client/src/index.ts'
 import { positiveInteger, startProgress, temporaryFolder, UsageError } from '../../../command-line/src/index.ts'
-import { skillFilename, skillName } from '../../../src/contracts.ts'
+import { skillName } from '../../../src/contracts.ts'
 import { describe, withJson } from '../command.ts'
 import { failure } from '../local-files.ts'
 import { countOf, dryRunNote, outcomeLine } from '../output.ts'
 import { connect } from '../service.ts'
+import { type Change, type Conflict, type MergedChange, type Note, resolveConflict } from './conflicts.ts'
 import {
   computeFingerprint,
   type Entry,
@@ -20,22 +21,34 @@ import {
   readLocalFile,
   readRecord,
   recordsIn,
+  sha256Of,
   writeRecord,
 } from './folder.ts'
-import { computeFingerprints, earlierFiles, hasTag, listSkills, readVersion, type VersionFile } from './versions.ts'
+import {
+  computeFingerprints,
+  describeVersion,
+  earlierFiles,
+  hasTag,
+  listSkills,
+  readVersion,
+  type SkillVersion,
+  type VersionFile,
+} from './versions.ts'
 
 export const pull = withJson(
   describe(
     'pull',
-    `Writes skills of the service into a folder, each into a folder with its name. What was changed there since the last pull stays; a skill in which the same file was changed on the service too is not pulled without --force. ${RECORDS} in the folder has what was pulled. The API key needs the scope skills:read.`,
+    `Writes skills of the service into a folder, each into a folder with its name. What was changed there since the last pull stays, and changes of the same file on the service are merged into it; where both changed the same lines, both stay between conflict markers. ${RECORDS} in the folder has what was pulled. The API key needs the scope skills:read.`,
     [
       'skills pull path/to/skills',
+      'skills pull path/to/skills --all',
       'skills pull path/to/skills release-notes --version 1',
       'skills pull path/to/skills --dry-run',
     ],
   )
     .argument('<folder>', 'the folder of the skills; created if missing')
-    .argument('[name...]', 'the skills; all if left out')
+    .argument('[name...]', 'the skills; if left out, those that the folder has')
+    .option('--all', 'all skills of the service')
     .option('--version <number>', 'a version of one named skill instead of the current one', positiveInteger)
     .option('--dry-run', 'print what would be written, and change nothing')
     .option('--force', 'overwrite the changes in the folder'),
@@ -43,22 +56,12 @@ export const pull = withJson(
 
 type Options = ReturnType<typeof pull.opts>
 
-/** A file to write or to remove. */
-interface Change {
-  readonly filename: string
-  /** What is there now. */
-  readonly entry: Entry | undefined
-  readonly found: Fingerprint | undefined
-  /** Undefined if the version does not have the file. */
-  readonly wanted: Fingerprint | undefined
-}
-
 interface Comparison {
   readonly changes: readonly Change[]
   /** The files that were changed in the folder only. */
   readonly kept: readonly string[]
   /** The files that were changed in the folder and are different in the version. */
-  readonly conflicts: readonly string[]
+  readonly conflicts: readonly Conflict[]
 }
 
 /** What is in the folder of a skill, by `keyOf`. */
@@ -69,10 +72,15 @@ async function pullAll(root: string, given: readonly string[], options: Options)
   if (options.version !== undefined && names.length !== 1) {
     throw new UsageError('--version needs the name of one skill.')
   }
+  if (options.all && names.length > 0) throw new UsageError('--all cannot be used with names of skills.')
   const workspace = connect()
   const records = recordsIn(root)
   const ids = await listSkills(workspace)
-  const wanted = names.length > 0 ? names : [...ids.keys()].sort()
+  const gone = names.length > 0 ? [] : removedSkills(ids, records, root)
+  const wanted = names.length > 0 ? names : [...ids.keys()].filter((name) => options.all || isHere(root, name)).sort()
+  if (wanted.length + gone.length === 0 && ids.size > 0) {
+    throw new Error(`${root} has no skill of the service. Name the skills to pull, or pass --all for all ${ids.size}.`)
+  }
   const progress = startProgress('Pulling skills', wanted.length)
   for (const name of wanted) {
     try {
@@ -87,12 +95,14 @@ async function pullAll(root: string, given: readonly string[], options: Options)
       progress.add()
     }
   }
-  if (names.length === 0) {
-    for (const name of removedSkills(ids, records, root)) {
-      progress.log(outcomeLine(options, 'gone', name, ': not on the service; its folder stays'))
-    }
+  for (const name of gone) {
+    progress.log(outcomeLine(options, 'gone', name, ': not on the service; its folder stays'))
   }
   progress.end(dryRunNote(options))
+}
+
+function isHere(root: string, name: string): boolean {
+  return lstatSync(join(root, name), { throwIfNoEntry: false }) !== undefined
 }
 
 /** @returns the pulled skills that the service does not have. */
@@ -117,8 +127,11 @@ async function pullSkill(
   const local = readLocal(folder)
   // A folder that was deleted is written again.
   const record = local && readRecord(folder)
-  const linesOf = (outcome: string, files: Fingerprints, kept: readonly string[]) => [
+  const linesOf = (outcome: string, files: Fingerprints, kept: readonly string[], notes: readonly Note[] = []) => [
     ...kept.map((filename) => outcomeLine(options, 'kept', `${name}/${filename}`, ': changed here')),
+    ...notes.map(({ outcome, filename, detail }) =>
+      outcomeLine(options, outcome, `${name}/${filename}`, `: ${detail}`),
+    ),
     outcomeLine(options, outcome, name, `, ${countOf(files.size, 'file')}`, { files: files.size }),
   ]
   const isPlain = options.version === undefined && !options.force && !record?.pending
@@ -126,38 +139,73 @@ async function pullSkill(
     return linesOf('unchanged', record.files, compare(local, record, record.files, options).kept)
   }
 
-  const { etag, files } = await readVersion(workspace, id, options.version)
-  for (const { filename } of files) checkFilename(filename)
+  const version = await readVersion(workspace, id, options.version)
+  const { etag, files } = version
   const pulled = { etag, files: computeFingerprints(files) }
   let comparison = compare(local, record, pulled.files, options)
   if (comparison.conflicts.length > 0 && local && !record) {
     // The folder was not pulled, but may have been pushed.
-    comparison = compare(local, await earlierVersionIn(local, workspace, id), pulled.files, options)
+    const earlier = await earlierVersionIn(local, workspace, id)
+    comparison = compare(local, earlier, pulled.files, options)
+    if (comparison.conflicts.length > 0 && !earlier) {
+      const filenames = comparison.conflicts.map(({ filename }) => filename).join(', ')
+      throw new Error(`not pulled, because these files were changed here: ${filenames}; --force overwrites them`)
+    }
   }
-  const { changes, kept, conflicts } = comparison
-  if (conflicts.length > 0) {
-    throw new Error(
-      `not pulled, because these files were changed here: ${conflicts.join(', ')}; --force overwrites them`,
-    )
-  }
+  const { kept, conflicts } = comparison
+  const resolutions = await resolve(workspace, id, version, conflicts, local)
+  const changes = [...comparison.changes, ...resolutions.flatMap((resolution) => resolution.changes)]
+  const notes = resolutions.map(({ note }) => note)
+  if (notes.some(({ outcome }) => outcome === 'conflict')) process.exitCode = 1
   checkPaths(local, changes)
   const skipped = files
     .filter(({ filename }) => isIgnored(filename))
     .map(({ filename }) => outcomeLine(options, 'skipped', `${name}/${filename}`, ": never part of a skill's folder"))
   if (options.dryRun) {
     const outcome = local === undefined ? 'to create' : changes.length > 0 ? 'to update' : 'unchanged'
-    return [...skipped, ...linesOf(outcome, pulled.files, kept)]
+    return [...skipped, ...linesOf(outcome, pulled.files, kept, notes)]
   }
   const outcome = await write(folder, local, changes, pulled, new Map(files.map((file) => [file.filename, file])))
-  return [...skipped, ...linesOf(outcome, pulled.files, kept)]
+  return [...skipped, ...linesOf(outcome, pulled.files, kept, notes)]
 }
 
-/** The service checks filenames, too, but another server may answer. */
-function checkFilename(filename: string): void {
-  const result = skillFilename().safeParse(filename)
-  if (!result.success || result.data !== filename) {
-    throw new Error(`the service has a filename that no file of a skill can have: ${JSON.stringify(filename)}`)
+/** Decides what becomes of the files that were changed in the folder and in the version. */
+async function resolve(
+  workspace: Workspace,
+  id: string,
+  version: SkillVersion,
+  conflicts: readonly Conflict[],
+  local: Local = new Map(),
+) {
+  if (conflicts.length === 0) return []
+  const theirs = {
+    version: version.version,
+    label: await describeVersion(workspace, version),
+    files: new Map(version.files.map((file) => [file.filename, file])),
   }
+  const bases = await readBases(workspace, id, conflicts)
+  return conflicts.map((conflict) =>
+    resolveConflict(conflict, bases.get(conflict.base), theirs, (filename) => local.get(keyOf(filename))),
+  )
+}
+
+/** @returns the contents that both sides have changed, by fingerprint: those that a version still has. */
+async function readBases(workspace: Workspace, id: string, conflicts: readonly Conflict[]) {
+  const bases = new Map<Fingerprint | undefined, Buffer>()
+  // Where one side is as it was, the content of the other is taken.
+  const wanted = new Set<Fingerprint>()
+  for (const { base, found, wanted: theirs } of conflicts) {
+    if (base && found && theirs && ![found, theirs].map(sha256Of).includes(sha256Of(base))) wanted.add(base)
+  }
+  if (wanted.size === 0) return bases
+  for await (const files of earlierFiles(workspace, id)) {
+    for (const file of files) {
+      const fingerprint = computeFingerprint(file)
+      if (wanted.delete(fingerprint)) bases.set(fingerprint, Buffer.from(file.content, file.encoding))
+    }
+    if (wanted.size === 0) return bases
+  }
+  return bases
 }
 
 /** macOS may have decomposed the letters of a filename. */
@@ -197,14 +245,15 @@ function fingerprintAt(entry: Entry | undefined): Fingerprint | undefined {
  */
 function compare(
   local: Local | undefined,
-  record: Pick<PullRecord, 'files' | 'pending'> | undefined,
+  record: Pick<PullRecord, 'files' | 'pending' | 'merged'> | undefined,
   version: Fingerprints,
   options: Options,
 ): Comparison {
   const changes: Change[] = []
   const kept: string[] = []
-  const conflicts: string[] = []
+  const conflicts: Conflict[] = []
   const known = [record?.files, record?.pending ?? record?.files].map(byKey)
+  const merged = byKey(record?.merged)
   const wantedByKey = byKey(version)
   const filenames = [...known, wantedByKey].flatMap((files) => [...files])
   for (const [key, { filename }] of new Map(filenames)) {
@@ -213,11 +262,13 @@ function compare(
     const wanted = wantedByKey.get(key)?.fingerprint
     const isRenamed = entry !== undefined && wanted !== undefined && !isNamed(entry, filename)
     if (found === wanted && !isRenamed) continue
-    const knownHere = known.map((files) => files.get(key)?.fingerprint)
+    // An interrupted pull has merged the file with its version.
+    const isMerged = found !== undefined && found === merged.get(key)?.fingerprint
+    const knownHere = (isMerged ? known.slice(1) : known).map((files) => files.get(key)?.fingerprint)
     if (options.force || knownHere.includes(found) || found === wanted) {
       changes.push({ filename, entry, found, wanted })
     } else if (knownHere.every((each) => each === wanted)) kept.push(filename)
-    else conflicts.push(filename)
+    else conflicts.push({ filename, entry, found, wanted, base: knownHere[0] })
   }
   return { changes, kept, conflicts }
 }
@@ -228,7 +279,8 @@ function byKey(files: Fingerprints = new Map()) {
 
 /** @returns the latest version whose files are all in the folder. */
 async function earlierVersionIn(local: Local, workspace: Workspace, id: string) {
-  for await (const files of earlierFiles(workspace, id)) {
+  for await (const each of earlierFiles(workspace, id)) {
+    const files = computeFingerprints(each)
     const isHere = [...files].every(([filename, each]) => fingerprintAt(local.get(keyOf(filename))) === each)
     if (isHere) return { files }
   }
@@ -254,33 +306,41 @@ function checkPaths(local: Local = new Map(), changes: readonly Change[]): void 
 async function write(
   folder: string,
   local: Local | undefined,
-  changes: readonly Change[],
+  changes: readonly (Change | MergedChange)[],
   pulled: PullRecord,
   files: ReadonlyMap<string, VersionFile>,
 ): Promise<'created' | 'updated' | 'unchanged'> {
   const staged = join(stagingFolder(dirname(folder)), basename(folder))
   mkdirSync(staged)
-  for (const { filename } of changes) {
-    const file = files.get(filename)
-    if (!file) continue
+  for (const change of changes) {
+    const { filename } = change
+    const content = 'content' in change ? change.content : toContent(files.get(filename))
+    if (!content) continue
     mkdirSync(dirname(join(staged, filename)), { recursive: true })
-    const bytes = Buffer.from(file.content, file.encoding)
-    writeFileSync(join(staged, filename), bytes, { mode: file.executable ? 0o777 : 0o666 })
+    writeFileSync(join(staged, filename), content.bytes, { mode: content.executable ? 0o777 : 0o666 })
   }
   if (!local) renameSync(staged, folder)
   else if (changes.length > 0) {
     const before = new Map(pulled.files)
-    for (const { filename, found } of changes) {
-      if (found === undefined) before.delete(filename)
-      else before.set(filename, found)
+    const merged = new Map<string, Fingerprint>()
+    for (const change of changes) {
+      const { filename, found, wanted } = change
+      // What was changed here has to be found to be changed again.
+      const was = 'content' in change ? change.base : found
+      if (was === undefined) before.delete(filename)
+      else before.set(filename, was)
+      if ('content' in change && wanted !== undefined && wanted !== found) merged.set(filename, wanted)
     }
-    await writeRecord(folder, { etag: null, files: before, pending: pulled.files })
-    for (const { filename, entry, wanted } of changes) {
-      if (entry && (wanted === undefined || !isNamed(entry, filename))) remove(entry, folder)
+    await writeRecord(folder, { etag: null, files: before, pending: pulled.files, merged })
+    // A merged file replaces that of the folder, which no version has.
+    const staysAt = (change: Change) => 'content' in change || (change.entry && isNamed(change.entry, change.filename))
+    for (const change of changes) {
+      if (change.entry && (change.wanted === undefined || !staysAt(change))) remove(change.entry, folder)
     }
-    for (const { filename, entry, wanted } of changes) {
+    for (const change of changes) {
+      const { filename, entry, wanted } = change
       if (wanted === undefined) continue
-      const path = entry && isNamed(entry, filename) ? entry.path : join(folder, filename)
+      const path = entry && staysAt(change) ? entry.path : join(folder, filename)
       if (entry?.kind === 'folder' && existsSync(path)) rmdirSync(path)
       mkdirSync(dirname(path), { recursive: true })
       renameSync(join(staged, filename), path)
@@ -288,6 +348,10 @@ async function write(
   }
   await writeRecord(folder, pulled)
   return local === undefined ? 'created' : changes.length > 0 ? 'updated' : 'unchanged'
+}
+
+function toContent(file: VersionFile | undefined) {
+  return file && { bytes: Buffer.from(file.content, file.encoding), executable: file.executable }
 }
 
 /** Removes a file, and the folders that are empty without it. */

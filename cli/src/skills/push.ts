@@ -1,6 +1,6 @@
 /** Publishes skill folders: each has a SKILL.md, whose YAML front matter has a name and a description. */
 import { existsSync, lstatSync, statSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type Workspace, WorkspaceError } from '../../../client/src/index.ts'
 import { startProgress } from '../../../command-line/src/index.ts'
 import {
@@ -8,6 +8,7 @@ import {
   describedBy,
   describeProblems,
   ENTRY_FILE,
+  MAX_DESCRIPTION,
   type StoredContent,
   toContent,
 } from '../../../src/contracts.ts'
@@ -15,17 +16,18 @@ import { describe, withJson } from '../command.ts'
 import { readFolder } from '../local-files.ts'
 import { countOf, dryRunNote, outcomeLine } from '../output.ts'
 import { connect, PRECONDITION_FAILED } from '../service.ts'
-import { areEqual, entriesBelow, isIgnored, readLocalFile, readRecord, writeRecord } from './folder.ts'
-import { computeFingerprints, hasTag, listSkills, readVersion } from './versions.ts'
+import { findConflict } from './conflicts.ts'
+import { truncateDescription } from './description.ts'
+import { areEqual, computeSha256, entriesBelow, isIgnored, readLocalFile, readRecord, writeRecord } from './folder.ts'
+import { computeFingerprints, describeVersion, hasTag, listSkills, readVersion } from './versions.ts'
 
 /** Where no skills are looked for, besides what is never part of a skill. */
 const NO_SKILLS = 'node_modules'
-const CHANGED_MEANWHILE = 'someone else changed the skill in the meantime; nothing was overwritten, push again'
 
 export const push = withJson(
   describe(
     'push',
-    'Publishes the skills in the folders, at any depth; a skill is a folder with a SKILL.md, which has its name. Skills that have not changed are skipped. A skill that `skills pull` wrote is published only if nobody else has changed it since. The API key needs the scopes skills:read and skills:write.',
+    'Publishes the skills in the folders, at any depth; a skill is a folder with a SKILL.md, which has its name. Skills that have not changed are skipped. A skill that `skills pull` wrote is published only if nobody else has changed it since, and a skill with conflict markers is not published. The API key needs the scopes skills:read and skills:write.',
     [
       'skills push path/to/skills',
       'skills push path/to/skills --dry-run',
@@ -36,6 +38,10 @@ export const push = withJson(
     .option('--message <text>', 'what changed, for the list of versions')
     .option('--dry-run', 'print what would be created and updated, and change nothing')
     .option('--allow-skips', 'publish a skill without its symbolic links and special files')
+    .option(
+      '--truncate-description',
+      `publish the first ${MAX_DESCRIPTION} characters of a longer description; SKILL.md in the folder stays`,
+    )
     .option('--force', 'publish a skill that someone else has changed since it was pulled'),
 ).action(pushAll)
 
@@ -121,7 +127,8 @@ function hasEntryFile(folder: string): boolean {
 /** @returns the skill, and what it leaves out. @throws if the folder is not a skill that the service accepts. */
 async function readSkill(folder: string, options: Options): Promise<{ skill: Skill; skipped: Skipped[] }> {
   if (!isFolder(folder)) throw new Error('there is no such folder')
-  const { files, skipped } = readFiles(folder)
+  const { files: found, skipped } = readFiles(folder)
+  const files = options.truncateDescription ? found.map(withTruncatedDescription) : found
   if (!files.some(({ filename }) => filename === ENTRY_FILE)) {
     const reason = skipped.find(({ path }) => path === join(folder, ENTRY_FILE))?.reason
     throw new Error(reason ? `${ENTRY_FILE} is ${reason}` : `there is no ${ENTRY_FILE}`)
@@ -134,7 +141,7 @@ async function readSkill(folder: string, options: Options): Promise<{ skill: Ski
     throw new Error(problems.replaceAll(/\bfiles\.(\d+)/g, (_, index) => files[index]?.filename ?? index))
   }
   const described = await describedBy(files)
-  if ('line' in described) throw new Error(described.message)
+  if ('line' in described) throw new Error(withHint(described.message, files))
   return { skill: { name: described.name, files }, skipped }
 }
 
@@ -147,10 +154,26 @@ function readFiles(folder: string): { files: SkillFile[]; skipped: Skipped[] } {
     if (kind === 'special file') skipped.push({ path, reason: 'not a file' })
     if (kind !== 'file') continue
     const { bytes, ...file } = readLocalFile(path)
+    const left = findConflict(filename, bytes)
+    if (left !== undefined) throw new Error(left)
     // As the service stores it.
     files.push({ filename: filename.normalize('NFC'), ...file, ...toContent(bytes) })
   }
   return { files, skipped }
+}
+
+function withTruncatedDescription(file: SkillFile): SkillFile {
+  const content = truncatedContent(file)
+  return content === undefined ? file : { ...file, content, sha256: computeSha256(Buffer.from(content)) }
+}
+
+function truncatedContent({ filename, content, encoding }: SkillFile): string | undefined {
+  return filename === ENTRY_FILE && encoding === 'utf-8' ? truncateDescription(content) : undefined
+}
+
+function withHint(message: string, files: readonly SkillFile[]): string {
+  const isTooLong = files.some((file) => truncatedContent(file) !== undefined)
+  return isTooLong ? `${message} --truncate-description publishes its first ${MAX_DESCRIPTION} characters.` : message
 }
 
 /** The body of a request. */
@@ -192,17 +215,31 @@ async function pushSkill(
   }
   if (record && !isAsPulled && !options.force) {
     if (areEqual(local, record.files)) return 'outdated'
-    throw new Error(
-      'changed here, and on the service since it was pulled; `skills pull` gets those changes, --force publishes without them',
-    )
+    throw new Error(await describeNewer(workspace, id, folder))
   }
   if (options.dryRun) return 'to update'
-  if (etag === null) throw new Error(CHANGED_MEANWHILE)
+  const describeRace = () =>
+    record
+      ? describeNewer(workspace, id, folder)
+      : 'someone else changed the skill in the meantime; nothing was overwritten, push again'
+  if (etag === null) throw new Error(await describeRace())
   const update = workspace.skills.update(id, body, { ifMatch: etag }).withResponse()
-  const { response } = await update.catch((error: Error) => {
+  const { response } = await update.catch(async (error: Error) => {
     const isChanged = error instanceof WorkspaceError && error.status === PRECONDITION_FAILED
-    throw isChanged ? new Error(CHANGED_MEANWHILE) : error
+    throw isChanged ? new Error(await describeRace()) : error
   })
   await recordPushed(response.headers.get('ETag'))
   return 'updated'
+}
+
+/** Who made the version that is current instead of the pulled one, when, and what to type next. */
+async function describeNewer(workspace: Workspace, id: string, folder: string): Promise<string> {
+  const version = await readVersion(workspace, id)
+  const path = resolve(folder)
+  const parent = relative('', dirname(path)) || '.'
+  const argument = /^[\w./-]+$/.test(parent) ? parent : JSON.stringify(parent)
+  return (
+    `changed here, and on the service: ${await describeVersion(workspace, version)}, made at ${version.createdAt}, ` +
+    `is current. To merge it: workspace skills pull ${argument} ${basename(path)}; --force publishes without it`
+  )
 }

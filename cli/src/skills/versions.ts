@@ -1,5 +1,7 @@
 /** The skills of a service, for the commands that push and pull them. */
-import type { components, Workspace } from '../../../client/src/index.ts'
+import { type components, type Workspace, WorkspaceError } from '../../../client/src/index.ts'
+import { printable } from '../../../client/src/printable.ts'
+import { skillFilename } from '../../../src/contracts.ts'
 import { pageSize } from '../service.ts'
 import { computeFingerprint, type Fingerprints, isIgnored } from './folder.ts'
 
@@ -8,10 +10,11 @@ type Schemas = components['schemas']
 /** A file of `GET /v1/skills/{skillId}/versions/{version}`. */
 export type VersionFile = Schemas['SkillVersion']['files'][number]
 
-export interface SkillVersion {
+export type VersionSummary = Schemas['SkillVersionSummary']
+
+export type SkillVersion = Schemas['SkillVersion'] & {
   /** Of the skill. Null if the version is not the current one. */
   readonly etag: string | null
-  readonly files: readonly VersionFile[]
 }
 
 /** @returns the IDs of the skills by name. */
@@ -19,6 +22,13 @@ export async function listSkills(workspace: Workspace): Promise<Map<string, stri
   const ids = new Map<string, string>()
   for await (const { id, name } of workspace.skills.list({ limit: pageSize() })) ids.set(name, id)
   return ids
+}
+
+/** @returns the ID of a skill. @throws if there is no skill with this name. */
+export async function findSkill(workspace: Workspace, name: string): Promise<string> {
+  const [skill] = (await workspace.skills.list({ name }).page()).items
+  if (!skill) throw new Error(`There is no skill with the name ${name}.`)
+  return skill.id
 }
 
 /** @returns true if nobody changed the skill since it had the ETag. */
@@ -32,8 +42,32 @@ export async function readVersion(workspace: Workspace, id: string, version?: nu
   // body, because `*` matches every ETag.
   const { response } = await workspace.skills.retrieve(id, { ifNoneMatch: '*' }).withResponse()
   const number = version ?? (await currentVersion(workspace, id))
-  const { isCurrent, files } = await workspace.skills.versions.retrieve(id, number)
-  return { etag: isCurrent ? response.headers.get('ETag') : null, files }
+  const read = await workspace.skills.versions.retrieve(id, number)
+  for (const { filename } of read.files) checkFilename(filename)
+  return { ...read, etag: read.isCurrent ? response.headers.get('ETag') : null }
+}
+
+/** The service checks filenames, too, but another server may answer. */
+function checkFilename(filename: string): void {
+  const result = skillFilename().safeParse(filename)
+  if (!result.success || result.data !== filename) {
+    throw new Error(`the service has a filename that no file of a skill can have: ${JSON.stringify(filename)}`)
+  }
+}
+
+/** Which version it is and who made it, in one line: the name of the user, if the API key may read it. */
+export async function describeVersion(workspace: Workspace, version: VersionSummary): Promise<string> {
+  return printable(`version ${version.version} by ${await nameOfMaker(workspace, version)}`)
+}
+
+async function nameOfMaker(workspace: Workspace, { userId, apiKeyId }: VersionSummary): Promise<string> {
+  if (userId === null) return `the API key ${apiKeyId}`
+  try {
+    return (await workspace.users.retrieve(userId)).name
+  } catch (error) {
+    if (!(error instanceof WorkspaceError)) throw error
+    return `the user ${userId}`
+  }
 }
 
 /** The latest version is the current one, unless an earlier one was published again. */
@@ -46,9 +80,9 @@ async function currentVersion(workspace: Workspace, id: string): Promise<number>
 }
 
 /** The files of each version, the latest first. Each is read when it is asked for. */
-export async function* earlierFiles(workspace: Workspace, id: string): AsyncGenerator<Fingerprints> {
+export async function* earlierFiles(workspace: Workspace, id: string): AsyncGenerator<readonly VersionFile[]> {
   for (const { version } of await listVersions(workspace, id)) {
-    yield computeFingerprints((await workspace.skills.versions.retrieve(id, version)).files)
+    yield (await workspace.skills.versions.retrieve(id, version)).files
   }
 }
 
@@ -57,7 +91,7 @@ export async function listVersions(
   workspace: Workspace,
   skillId: string,
   limit = 1000,
-): Promise<readonly Schemas['SkillVersionPage']['items'][number][]> {
+): Promise<readonly VersionSummary[]> {
   return (await workspace.skills.versions.list(skillId, { limit }).page()).items
 }
 

@@ -24,6 +24,8 @@ import { conformanceOf, SCENARIOS } from '../support/conformance.ts'
 
 const LIMIT_BYTES = 100_000
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
+/** A project without runs. */
+const IDLE_PROJECT = 'idle'
 
 /** A tool's result, as every client has it. */
 interface Result {
@@ -48,6 +50,8 @@ let proxy: Server
 let fileId: string
 let scheduleId: string
 let runId: string
+/** A run that is claimed. */
+let claimed: { readonly id: string; readonly claimId: string }
 
 /** Adds the API key to requests: the conformance suite sends none. */
 function startProxy(port: number, devPort: number): Server {
@@ -84,7 +88,14 @@ beforeAll(async () => {
   })
   scheduleId = schedule.id
   const runsPath = `/v1/projects/${demo.projectId}/schedules/${scheduleId}/runs`
+  // It would get the runs.
+  await service.send('DELETE', '/v1/run-endpoint')
+  await service.send('POST', runsPath, {})
+  const claim = { leaseSeconds: 3600, projectId: demo.projectId }
+  const { body: claims } = await service.send<{ items: (typeof claimed)[] }>('POST', '/v1/runs/claim', claim)
+  claimed = claims.items[0] as typeof claimed
   runId = (await service.send<{ id: string }>('POST', runsPath, {})).body.id
+  await service.send('PUT', `/v1/projects/${IDLE_PROJECT}`, { name: 'Idle' })
 })
 afterAll(async () => {
   proxy?.close()
@@ -127,6 +138,7 @@ function inputs(): Record<string, Record<string, unknown>> {
   const [pin] = pins
   return {
     who_am_i: {},
+    find: { type: 'session', query: 'a', projectId },
     list_skills: { limit: 1 },
     load_skill: { skillId },
     list_session_files: { sessionId, limit: 1 },
@@ -142,6 +154,8 @@ function inputs(): Record<string, Record<string, unknown>> {
     update_schedule: { projectId, scheduleId, enabled: false },
     preview_schedule: { cron: '@daily' },
     list_runs: { limit: 1 },
+    claim_run: { projectId: IDLE_PROJECT },
+    renew_run: { runId: claimed.id, claimId: claimed.claimId },
     complete_run: { runId, outcome: 'succeeded', message: 'Built.' },
     list_pins: {},
     place_pin: { resourceType: pin?.resourceType, resourceId: pin?.resourceId },
@@ -192,6 +206,7 @@ describe.each([
     expect(await namesOf(client)).toEqual(TOOLS.map(({ name }) => name))
     const reader = await connect((await newKey(['skills:read', 'pins:read'])).token)
     expect(await namesOf(reader)).toEqual(['who_am_i', 'list_skills', 'load_skill', 'preview_schedule', 'list_pins'])
+    expect(await namesOf(await connect((await newKey(['agents:read'])).token))).toContain('find')
     const ofNobody = await connect((await newKey(['skills:read', 'pins:read'], demo.serviceKey)).token)
     expect(await namesOf(ofNobody)).not.toContain('list_pins')
   })
@@ -272,12 +287,42 @@ describe.each([
       sessionId,
     })
 
+    const projectName = `Work ${crypto.randomUUID()}`
+    const own = { projectId: crypto.randomUUID() }
+    await service.send('PUT', `/v1/projects/${own.projectId}`, { name: projectName })
+    const { structuredContent: projects } = await call(client, 'find', { type: 'project', query: projectName })
+    expect(projects.items).toMatchObject([{ id: own.projectId, name: projectName }])
+    const { structuredContent: work } = await call(client, 'create_schedule', {
+      ...own,
+      cron: '0 9 * * mon',
+      timezone: 'UTC',
+      payload: { prompt: 'Build.' },
+    })
+    await service.send('POST', `/v1/projects/${own.projectId}/schedules/${work.id}/runs`, {})
+    const before = Date.now()
+    const { structuredContent: taken } = await call(client, 'claim_run', own)
+    const { run } = taken
+    expect(run).toMatchObject({ scheduleId: work.id, payload: { prompt: 'Build.' } })
+    expect(Date.parse(run.leaseExpiresAt)).toBeGreaterThanOrEqual(before + 3_600_000)
+    expect(taken.note).toContain(`before ${run.leaseExpiresAt}.`)
+    expect((await call(client, 'claim_run', own)).structuredContent).toEqual({
+      run: null,
+      note: 'No run is pending.',
+    })
+    const claim = { runId: run.id, claimId: run.claimId }
+    const renewed = await call(client, 'renew_run', { ...claim, leaseSeconds: 86_400 })
+    expect(Date.parse(renewed.structuredContent.leaseExpiresAt)).toBeGreaterThanOrEqual(before + 86_400_000)
+    const unclaimed = await call(client, 'complete_run', { runId: run.id, outcome: 'succeeded' })
+    expect(unclaimed.structuredContent).toMatchObject({ code: 'claim_mismatch' })
+    const built = await call(client, 'complete_run', { ...claim, outcome: 'succeeded' })
+    expect(built.structuredContent).toMatchObject({ id: run.id, status: 'succeeded' })
+
     const [first, last] = [demo.pins[0], demo.pins.at(-1)]
     const target = { type: first?.resourceType, id: first?.resourceId }
     const moved = { resourceType: last?.resourceType, resourceId: last?.resourceId }
     await call(client, 'place_pin', { ...moved, placement: { target, position: 'before' } })
     const pins = () => call(client, 'list_pins').then(({ structuredContent }) => structuredContent.items)
-    expect((await pins())[0]).toMatchObject(moved)
+    expect((await pins())[0]).toMatchObject({ ...moved, name: expect.stringMatching(/./) })
     const removed = await call(client, 'remove_pin', moved)
     expect(removed.structuredContent).toEqual({ deleted: true, ...moved })
     await call(client, 'place_pin', moved)
@@ -436,7 +481,7 @@ describe('every tool', () => {
     await call(client, 'create_schedule', { ...schedule, payload: 'kept' })
     const again = await call(client, 'create_schedule', schedule)
     expect(errorOf(again)).toEqual({
-      error: 'A schedule with this scheduleId exists already. To change it, call update_schedule.',
+      error: `The schedule ${schedule.scheduleId} exists already. To change it, call update_schedule; to create another one, pass a new UUID as scheduleId.`,
       code: 'already_exists',
       status: 412,
     })
@@ -444,6 +489,70 @@ describe('every tool', () => {
     expect(structuredContent.items).toContainEqual(
       expect.objectContaining({ id: schedule.scheduleId, payload: 'kept' }),
     )
+  })
+
+  it('creates one schedule from repeated calls without an ID', async () => {
+    const client = await connectNew(demo.apiKey)
+    const { projectId } = demo
+    const input = { projectId, cron: '5 4 * * *', timezone: 'UTC', payload: { b: [{ d: 1, c: 2 }], a: null } }
+    const results = await Promise.all(Array.from({ length: 5 }, () => call(client, 'create_schedule', input)))
+    const created = results.filter(({ isError }) => !isError).map(({ structuredContent }) => structuredContent)
+    expect(created).toMatchObject([{ cron: input.cron, payload: input.payload }])
+    const { id } = created[0]
+    // In another order.
+    const same = { timezone: 'UTC', payload: { a: null, b: [{ c: 2, d: 1 }] }, cron: '5 4 * * *', projectId }
+    expect(errorOf(await call(client, 'create_schedule', same))).toMatchObject({
+      error: expect.stringContaining(`The schedule ${id} exists already.`),
+    })
+    const other = await call(client, 'create_schedule', { ...input, payload: { b: [{ d: 1, c: 3 }], a: null } })
+    expect(other.structuredContent.id).not.toBe(id)
+
+    await service.send('DELETE', `/v1/projects/${projectId}/schedules/${id}`)
+    expect(errorOf(await call(client, 'create_schedule', input))).toMatchObject({
+      error: `The schedule ${id} was deleted; to create another one, pass a new UUID as scheduleId.`,
+      code: 'schedule_deleted',
+    })
+    const restored = await call(client, 'create_schedule', { ...input, scheduleId: crypto.randomUUID() })
+    expect(restored.isError).toBeUndefined()
+  })
+
+  it('finds projects, agents and sessions by a part of their name', async () => {
+    const client = await connectNew(demo.apiKey)
+    const word = crypto.randomUUID()
+    const ids = { project: crypto.randomUUID(), agent: crypto.randomUUID(), session: crypto.randomUUID() }
+    for (const [type, id] of Object.entries(ids)) {
+      const body = { name: `The ${type} ${word}!`, ...(type === 'session' && { projectId: ids.project }) }
+      await service.send('PUT', `/v1/${type}s/${id}`, body)
+    }
+    for (const [type, id] of Object.entries(ids)) {
+      const { structuredContent } = await call(client, 'find', { type, query: word.toUpperCase() })
+      expect(structuredContent).toMatchObject({ items: [{ id }], nextCursor: null })
+    }
+    const inProject = { type: 'session', query: word, projectId: demo.projectId }
+    expect((await call(client, 'find', inProject)).structuredContent.items).toEqual([])
+    const unfiltered = await call(client, 'find', { type: 'agent', query: word, projectId: demo.projectId })
+    expect(unfiltered.content[0]?.text).toMatch(/^projectId is not a known property; known: /)
+    const unknown = await call(client, 'find', { type: 'user' })
+    expect(unknown.content[0]?.text).toMatch(/^type .*allowed: "project", "agent" or "session"\.$/)
+  })
+
+  it('loads a skill by its name, after one more request', async () => {
+    const client = await connectNew(demo.apiKey)
+    const load = () => call(client, 'load_skill', { name: 'release-notes' })
+    expect((await load()).structuredContent).toMatchObject({ id: demo.skillId, filename: 'SKILL.md' })
+    expect(await costOf(load)).toEqual([['listSkills', 'retrieveSkill'], 2])
+    expect(errorOf(await call(client, 'load_skill', { name: 'no-such-skill' }))).toEqual({
+      error: 'The organization has no skill with the name "no-such-skill".',
+      code: 'skill_not_found',
+      status: 404,
+    })
+    for (const [which, input] of [
+      ['missing', {}],
+      ['given', { skillId: demo.skillId, name: 'release-notes' }],
+    ] as const) {
+      const { content } = await call(client, 'load_skill', input)
+      expect(content[0]?.text).toBe(`skillId and name are both ${which}; allowed: one of them.`)
+    }
   })
 
   it('lists the schedules of a project for a key that is restricted to it', async () => {
@@ -484,12 +593,12 @@ describe('every tool', () => {
 })
 
 describe('the list of tools', () => {
-  it('has at most 16 tools and 10 KB, and docs/mcp.md says its size', async () => {
+  it('has at most 20 tools and 12 KB, and docs/mcp.md says its size', async () => {
     const response = await post({ method: 'tools/list' })
     const { result } = (await response.json()) as { result: { tools: unknown[] } }
-    expect(result.tools.length).toBeLessThanOrEqual(16)
+    expect(result.tools.length).toBeLessThanOrEqual(20)
     const bytes = Buffer.byteLength(JSON.stringify(result))
-    expect(bytes).toBeLessThanOrEqual(10_000)
+    expect(bytes).toBeLessThanOrEqual(12_000)
     const text = readFileSync(join(ROOT, 'docs', 'mcp.md'), 'utf8')
     expect(text).toContain(`${result.tools.length} tools, ${(bytes / 1000).toFixed(1)} KB`)
   })
@@ -504,6 +613,7 @@ describe('the list of tools', () => {
     ])
     expect(Object.fromEntries(annotated)).toEqual({
       who_am_i: 'reads',
+      find: 'reads',
       list_skills: 'reads',
       load_skill: 'reads',
       list_session_files: 'reads',
@@ -514,6 +624,8 @@ describe('the list of tools', () => {
       update_schedule: 'destructive',
       preview_schedule: 'reads',
       list_runs: 'reads',
+      claim_run: '',
+      renew_run: '',
       complete_run: '',
       list_pins: 'reads',
       place_pin: 'destructive',

@@ -5,6 +5,9 @@ import { problemOfArchivedFilename } from './archived-filename.ts'
 
 export const EXAMPLE_SKILL_NAME = 'release-notes'
 
+/** Of a description, in characters. */
+export const MAX_DESCRIPTION = 1024
+
 export function skillName(description = 'Unique in the organization.') {
   return text(1, 64, { description, example: EXAMPLE_SKILL_NAME }).check(
     z.regex(
@@ -15,7 +18,7 @@ export function skillName(description = 'Unique in the organization.') {
 }
 
 export function skillDescription(description = 'What the skill does, and when to use it.') {
-  return text(1, 1024, { description })
+  return text(1, MAX_DESCRIPTION, { description })
 }
 
 export function skillFilename(documentation: { description?: string; example?: string } = {}) {

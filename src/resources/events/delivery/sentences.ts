@@ -72,17 +72,30 @@ export interface Names {
   readonly project: string | null
 }
 
+/** What a sentence says of an event. */
+interface SentenceEvent extends Pick<Event, 'type' | 'projectId'> {
+  readonly resource: { readonly type: string; readonly id: string; readonly name: string | null }
+  readonly actor: { readonly apiKeyName: string } | null
+}
+
 const MAX_NAME = 100
 const SERVICE = 'Workspace API'
 
-/** One line, such as "Ada paused the schedule Nightly review in Website". */
-export function sentenceOf({ type, resource, projectId, actor }: Event, names: Names | undefined): string {
+/**
+ * One line, such as "Ada paused the schedule Nightly review in Website".
+ * @param written how names are written; default: as in a message of a chat.
+ */
+export function sentenceOf(
+  { type, resource, projectId, actor }: SentenceEvent,
+  names: Names | undefined,
+  written: (name: string) => string = plain,
+): string {
   const who = actor === null ? SERVICE : (names?.user ?? actor.apiKeyName)
   const name = resource.name ?? resource.id
   // A function, because a name may have the "$" of a replacement pattern.
-  const predicate = (PREDICATES[type] ?? `${type} {name}`).replace('{name}', () => plain(name))
+  const predicate = (PREDICATES[type] ?? `${type} {name}`).replace('{name}', () => written(name))
   const isInProject = projectId !== null && resource.type !== 'project'
-  return `${plain(who)} ${predicate}${isInProject ? ` in ${plain(names?.project ?? projectId)}` : ''}`
+  return `${written(who)} ${predicate}${isInProject ? ` in ${written(names?.project ?? projectId)}` : ''}`
 }
 
 /** Control characters, those that change the direction of the text, and those without a width. */

@@ -1,0 +1,219 @@
+/** Every command of `workspace --help`, with the service, as in the day of a user. A new command needs a step here. */
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ROOT, runWorkspace, type WorkspaceLogin } from '../../test/support/commands.ts'
+import { newFolder } from '../../test/support/dev-server.ts'
+import { type RunningService, startService } from '../../test/support/service.ts'
+import { describedCommands } from './support/help.ts'
+import { entry, writeFiles } from './support/skill-folders.ts'
+
+const folder = newFolder()
+const receiver = createServer((request, response) => {
+  request.resume().on('end', () => response.writeHead(request.url === '/broken' ? 500 : 202).end())
+})
+let service: RunningService
+let login: WorkspaceLogin
+let receiverUrl: string
+const LOGGED_IN = { url: '', apiKey: '' }
+const AGENT = '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901'
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
+  service = await startService({ LOCAL_RECEIVERS: 'on' })
+  login = { url: service.url, apiKey: (await service.addOrganization()).apiKey }
+  // Pins belong to a user.
+  await run(['users', 'put', 'ada', '--name', 'Ada'], /^created/)
+  const { scopes } = JSON.parse(await run(['whoami', '--json'], /scopes/)).apiKey
+  const key = await run(['keys', 'create', 'laptop', '--user', 'ada', '--scope', ...scopes], /^Created/)
+  login = { ...login, apiKey: key.trim() }
+  writeFiles(folder, {
+    'skills/notes/SKILL.md': entry('notes'),
+    'schedules/nightly.yaml': "project: website\nname: Nightly build\ncron: '@daily'\ntimezone: UTC\n",
+    'schedules/weekly.yaml': "project: website\nname: Weekly report\ncron: '@weekly'\ntimezone: UTC\n",
+    'report.txt': 'A report.\n',
+    '.env': 'GREETING=hello\n',
+  })
+  mkdirSync(join(folder, 'pulled'))
+})
+afterAll(async () => {
+  receiver.close()
+  await service.close()
+  rmSync(folder, { recursive: true })
+})
+
+const commandsRun: string[][] = []
+
+interface Given {
+  readonly input?: string
+  readonly as?: WorkspaceLogin
+}
+
+/** Runs a command that succeeds. @returns what it printed on standard output. */
+async function run(args: readonly string[], expected: RegExp, { input, as = login }: Given = {}): Promise<string> {
+  commandsRun.push([...args])
+  const { status, stdout, stderr } = await runWorkspace(args, as, { XDG_CONFIG_HOME: folder }, folder, input)
+  expect([args, status, stderr + stdout]).toEqual([args, 0, expect.stringMatching(expected)])
+  return stdout
+}
+
+describe('every command', () => {
+  it('of logins', async () => {
+    const input = login.apiKey
+    await run(['login', '--url', service.url, '--profile', 'work'], /^Logged in to /, { input, as: LOGGED_IN })
+    await run(['login', '--url', service.url], /^Logged in to .*login\.json\.$/m, { input, as: LOGGED_IN })
+    await run(['profiles'], /^default +http\S+ +yes\nwork +http\S+ +-$/m, { as: LOGGED_IN })
+    await run(['whoami', '--profile', 'work'], /^user +Ada/m, { as: LOGGED_IN })
+    await run(['logout', '--profile', 'work'], /^Removed .*login\.work\.json\./, { as: LOGGED_IN })
+    await run(['whoami'], /^user +Ada/m, { as: LOGGED_IN })
+    await run(['completion', 'bash'], /workspace complete --/)
+  })
+
+  it('of projects, agents, sessions, pull requests and users', async () => {
+    await run(['projects', 'put', 'website', '--name', 'Website'], /^created {3}website, Website$/m)
+    await run(['projects', 'put', 'website', '--name', 'Web shop'], /^updated {3}website, Web shop$/m)
+    await run(['projects', 'put', 'old', '--name', 'Old'], /^created/)
+    await run(['projects', 'archive', 'Old'], /^Archived old\.$/m)
+    await run(['projects', 'list'], /^old +Old +\d+ (s|min) ago +\d+ (s|min) ago$/m)
+    await run(['projects', 'unarchive', 'old'], /^Unarchived old\.$/m)
+    await run(['projects', 'delete', 'old'], /^Deleted old\.$/m)
+    await run(['agents', 'put', AGENT, '--name', 'Reviewer'], /^created/)
+    await run(['agents', 'archive', 'Reviewer'], /^Archived/)
+    await run(['agents', 'unarchive', 'Reviewer'], /^Unarchived/)
+    await run(['agents', 'list', '--query', 'VIEW'], /^0198c2a4 +Reviewer /m)
+    const [, sessionId] = /^created {3}(\S+), /.exec(
+      await run(['sessions', 'put', '--name', 'Checkout', '--project', 'web shop'], /^created/),
+    ) as unknown as [string, string]
+    await run(['sessions', 'put', '--name', 'Icons', '--project', 'website'], /^created/)
+    await run(['sessions', 'list', '--project', 'Web shop', '-o', 'wide'], new RegExp(`Icons.*\n${sessionId} `))
+    await run(['pull-requests', 'put', '--name', 'Apple Pay', '--project', 'website'], /^created/)
+    await run(['pull-requests', 'list'], /Apple Pay +website /)
+    await run(['users', 'put', 'grace', '--name', 'Grace'], /^created {3}grace, Grace$/m)
+    await run(['users', 'list', '--utc'], /^grace +Grace +\d{4}-\d\d-\d\dT\S+Z$/m)
+    await run(['users', 'delete', 'Grace'], /^Deleted grace\.$/m)
+  })
+
+  it('of pins', async () => {
+    await run(['pins', 'add', 'session/Checkout'], /^Pinned Checkout\.$/m)
+    await run(['pins', 'add', 'pull-request/Apple Pay'], /^Pinned Apple Pay\.$/m)
+    await run(['pins', 'list'], /Checkout.*\n.*pull-request +Apple Pay/)
+    await run(['pins', 'move', 'apple pay', '--before', 'session/checkout'], /^Moved Apple Pay before Checkout\.$/m)
+    await run(['pins', 'list'], /Apple Pay.*\n.*Checkout/)
+    await run(['pins', 'remove', 'Checkout', 'Apple Pay'], /^Unpinned Checkout\.\nUnpinned Apple Pay\.$/m)
+  })
+
+  it('of environment variables', async () => {
+    const project = ['--project', 'Web shop']
+    await run(['env', 'push', '.env', ...project], /^created {3}GREETING$/m)
+    await run(['env', 'set', 'TOKEN', ...project], /^created {3}TOKEN$/m, { input: 'secret' })
+    await run(['env', 'list', ...project], /^TOKEN +\d+ (s|min) ago/m)
+    const scope = ['--scope', 'environment-variables:lease', '--project', 'website']
+    const as = { ...login, apiKey: (await run(['keys', 'create', 'lease', ...scope], /^Created/)).trim() }
+    const print = ['--', process.execPath, '-p', 'process.env.TOKEN']
+    await run(['env', 'run', '--project', 'website', ...print], /^secret$/m, { as })
+    await run(['env', 'pull', 'pulled/.env', '--project', 'website'], /^Wrote 2 variables to pulled\/\.env\.$/m, { as })
+    expect(readFileSync(join(folder, 'pulled', '.env'), 'utf8')).toBe('GREETING=hello\nTOKEN=secret\n')
+    await run(['env', 'delete', 'TOKEN', ...project], /^Deleted TOKEN\.$/m)
+  })
+
+  it('of schedules, runs and the run endpoint', async () => {
+    await run(['schedules', 'preview', '@daily', '--count', '1'], /T00:00:00\.000Z/)
+    await run(['schedules', 'apply', 'schedules'], /^created {3}nightly\.yaml\ncreated {3}weekly\.yaml$/m)
+    await run(['schedules', 'pause', 'nightly build'], /^Paused Nightly build\.$/m)
+    await run(['schedules', 'list', '--query', 'nightly'], /Nightly build +@daily +paused/)
+    await run(['schedules', 'resume', 'Nightly build', '--project', 'Web shop'], /^Resumed Nightly build\.$/m)
+    await run(['schedules', 'show', 'Nightly build', '--utc'], /^next run +\d{4}-\d\d-\d\dT00:00:00\.000Z$/m)
+    const runId = async () => /\S{36}/.exec(await run(['schedules', 'run', 'Nightly build'], /^Created the run/))?.[0]
+    const first = (await runId()) ?? ''
+    await run(
+      ['runs', 'list', '--schedule', 'Nightly build', '--status', 'pending'],
+      /Nightly build +\d+ (s|min) ago +pending/,
+    )
+    await run(['runs', 'show', first.slice(0, 13)], /^status +pending$/m)
+    await run(['runs', 'complete', first, 'succeeded', '--session', 'Checkout'], /has succeeded\.$/m)
+    await run(['schedules', 'list'], /Nightly build +@daily +in .* succeeded$/m)
+    await runId()
+    await run(['runs', 'work', '--once', '--', 'true'], /^succeeded .*Nightly build$/m)
+
+    const secret = await run(
+      ['run-endpoint', 'set', `${receiverUrl}/runs`],
+      /^Set http.* Its secret is shown only now:/,
+    )
+    await run(['run-endpoint', 'show'], /^URL +http/m)
+    await run(['run-endpoint', 'set', `${receiverUrl}/runs`], /Its secret stays the same\.$/m)
+    await run(['run-endpoint', 'test', 'Nightly build'], /^HTTP 202 \(\d+ ms\)$/m)
+    expect(await run(['run-endpoint', 'rotate', '--overlap', '0'], /whsec_/)).not.toBe(secret)
+    const sent = (await runId()) ?? ''
+    await run(['runs', 'redeliver', sent], /is in the queue\.$/m)
+    await run(['run-endpoint', 'delete'], /^Deleted the run endpoint\.$/m)
+
+    rmSync(join(folder, 'schedules', 'weekly.yaml'))
+    const prune = ['schedules', 'apply', 'schedules', '--prune']
+    await run([...prune, '--dry-run'], /^to delete \S{36}, Weekly report\nNothing was changed: this was a dry run\.$/m)
+    await run([...prune, '--yes'], /^unchanged nightly\.yaml\ndeleted {3}\S{36}, Weekly report$/m)
+    await run(['schedules', 'delete', 'Nightly build'], /^Deleted \S{36}\.$/m)
+  })
+
+  it('of files', async () => {
+    await run(['files', 'put', 'Checkout', 'report.txt'], /^created {3}report\.txt, 10 bytes$/m)
+    await run(['files', 'list', 'Checkout'], /^report\.txt +\d+ (s|min) ago /m)
+    await run(['files', 'get', 'Checkout', 'report.txt'], /^A report\.$/m)
+    await run(['files', 'delete', 'Checkout', 'report.txt'], /^Deleted report\.txt\.$/m)
+    await run(['sessions', 'delete', 'Checkout', 'Icons'], /^Deleted \S{36}\.\nDeleted \S{36}\.$/m)
+    await run(['pull-requests', 'delete', 'Apple Pay'], /^Deleted/)
+    await run(['agents', 'delete', 'Reviewer'], /^Deleted/)
+  })
+
+  it('of skills', async () => {
+    await run(['skills', 'push', 'skills'], /^created {3}notes, 1 file$/m)
+    await run(['skills', 'list'], /^notes +1 /m)
+    await run(['skills', 'pull', 'pulled', 'notes'], /^created {3}notes, 1 file$/m)
+    await run(['skills', 'diff', 'skills/notes'], /^$/)
+    await run(['skills', 'show', 'notes'], /^made +\d+ (s|min) ago, /m)
+    await run(['skills', 'versions', 'notes'], /^1 +current +\d+ (s|min) ago /m)
+    await run(['skills', 'publish', 'notes', '1'], /^Version 1 of notes is current\.$/m)
+    await run(['skills', 'feed', 'create', 'Laptops'], /^Created/)
+    const { id } = JSON.parse(await run(['skills', 'feed', 'list', '--json'], /Laptops/))
+    await run(['skills', 'feed', 'delete', id], /^Deleted/)
+    await run(['skills', 'delete', 'notes'], /^Deleted notes\.$/m)
+  })
+
+  it('of API keys', async () => {
+    await run(['keys', 'create', 'sandbox', '--scope', 'skills:read'], /^Created/)
+    await run(['keys', 'list'], /sandbox/)
+    const { id } = JSON.parse(await run(['keys', 'rotate', 'sandbox', '--overlap', '0', '--json'], /token/))
+    await run(['keys', 'revoke', id], /^Revoked/)
+  })
+
+  it('of events', async () => {
+    await run(['events', '--limit', '1'], /^\d+ (s|min) ago +laptop \(ada\) revoked the API key sandbox$/m)
+    const endpoints = ['events', 'endpoints']
+    await run([...endpoints, 'create', `${receiverUrl}/events`], /^Created/)
+    const { id } = JSON.parse(await run([...endpoints, 'list', '--json'], /ents/))
+    const prefix = id.slice(0, 13)
+    await run([...endpoints, 'update', prefix, '--note', 'For the cache'], /^Updated/)
+    await run([...endpoints, 'test', prefix], /^HTTP 202/)
+    await run([...endpoints, 'rotate', prefix, '--overlap', '0'], /whsec_/)
+    await run([...endpoints, 'rewind', prefix, '--after', 'now'], /^Moved/)
+    await run([...endpoints, 'delete', prefix], /^Deleted/)
+  })
+
+  it('was run', async () => {
+    // `events` is a group that does something by itself.
+    const commands = (await describedCommands()).filter(
+      ({ command, hasCommands }) => !hasCommands || command.join(' ') === 'events',
+    )
+    const names = commands.map(({ command }) => command.join(' '))
+    expect(names.length).toBeGreaterThan(60)
+    const wasRun = (name: string) => commandsRun.some((args) => `${args.join(' ')} `.startsWith(`${name} `))
+    expect(names.filter((name) => !wasRun(name))).toEqual([])
+    // Each is in the table of README.md; the commands of the other resources are those of projects.
+    const readme = readFileSync(join(ROOT, 'cli', 'README.md'), 'utf8')
+    const isLikeProjects = (name: string) => /^(agents|sessions|pull-requests|users) /.test(name)
+    const isDescribed = (name: string) => isLikeProjects(name) || readme.includes(`\n| \`${name}\` `)
+    expect(names.filter((name) => !isDescribed(name))).toEqual(['completion'])
+  })
+})
