@@ -87,7 +87,9 @@ app.get('/api/render/v1/sessions/:sessionId/files/:fileId/content', async (c) =>
   headers.set('Content-Type', 'text/html; charset=utf-8')
   headers.set('Content-Security-Policy', RENDER_POLICY)
   headers.delete('Content-Disposition')
-  return new Response(response.body, { status: response.status, headers })
+  // The length changes.
+  headers.delete('Content-Length')
+  return withoutConnections.transform(new Response(response.body, { status: response.status, headers }))
 })
 
 app.all('/api/v1/*', (c) => {
@@ -118,6 +120,25 @@ app.get('*', async (c) => {
 })
 
 export default app
+
+/**
+ * What the policy does not stop: Chromium opens a connection for `<link rel="preconnect">`, and for a frame or a link
+ * before it refuses to follow it, so another server would know that somebody looks at the file. The rewriter sees no
+ * elements within `<noscript>`, and an animation can set the address of a link.
+ */
+const withoutConnections = new HTMLRewriter()
+  .on('base, link, iframe, frame, object, embed, noscript, set, animate', {
+    element: (element) => {
+      element.remove()
+    },
+  })
+  .on('a, area', {
+    element: (element) => {
+      for (const name of ['href', 'xlink:href']) {
+        if (element.getAttribute(name)?.startsWith('#') === false) element.removeAttribute(name)
+      }
+    },
+  })
 
 /** Sends the request of a page to the API, with the token of the session. */
 async function forward(c: ConsoleContext, path: string): Promise<Response> {
