@@ -49,13 +49,19 @@ export async function withEndpoint(values: Values = {}, ...answers: readonly Ans
   const key = await workspace.addKey()
   const queues = newQueues()
   const added = await addEndpoint(workspace, key, values, answers)
+  const message: DeliveryMessage = { endpoint: { organizationId: workspace.organizationId, id: added.id } }
   let events = 0
   return {
     workspace,
     key,
     ...queues,
     ...added,
-    message: { endpoint: { organizationId: workspace.organizationId, id: added.id } } satisfies DeliveryMessage,
+    message,
+    /** Delivers all events. On a busy machine, a delivery leaves some to the next. */
+    async deliverAll() {
+      queues.messages.push(message)
+      await queues.drain()
+    },
     send: (method: string, path: string, json?: unknown) =>
       request(method, path, { key, environment: queues.queues, ...(json !== undefined && { json }) }),
     /** Adds events without a hint, each a millisecond after the one before. */

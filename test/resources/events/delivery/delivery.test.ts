@@ -25,9 +25,9 @@ const isDisabling = { types: 'event-endpoint.disabled' }
 
 describe('a delivery', () => {
   it('sends the pages of the feed in order, signed, each with an ID of its own', async () => {
-    const { addEvents, message, queues, received, secret, feed, read } = await withEndpoint()
+    const { addEvents, deliverAll, received, secret, feed, read } = await withEndpoint()
     await addEvents(250)
-    await deliverBatch([message], queues)
+    await deliverAll()
     const messages = await received()
     expect(sizes(messages)).toEqual([100, 100, 50])
     let after = cursorOf(0)
@@ -49,13 +49,13 @@ describe('a delivery', () => {
   it('has one event in each message without batches, and up to 20 sentences in a text', async () => {
     const single = await withEndpoint({ batch: 0 })
     await single.addEvents(3)
-    await deliverBatch([single.message], single.queues)
+    await single.deliverAll()
     expect(sizes(await single.received())).toEqual([1, 1, 1])
     expect((await single.received()).map(({ data }) => data.hasMore)).toEqual([true, true, false])
 
     const chat = await withEndpoint({ format: 'text' })
     await chat.addEvents(45)
-    await deliverBatch([chat.message], chat.queues)
+    await chat.deliverAll()
     const texts = (await chat.receiver.received()).map(({ body }) => JSON.parse(body))
     expect(texts.map(({ text }) => text.split('\n').length)).toEqual([20, 20, 5])
     expect(texts.every((body) => Object.keys(body).join() === 'text')).toBe(true)
@@ -65,13 +65,13 @@ describe('a delivery', () => {
 
   it('has only the events that the endpoint wants, and moves past the others between them', async () => {
     const types = JSON.stringify(['skill.*', 'project.updated'])
-    const { addEvents, message, queues, received, feed, read } = await withEndpoint({ types, projectId: 'website' })
+    const { addEvents, deliverAll, received, feed, read } = await withEndpoint({ types, projectId: 'website' })
     const kinds = ['skill.created', 'project.updated', 'project.created', 'skill-feed.created', 'skill.deleted']
     await addEvents(150, (index) => ({
       type: kinds[index % 5] ?? '',
       projectId: index % 3 === 0 ? 'shop' : index % 7 === 0 ? null : 'website',
     }))
-    await deliverBatch([message], queues)
+    await deliverAll()
     const wanted = await feed('types=skill.*,project.updated&projectId=website&limit=1000')
     expect(ids(await received())).toEqual(wanted.items.map(({ id }: { id: string }) => id))
     expect(wanted.items.length).toBeGreaterThan(20)

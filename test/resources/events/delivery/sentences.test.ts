@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { EVENT_TYPES, type EventType } from '../../../../src/access/event-types.ts'
 import { projects, users } from '../../../../src/db/schema.ts'
 import { withEndpoint } from '../../../support/event-endpoints.ts'
-import { deliverBatch } from '../../../support/queue.ts'
 import { stopClocks } from '../../../support/runs.ts'
 
 stopClocks()
@@ -50,7 +49,7 @@ const NAMES = {
 
 /** The events of all types, each with this name everywhere, or with others. */
 async function shown(name: string, { user = name, key = name, project = name } = {}): Promise<string[]> {
-  const { workspace, addEvents, message, queues, receiver } = await withEndpoint({ format: 'text' })
+  const { workspace, addEvents, deliverAll, receiver } = await withEndpoint({ format: 'text' })
   await workspace.change(users, workspace.userId, { name: user })
   const projectId = await workspace.addProject()
   await workspace.change(projects, projectId, { name: project })
@@ -63,7 +62,7 @@ async function shown(name: string, { user = name, key = name, project = name } =
     apiKeyName: key,
     userId: index % 2 ? workspace.userId : null,
   }))
-  await deliverBatch([message], queues)
+  await deliverAll()
   return (await receiver.received()).flatMap(({ body }) => shownBy(body))
 }
 
@@ -156,7 +155,7 @@ it.each([
 })
 
 it('name the service where it acted, and the project by its name or, after its deletion, by its ID', async () => {
-  const { workspace, addEvents, message, queues, receiver } = await withEndpoint({ format: 'text' })
+  const { workspace, addEvents, deliverAll, receiver } = await withEndpoint({ format: 'text' })
   const projectId = await workspace.addProject()
   await addEvents(2, (index) => ({
     type: 'schedule.paused',
@@ -164,7 +163,7 @@ it('name the service where it acted, and the project by its name or, after its d
     resourceName: index ? null : 'Nightly',
     projectId: index ? 'gone' : projectId,
   }))
-  await deliverBatch([message], queues)
+  await deliverAll()
   const [received] = await receiver.received()
   expect(shownBy(received?.body ?? '{}')).toEqual([
     'Workspace API paused the schedule Nightly in Website',
