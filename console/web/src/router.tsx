@@ -26,7 +26,8 @@ const app = createRoute({
   component: Layout,
   beforeLoad: async ({ location }) => {
     try {
-      await Promise.all([queryClient.ensureQueryData(meQuery), beginFeed()])
+      const { apiKey } = await queryClient.ensureQueryData(meQuery)
+      if (apiKey.scopes.includes('audit-events:read')) await beginFeed()
     } catch (error) {
       if (isSignedOut(error)) throw redirect({ to: '/sign-in', search: { next: location.href } })
       throw error
