@@ -134,7 +134,19 @@ export const deletionRows: Rows = {
     outOfReach: 403,
     calls: 2,
     events: restored(SESSION),
-    variations: Object.fromEntries(others),
+    variations: {
+      ...Object.fromEntries(others),
+      'its project was deleted too': {
+        replaces: true,
+        status: 409,
+        async apply(workspace) {
+          const projectId = await workspace.addProject()
+          const example = await prepareRestoration(workspace, SESSION, projectId)
+          await workspace.deleteForNow('project', projectId)
+          return example
+        },
+      },
+    },
   },
 
   purgeDeletion: {

@@ -347,7 +347,7 @@ export const organization: Mistakes = {
       json: key({ scopes: 'pins:read pins:write' }),
       status: 400,
       code: 'invalid_input',
-      error: 'scopes is not an array; got "pins:read pins:write"; allowed: an array of up to 34 scopes.',
+      error: 'scopes is not an array; got "pins:read pins:write"; allowed: an array of up to 37 scopes.',
     },
     {
       mistake: 'scope',
@@ -363,7 +363,7 @@ export const organization: Mistakes = {
       json: { name: 'laptop' },
       status: 400,
       code: 'invalid_input',
-      error: 'scopes is missing; allowed: an array of up to 34 scopes.',
+      error: 'scopes is missing; allowed: an array of up to 37 scopes.',
     },
     {
       mistake: 'a scope twice',

@@ -44,8 +44,8 @@ export const retrieveDeletion = endpoint(retrieveDeletionContract, async (c, con
 
 /** The next run is computed between two round trips, for schedules whose time has come while they were deleted. */
 export const restoreDeletion = endpoint(restoreDeletionContract, async (c, context) => {
-  const params = c.req.valid('param')
-  const { timing, due } = await context.run(accessible, { timing: one(selectTiming), due: selectDue }, params)
+  const values = { ...c.req.valid('param'), scheduleLimit: context.limits.schedules }
+  const { timing, due } = await context.run(restorable, { timing: one(selectTiming), due: selectDue }, values)
   const { resourceType, enabledAt, ...ofSchedule } = timing
   const now = new Date(context.now)
   const { insert, remove } = RESTORATIONS[resourceType]
@@ -53,8 +53,7 @@ export const restoreDeletion = endpoint(restoreDeletionContract, async (c, conte
     restorable,
     { restored: one(insert), storeNextRuns, remove },
     {
-      ...params,
-      scheduleLimit: context.limits.schedules,
+      ...values,
       nextRunAt: resourceType === 'schedule' && enabledAt !== null ? computeNextRun(ofSchedule, now) : null,
       nextRuns: nextRuns.value(due.map((schedule) => ({ ...schedule, nextRunAt: computeNextRun(schedule, now) }))),
     },
