@@ -295,7 +295,7 @@ where
             select
               1
           )
-          cross join "deletions" as "earlier" on "earlier"."organizationId" = "pending"."organizationId"
+          cross join "deletions" as "earlier" indexed by "deletionsByParent" on "earlier"."organizationId" = "pending"."organizationId"
           and "earlier"."id" is not null
           and "pending"."resourceType" = 'project'
           and "earlier"."projectId" = "pending"."resourceId"
@@ -308,7 +308,7 @@ where
             select
               1
           )
-          cross join "deletions" as "earlier" on "earlier"."organizationId" = "pending"."organizationId"
+          cross join "deletions" as "earlier" indexed by "deletionsByParent" on "earlier"."organizationId" = "pending"."organizationId"
           and "earlier"."id" is not null
           and "pending"."resourceType" = 'agent'
           and "earlier"."projectId" is null
@@ -371,7 +371,7 @@ where
         limit
           500
       ) as "pending"
-      cross join "deletions" as "earlier" on "earlier"."organizationId" = "pending"."organizationId"
+      cross join "deletions" as "earlier" indexed by "deletionsByParent" on "earlier"."organizationId" = "pending"."organizationId"
       and "earlier"."id" is not null
       and "pending"."resourceType" = 'project'
       and "earlier"."projectId" = "pending"."resourceId"
@@ -405,7 +405,7 @@ where
         limit
           500
       ) as "pending"
-      cross join "deletions" as "earlier" on "earlier"."organizationId" = "pending"."organizationId"
+      cross join "deletions" as "earlier" indexed by "deletionsByParent" on "earlier"."organizationId" = "pending"."organizationId"
       and "earlier"."id" is not null
       and "pending"."resourceType" = 'agent'
       and "earlier"."projectId" is null

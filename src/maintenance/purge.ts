@@ -98,7 +98,9 @@ const deletionsWithin = [
   sql`${isOf('project')} and ${isId(earlier.projectId)}`,
   sql`${isOf('agent')} and ${earlier.projectId} is null and ${isId(earlier.agentId)}`,
 ].map(
-  (isWithin) => sql`${deletions} as "earlier" on ${earlier.organizationId} = ${of('organizationId')}
+  (
+    isWithin,
+  ) => sql`${deletions} as "earlier" indexed by "deletionsByParent" on ${earlier.organizationId} = ${of('organizationId')}
       and ${earlier.id} is not null and ${isWithin}`,
 )
 /** A page of the dependents of the pending deletions. */

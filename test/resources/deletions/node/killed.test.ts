@@ -145,7 +145,9 @@ it('what comes back is what was there, and what is deleted for good leaves nothi
       if (status === 200 && isWhole) expect(await show(project)).toEqual(before.get(project))
     }
   }
-  console.log(`${KILLS} kills; deleted for good: ${[...final].join(', ') || 'none'}`)
+  const restored = await items('/v1/events?types=project.restored,session.restored&limit=1000')
+  expect(restored.length).toBeGreaterThan(KILLS)
+  console.log(`${KILLS} kills, ${restored.length} restorations; deleted for good: ${[...final].join(', ') || 'none'}`)
 
   for (const project of PROJECTS) await send('DELETE', `/v1/projects/${project}`)
   for (const { id, projectId } of await items<{ id: string; projectId: string }>('/v1/deletions?limit=100'))
