@@ -479,7 +479,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.copied
+-- statements.deletion.copyDeleted
 insert into
   "deletions" (
     "organizationId",
@@ -1562,7 +1562,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.copied
+-- statements.deletion.copyDeleted
 insert into
   "deletions" (
     "organizationId",
@@ -3159,7 +3159,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.copied
+-- statements.deletion.copyDeleted
 insert into
   "deletions" (
     "organizationId",
@@ -4528,7 +4528,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.copied
+-- statements.deletion.copyDeleted
 insert into
   "deletions" (
     "organizationId",
@@ -5384,7 +5384,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.copied
+-- statements.deletion.copyDeleted
 insert into
   "deletions" (
     "organizationId",

@@ -1839,7 +1839,7 @@ where
     )
   );
 
--- agentSchedules.copyToDeletions
+-- agentSchedules.copyDeleted
 insert into
   "deletions" (
     "organizationId",
@@ -3390,7 +3390,7 @@ where
     )
   );
 
--- projectSchedules.copyToDeletions
+-- projectSchedules.copyDeleted
 insert into
   "deletions" (
     "organizationId",

@@ -472,7 +472,7 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- copyToDeletions
+-- copyDeleted
 insert into
   "deletions" (
     "organizationId",

@@ -18,7 +18,7 @@ const finalAt = text('finalAt')
 /** About a century. A longer time would not be a valid date. */
 const MAX_UNDO_DAYS = 36_500
 
-/** The values of `moveToDeletions`. */
+/** The values of `copyToDeletions`. */
 export function deletionValues({ now, limits }: { readonly now: string; readonly limits: Limits }) {
   const undoMs = Math.min(limits.undoDays, MAX_UNDO_DAYS) * DAY_MS
   return { deletionId: newUuid(), finalAt: new Date(Date.parse(now) + undoMs).toISOString() }
@@ -58,7 +58,7 @@ export function fromJson(table: SQLiteTable, json: SQLWrapper): Record<string, S
 type DeletableTable = SQLiteTable & Record<'organizationId' | 'id', SQLiteColumn>
 
 /** Copies the named row to `deletions`, before the deletion of the row. A deletion that is final at once has no copy. */
-export function moveToDeletions<P extends Parameter>(
+export function copyToDeletions<P extends Parameter>(
   deletable: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>,
   resourceType: DeletedType,
   table: DeletableTable,

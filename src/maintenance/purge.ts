@@ -103,6 +103,7 @@ const deletionsWithin = [
   ) => sql`${deletions} as "earlier" indexed by "deletionsByParent" on ${earlier.organizationId} = ${of('organizationId')}
       and ${earlier.id} is not null and ${isWithin}`,
 )
+
 /** A page of the dependents of the pending deletions. */
 const pageOf = ({ table, dependsOn }: Dependents, columns: SQL) =>
   sql`select ${columns} from ${pendingDeletions} cross join ${table}

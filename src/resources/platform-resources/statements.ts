@@ -5,7 +5,7 @@
  */
 import { and, asc, eq, getTableName, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { moveToDeletions } from '../../access/deletions.ts'
+import { copyToDeletions } from '../../access/deletions.ts'
 import { createdOrUpdated, eventType, guardedChange, recordedBefore } from '../../access/events.ts'
 import {
   hasProject,
@@ -110,7 +110,7 @@ function deletionStatements(kind: Kind, deletable: Preconditions, ofProject?: SQ
       .where(and(eq(table.organizationId, deletable.organizationId), eq(table.id, text(idName))))
       .returning({ id: table.id }),
   )
-  return { copied: moveToDeletions(deletable, type, table, { projectId }), removed }
+  return { copyDeleted: copyToDeletions(deletable, type, table, { projectId }), removed }
 }
 
 interface ListOptions<Range extends readonly Parameter[]> {

@@ -103,7 +103,7 @@ function handlersOf(
   onlyTimezone?: string,
 ) {
   const { listable, list, readable, retrieve, selectStatistics } = statements
-  const { puttable, put, updatable, update, deletable, copyToDeletions, remove } = statements
+  const { puttable, put, updatable, update, deletable, copyDeleted, remove } = statements
 
   return {
     list: endpoint(contracts.list, async (c, context) => {
@@ -213,7 +213,7 @@ function handlersOf(
         ...parseConditions(c.req.valid('header')),
         ...deletionValues(context),
       }
-      const { removed } = await context.run(deletable, { copyToDeletions, removed: one(remove) }, values)
+      const { removed } = await context.run(deletable, { copyDeleted, removed: one(remove) }, values)
       return { body: { deleted: true, id: removed.id } }
     }),
   }

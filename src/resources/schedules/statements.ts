@@ -1,7 +1,7 @@
 /** The schedules of projects and agents, in SQL, written once for both types of parent. */
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { moveToDeletions } from '../../access/deletions.ts'
+import { copyToDeletions } from '../../access/deletions.ts'
 import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import { requiring } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
@@ -253,7 +253,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
       .returning({ ...state, revision }),
   )
 
-  const copyToDeletions = moveToDeletions(deletable, 'schedule', schedules, {
+  const copyDeleted = copyToDeletions(deletable, 'schedule', schedules, {
     [parentType === 'project' ? 'projectId' : 'agentId']: schedules.parentId,
   })
   const recordedRemoval = recordedBefore(deletable, [], {
@@ -278,7 +278,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
     retrieve,
     selectStatistics,
     update,
-    copyToDeletions,
+    copyDeleted,
     remove,
   }
 }

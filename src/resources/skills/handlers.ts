@@ -30,7 +30,7 @@ import {
   beginnable,
   CONTENTS,
   changeable,
-  copyToDeletions,
+  copyDeleted,
   creatable,
   deletable,
   deleteOldVersions,
@@ -242,7 +242,7 @@ export const deleteSkill = endpoint(deleteSkillContract, async (c, context) => {
     ...parseConditions(c.req.valid('header')),
     ...deletionValues(context),
   }
-  const { deleted } = await context.run(deletable, { copyToDeletions, deleted: one(deleteSkillStatement) }, values)
+  const { deleted } = await context.run(deletable, { copyDeleted, deleted: one(deleteSkillStatement) }, values)
   return { body: { deleted: true, id: deleted.id } }
 })
 

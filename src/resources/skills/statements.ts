@@ -18,7 +18,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { moveToDeletions } from '../../access/deletions.ts'
+import { copyToDeletions } from '../../access/deletions.ts'
 import { guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import {
   authorized,
@@ -573,7 +573,7 @@ export const selectArchive = guarded(archiveReadable, [], () =>
 
 export const deletable = requiring([namedSkill], { skillExists, ...editedCopyIsCurrent })
 
-export const copyToDeletions = moveToDeletions(deletable, 'skill', skills)
+export const copyDeleted = copyToDeletions(deletable, 'skill', skills)
 
 const recordedDeletion = recordedBefore(deletable, [], { type: 'skill.deleted', id: skills.id, name: skills.name })
 
