@@ -100,6 +100,7 @@ export const restoreDeletionContract = {
   ...named,
   operationId: 'restoreDeletion',
   method: 'POST',
+  isRepeatable: true,
   path: '/v1/deletions/{deletionId}/restore',
   summary: 'Restore what was deleted',
   description:
