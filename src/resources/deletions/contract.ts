@@ -7,7 +7,8 @@ import { docs, externalId, instant, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema, pagesExamine } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
-const TYPES = [
+/** What can be restored. */
+export const DELETED_TYPES = [
   'project',
   'agent',
   'session',
@@ -17,7 +18,7 @@ const TYPES = [
   'skill',
 ] as const satisfies readonly DeletedType[]
 
-const resource = { resourceType: z.enum(TYPES), resourceId: z.string() }
+const resource = { resourceType: z.enum(DELETED_TYPES), resourceId: z.string() }
 
 const deletion = z
   .strictObject({
@@ -69,7 +70,7 @@ export const listDeletionsContract = {
   scope: 'deletions:read',
   params: z.object({}),
   query: z.object({
-    resourceType: z.optional(z.enum(TYPES)).register(docs, { description: 'Only what had this type.' }),
+    resourceType: z.optional(z.enum(DELETED_TYPES)).register(docs, { description: 'Only what had this type.' }),
     projectId: z.optional(externalId({ description: 'Only the project and what belonged to it.' })),
     ...pageQuery(uuid()),
   }),
