@@ -209,6 +209,14 @@ function schedulesOf(
   }
 }
 
+/** @param below the path of the deletion. */
+function onDeletion(below = ''): Ask {
+  return async ({ other }, index) => {
+    const { place } = await other(index)
+    return { place, path: (await place.addDeletion('agents')) + below }
+  }
+}
+
 /** A place without a run endpoint, in which a run waits to be pulled. */
 async function withWaitingRun({ other }: Places, index: number) {
   const { place } = await other(index)
@@ -598,6 +606,10 @@ const asks: Readonly<Record<string, Asks>> = {
       return { place, path: `/v1/skill-feeds/${await place.send('POST', '/v1/skill-feeds', NEW_FEED)}` }
     },
   },
+  listDeletions: { typical: usual(() => '/v1/deletions') },
+  retrieveDeletion: { typical: onDeletion() },
+  restoreDeletion: { typical: onDeletion('/restore') },
+  purgeDeletion: { typical: onDeletion() },
   deleteSkill: {
     typical: async ({ usual: { place } }) => ({
       place,

@@ -53,7 +53,7 @@ export class Place {
     return 'token' in made ? String(made.token) : ''
   }
 
-  async #made(method: Method, path: string, request: Body): Promise<object> {
+  async #made(method: Method, path: string, request: Body = {}): Promise<object> {
     const { status, body } = await ask(this.#origin, this.token, { method, path, ...request })
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`)
     return body
@@ -62,6 +62,13 @@ export class Place {
   /** Makes one of what is put under an id of the caller's. @returns the id. */
   put(kind: string, fields: object = {}): Promise<string> {
     return this.send('PUT', `/v1/${kind}/${newUuid()}`, json({ name: 'Bench', ...fields }))
+  }
+
+  /** Makes one and deletes it. @returns the path of the deletion. */
+  async addDeletion(kind: string): Promise<string> {
+    await this.send('DELETE', `/v1/${kind}/${await this.put(kind)}`)
+    const { items } = (await this.#made('GET', '/v1/deletions?limit=1')) as { items: { id: string }[] }
+    return `/v1/deletions/${items[0]?.id}`
   }
 
   /** @returns the path of a new schedule of the parent that the path names. */

@@ -160,6 +160,7 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       resourceId: GIVEN_ID,
       projectId: GIVEN_ID,
       deletedAt: NOW,
+      finalAt: NOW,
       purgedAt: NOW,
     },
     longest: { resourceId: MAX_ID_LENGTH },

@@ -56,12 +56,18 @@ CREATE TABLE `deletions` (
 	`resourceType` text NOT NULL,
 	`resourceId` text NOT NULL,
 	`projectId` text,
+	`agentId` text,
 	`deletedAt` text NOT NULL,
+	`finalAt` text NOT NULL,
 	`purgedAt` text,
+	`id` text,
+	`row` text,
 	PRIMARY KEY(`organizationId`, `resourceType`, `resourceId`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX `deletionsToPurge` ON `deletions` (`purgedAt`,`deletedAt`) WHERE "purgedAt" is null;--> statement-breakpoint
+CREATE INDEX `deletionsToPurge` ON `deletions` (`finalAt`) WHERE "purgedAt" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX `deletionsById` ON `deletions` (`organizationId`,`id`) WHERE "id" is not null;--> statement-breakpoint
+CREATE INDEX `deletionsByParent` ON `deletions` (`organizationId`,`projectId`,`agentId`,`id`) WHERE "id" is not null;--> statement-breakpoint
 CREATE TABLE `environmentVariables` (
 	`organizationId` text NOT NULL,
 	`projectId` text NOT NULL,
@@ -461,4 +467,34 @@ WHEN octet_length(new.`sealedValue`) <> octet_length(old.`sealedValue`) BEGIN
 END;--> statement-breakpoint
 CREATE TRIGGER `variableRemoved` AFTER DELETE ON `environmentVariables` BEGIN
   UPDATE `organizationUsage` SET `variables` = `variables` - 1, `variableBytes` = `variableBytes` - octet_length(old.`sealedValue`) WHERE `organizationId` = old.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `deletionAdded` AFTER INSERT ON `deletions` WHEN new.`row` IS NOT NULL BEGIN
+  UPDATE `organizationUsage` SET `projects` = `projects` + (new.`resourceType` = 'project'),
+    `agents` = `agents` + (new.`resourceType` = 'agent'),
+    `sessions` = `sessions` + (new.`resourceType` = 'session'),
+    `pullRequests` = `pullRequests` + (new.`resourceType` = 'pull_request'),
+    `users` = `users` + (new.`resourceType` = 'user'),
+    `schedules` = `schedules` + (new.`resourceType` = 'schedule'),
+    `skills` = `skills` + (new.`resourceType` = 'skill')
+  WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `deletionFinal` AFTER UPDATE OF `row` ON `deletions` WHEN old.`row` IS NOT NULL AND new.`row` IS NULL BEGIN
+  UPDATE `organizationUsage` SET `projects` = `projects` - (old.`resourceType` = 'project'),
+    `agents` = `agents` - (old.`resourceType` = 'agent'),
+    `sessions` = `sessions` - (old.`resourceType` = 'session'),
+    `pullRequests` = `pullRequests` - (old.`resourceType` = 'pull_request'),
+    `users` = `users` - (old.`resourceType` = 'user'),
+    `schedules` = `schedules` - (old.`resourceType` = 'schedule'),
+    `skills` = `skills` - (old.`resourceType` = 'skill')
+  WHERE `organizationId` = old.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `deletionRemoved` AFTER DELETE ON `deletions` WHEN old.`row` IS NOT NULL BEGIN
+  UPDATE `organizationUsage` SET `projects` = `projects` - (old.`resourceType` = 'project'),
+    `agents` = `agents` - (old.`resourceType` = 'agent'),
+    `sessions` = `sessions` - (old.`resourceType` = 'session'),
+    `pullRequests` = `pullRequests` - (old.`resourceType` = 'pull_request'),
+    `users` = `users` - (old.`resourceType` = 'user'),
+    `schedules` = `schedules` - (old.`resourceType` = 'schedule'),
+    `skills` = `skills` - (old.`resourceType` = 'skill')
+  WHERE `organizationId` = old.`organizationId`;
 END;

@@ -162,9 +162,7 @@ async function exportTable(
         parameters: [id, ...(last ? rest.map((name) => last?.[name] ?? null) : [])],
       },
     ])
-    const lines = rows.map((row) =>
-      lineOf(Object.fromEntries(Object.entries(row).filter(([name]) => isExported(name)))),
-    )
+    const lines = rows.map((row) => lineOf(withoutSecrets(row)))
     appendFileSync(partial, lines.join(''))
     sum += rows.length
     add(rows.length)
@@ -174,6 +172,14 @@ async function exportTable(
   renameSync(partial, join(folder, `${table}.jsonl`))
   console.log(`${table}: ${sum} rows`)
   return sum
+}
+
+/** Without the columns of `SECRETS`, also in the row that a deletion has as JSON. */
+function withoutSecrets(row: Row): Record<string, unknown> {
+  const entries = Object.entries(row).filter(([name]) => !SECRETS.includes(name))
+  const { row: deleted, ...rest } = Object.fromEntries(entries)
+  if (deleted === undefined) return rest
+  return { ...rest, row: typeof deleted === 'string' ? withoutSecrets(JSON.parse(deleted)) : null }
 }
 
 function lineOf(value: object): string {

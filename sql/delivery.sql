@@ -475,6 +475,21 @@ returning
 
 -- src/resources/schedules/delivery/check-runs.ts
 
+-- postponeDeleted
+update "runs"
+set
+  "checkAt" = :postponedUntil
+from
+  json_each(:postponed) as "postponed"
+where
+  (
+    (
+      "runs"."organizationId" = ("postponed".value ->> 'organizationId')
+      and "runs"."id" = ("postponed".value ->> 'id')
+    )
+    and "runs"."checkAt" = ("postponed".value ->> 'checkAt')
+  );
+
 -- recordTimeouts
 insert into
   "auditEvents" (
@@ -565,12 +580,29 @@ select
     )
   ) as "isSuperseded",
   "runEndpoints"."organizationId" is not null as "hasEndpoint",
-  coalesce("runEndpoints"."slowUntil" > :now, false) as "isSlow"
+  coalesce("runEndpoints"."slowUntil" > :now, false) as "isSlow",
+  (
+    "schedules"."id" is null
+    or not (
+      "projects"."id" is not null
+      or "agents"."id" is not null
+    )
+  ) as "isDeleted"
 from
   "runs"
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
   )
   left join "runEndpoints" on (
     "runEndpoints"."organizationId" = "runs"."organizationId"

@@ -24,6 +24,16 @@ select
 from
   json_each(:firings) as "firings"
   cross join "schedules"
+  left join "projects" on (
+    "schedules"."parentType" = 'project'
+    and "projects"."organizationId" = "schedules"."organizationId"
+    and "projects"."id" = "schedules"."parentId"
+  )
+  left join "agents" on (
+    "schedules"."parentType" = 'agent'
+    and "agents"."organizationId" = "schedules"."organizationId"
+    and "agents"."id" = "schedules"."parentId"
+  )
 where
   (
     (
@@ -39,6 +49,10 @@ where
       and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
     )
     and ("firings".value ->> 'dueAt') < ("firings".value ->> 'scheduledAt')
+    and (
+      "projects"."id" is not null
+      or "agents"."id" is not null
+    )
   )
 on conflict ("missedSpans"."organizationId", "missedSpans"."scheduleId", "missedSpans"."missedUntil") do update
 set
@@ -613,12 +627,12 @@ insert into
     "idempotencyKey"
   )
 select
-  "schedules"."organizationId" as "organizationId",
-  "schedules"."id" as "scheduleId",
+  "missedSpans"."organizationId" as "organizationId",
+  "missedSpans"."scheduleId" as "scheduleId",
   ("missed".value ->> 'scheduledAt') as "scheduledAt",
   ("missed".value ->> 'runId') as "id",
-  "schedules"."parentType" as "parentType",
-  "schedules"."parentId" as "parentId",
+  "missedSpans"."parentType" as "parentType",
+  "missedSpans"."parentId" as "parentId",
   'skipped' as "status",
   null as "failure",
   0 as "attempts",
@@ -639,15 +653,26 @@ select
 from
   json_each(:missed) as "missed"
   cross join "missedSpans"
-  inner join "schedules" on (
+  left join "schedules" on (
     "schedules"."organizationId" = "missedSpans"."organizationId"
     and "schedules"."id" = "missedSpans"."scheduleId"
   )
+  left join "deletions" on (
+    "deletions"."organizationId" = "missedSpans"."organizationId"
+    and "deletions"."resourceType" = 'schedule'
+    and "deletions"."resourceId" = "missedSpans"."scheduleId"
+  )
 where
   (
-    "missedSpans"."organizationId" = ("missed".value ->> 'organizationId')
-    and "missedSpans"."scheduleId" = ("missed".value ->> 'scheduleId')
-    and "missedSpans"."missedUntil" = ("missed".value ->> 'missedUntil')
+    (
+      "missedSpans"."organizationId" = ("missed".value ->> 'organizationId')
+      and "missedSpans"."scheduleId" = ("missed".value ->> 'scheduleId')
+      and "missedSpans"."missedUntil" = ("missed".value ->> 'missedUntil')
+    )
+    and (
+      "schedules"."id" is not null
+      or "deletions"."row" is not null
+    )
   )
 on conflict do nothing;
 

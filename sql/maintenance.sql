@@ -150,8 +150,9 @@ where
           "deletions"
         where
           "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
         order by
-          "deletions"."deletedAt"
+          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -205,6 +206,26 @@ where
           "profilePictures"."organizationId" = "pending"."organizationId"
           and "pending"."resourceType" = 'user'
           and "profilePictures"."userId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "skillVersions"
+        where
+          "skillVersions"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'skill'
+          and "skillVersions"."skillId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "skillContents"
+        where
+          "skillContents"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'skill'
+          and "skillContents"."skillId" = "pending"."resourceId"
       )
       and not exists (
         select
@@ -266,17 +287,157 @@ where
           and "pending"."resourceType" = 'user'
           and "pins"."userId" = "pending"."resourceId"
       )
+      and not exists (
+        select
+          1
+        from
+          (
+            select
+              1
+          )
+          cross join "deletions" as "earlier" indexed by "deletionsByParent" on "earlier"."organizationId" = "pending"."organizationId"
+          and "earlier"."id" is not null
+          and "pending"."resourceType" = 'project'
+          and "earlier"."projectId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          (
+            select
+              1
+          )
+          cross join "deletions" as "earlier" indexed by "deletionsByParent" on "earlier"."organizationId" = "pending"."organizationId"
+          and "earlier"."id" is not null
+          and "pending"."resourceType" = 'agent'
+          and "earlier"."projectId" is null
+          and "earlier"."agentId" = "pending"."resourceId"
+      )
   );
 
 -- purgePage.0
+update "deletions"
+set
+  "id" = null,
+  "row" = null
+where
+  ("deletions"."organizationId", "deletions"."resourceType", "deletions"."resourceId") in (
+    select
+      "pending"."organizationId",
+      "pending"."resourceType",
+      "pending"."resourceId"
+    from
+      (
+        select
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
+        order by
+          "deletions"."finalAt"
+        limit
+          500
+      ) as "pending"
+    where
+      "pending"."id" is not null
+  );
+
+-- purgePage.1
+update "deletions"
+set
+  "finalAt" = :now,
+  "id" = null,
+  "row" = null
+where
+  ("deletions"."organizationId", "deletions"."resourceType", "deletions"."resourceId") in (
+    select
+      "earlier"."organizationId",
+      "earlier"."resourceType",
+      "earlier"."resourceId"
+    from
+      (
+        select
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
+        order by
+          "deletions"."finalAt"
+        limit
+          500
+      ) as "pending"
+      cross join "deletions" as "earlier" indexed by "deletionsByParent" on "earlier"."organizationId" = "pending"."organizationId"
+      and "earlier"."id" is not null
+      and "pending"."resourceType" = 'project'
+      and "earlier"."projectId" = "pending"."resourceId"
+    limit
+      1000
+  );
+
+-- purgePage.2
+update "deletions"
+set
+  "finalAt" = :now,
+  "id" = null,
+  "row" = null
+where
+  ("deletions"."organizationId", "deletions"."resourceType", "deletions"."resourceId") in (
+    select
+      "earlier"."organizationId",
+      "earlier"."resourceType",
+      "earlier"."resourceId"
+    from
+      (
+        select
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
+        order by
+          "deletions"."finalAt"
+        limit
+          500
+      ) as "pending"
+      cross join "deletions" as "earlier" indexed by "deletionsByParent" on "earlier"."organizationId" = "pending"."organizationId"
+      and "earlier"."id" is not null
+      and "pending"."resourceType" = 'agent'
+      and "earlier"."projectId" is null
+      and "earlier"."agentId" = "pending"."resourceId"
+    limit
+      1000
+  );
+
+-- purgePage.3
 insert into
-  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+  "deletions" (
+    "organizationId",
+    "resourceType",
+    "resourceId",
+    "projectId",
+    "agentId",
+    "deletedAt",
+    "finalAt",
+    "purgedAt",
+    "id",
+    "row"
+  )
 select
   "sessions"."organizationId",
   'session',
   "sessions"."id",
   "sessions"."projectId",
+  null,
   :now,
+  :now,
+  null,
+  null,
   null
 from
   (
@@ -286,8 +447,9 @@ from
       "deletions"
     where
       "deletions"."purgedAt" is null
+      and "deletions"."finalAt" <= :now
     order by
-      "deletions"."deletedAt"
+      "deletions"."finalAt"
     limit
       500
   ) as "pending"
@@ -298,7 +460,7 @@ limit
   1000
 on conflict do nothing;
 
--- purgePage.1
+-- purgePage.4
 delete from "sessions"
 where
   ("sessions"."organizationId", "sessions"."id") in (
@@ -313,8 +475,9 @@ where
           "deletions"
         where
           "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
         order by
-          "deletions"."deletedAt"
+          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -335,15 +498,30 @@ where
       1000
   );
 
--- purgePage.2
+-- purgePage.5
 insert into
-  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+  "deletions" (
+    "organizationId",
+    "resourceType",
+    "resourceId",
+    "projectId",
+    "agentId",
+    "deletedAt",
+    "finalAt",
+    "purgedAt",
+    "id",
+    "row"
+  )
 select
   "pullRequests"."organizationId",
   'pull_request',
   "pullRequests"."id",
   "pullRequests"."projectId",
+  null,
   :now,
+  :now,
+  null,
+  null,
   null
 from
   (
@@ -353,8 +531,9 @@ from
       "deletions"
     where
       "deletions"."purgedAt" is null
+      and "deletions"."finalAt" <= :now
     order by
-      "deletions"."deletedAt"
+      "deletions"."finalAt"
     limit
       500
   ) as "pending"
@@ -365,7 +544,7 @@ limit
   1000
 on conflict do nothing;
 
--- purgePage.3
+-- purgePage.6
 delete from "pullRequests"
 where
   ("pullRequests"."organizationId", "pullRequests"."id") in (
@@ -380,8 +559,9 @@ where
           "deletions"
         where
           "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
         order by
-          "deletions"."deletedAt"
+          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -402,15 +582,30 @@ where
       1000
   );
 
--- purgePage.4
+-- purgePage.7
 insert into
-  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+  "deletions" (
+    "organizationId",
+    "resourceType",
+    "resourceId",
+    "projectId",
+    "agentId",
+    "deletedAt",
+    "finalAt",
+    "purgedAt",
+    "id",
+    "row"
+  )
 select
   "schedules"."organizationId",
   'schedule',
   "schedules"."id",
   null,
+  null,
   :now,
+  :now,
+  null,
+  null,
   null
 from
   (
@@ -420,8 +615,9 @@ from
       "deletions"
     where
       "deletions"."purgedAt" is null
+      and "deletions"."finalAt" <= :now
     order by
-      "deletions"."deletedAt"
+      "deletions"."finalAt"
     limit
       500
   ) as "pending"
@@ -432,7 +628,7 @@ limit
   1000
 on conflict do nothing;
 
--- purgePage.5
+-- purgePage.8
 delete from "schedules"
 where
   ("schedules"."organizationId", "schedules"."id") in (
@@ -447,8 +643,9 @@ where
           "deletions"
         where
           "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
         order by
-          "deletions"."deletedAt"
+          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -469,7 +666,7 @@ where
       1000
   );
 
--- purgePage.6
+-- purgePage.9
 insert into
   "orphanedObjects" ("objectKey", "deleteAfter")
 select
@@ -483,8 +680,9 @@ from
       "deletions"
     where
       "deletions"."purgedAt" is null
+      and "deletions"."finalAt" <= :now
     order by
-      "deletions"."deletedAt"
+      "deletions"."finalAt"
     limit
       500
   ) as "pending"
@@ -496,7 +694,7 @@ limit
   1000
 on conflict do nothing;
 
--- purgePage.7
+-- purgePage.10
 delete from "sessionFiles"
 where
   ("sessionFiles"."organizationId", "sessionFiles"."sessionId", "sessionFiles"."id") in (
@@ -512,8 +710,9 @@ where
           "deletions"
         where
           "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
         order by
-          "deletions"."deletedAt"
+          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -535,7 +734,7 @@ where
       1000
   );
 
--- purgePage.8
+-- purgePage.11
 insert into
   "orphanedObjects" ("objectKey", "deleteAfter")
 select
@@ -549,8 +748,9 @@ from
       "deletions"
     where
       "deletions"."purgedAt" is null
+      and "deletions"."finalAt" <= :now
     order by
-      "deletions"."deletedAt"
+      "deletions"."finalAt"
     limit
       500
   ) as "pending"
@@ -562,7 +762,7 @@ limit
   1000
 on conflict do nothing;
 
--- purgePage.9
+-- purgePage.12
 delete from "profilePictures"
 where
   ("profilePictures"."organizationId", "profilePictures"."userId") in (
@@ -577,8 +777,9 @@ where
           "deletions"
         where
           "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
         order by
-          "deletions"."deletedAt"
+          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -600,7 +801,104 @@ where
       1000
   );
 
--- purgePage.10
+-- purgePage.13
+insert into
+  "orphanedObjects" ("objectKey", "deleteAfter")
+select
+  "skillVersions"."objectKey",
+  :now
+from
+  (
+    select
+      *
+    from
+      "deletions"
+    where
+      "deletions"."purgedAt" is null
+      and "deletions"."finalAt" <= :now
+    order by
+      "deletions"."finalAt"
+    limit
+      500
+  ) as "pending"
+  cross join "skillVersions" on "skillVersions"."organizationId" = "pending"."organizationId"
+  and "pending"."resourceType" = 'skill'
+  and "skillVersions"."skillId" = "pending"."resourceId"
+  and "skillVersions"."objectKey" is not null
+limit
+  1000
+on conflict do nothing;
+
+-- purgePage.14
+delete from "skillVersions"
+where
+  ("skillVersions"."organizationId", "skillVersions"."skillId", "skillVersions"."version") in (
+    select
+      "skillVersions"."organizationId",
+      "skillVersions"."skillId",
+      "skillVersions"."version"
+    from
+      (
+        select
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
+        order by
+          "deletions"."finalAt"
+        limit
+          500
+      ) as "pending"
+      cross join "skillVersions" on "skillVersions"."organizationId" = "pending"."organizationId"
+      and "pending"."resourceType" = 'skill'
+      and "skillVersions"."skillId" = "pending"."resourceId"
+      and (
+        "skillVersions"."objectKey" is null
+        or exists (
+          select
+            1
+          from
+            "orphanedObjects"
+          where
+            "orphanedObjects"."objectKey" = "skillVersions"."objectKey"
+        )
+      )
+    limit
+      1000
+  );
+
+-- purgePage.15
+delete from "skillContents"
+where
+  ("skillContents"."organizationId", "skillContents"."skillId", "skillContents"."sha256") in (
+    select
+      "skillContents"."organizationId",
+      "skillContents"."skillId",
+      "skillContents"."sha256"
+    from
+      (
+        select
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
+        order by
+          "deletions"."finalAt"
+        limit
+          500
+      ) as "pending"
+      cross join "skillContents" on "skillContents"."organizationId" = "pending"."organizationId"
+      and "pending"."resourceType" = 'skill'
+      and "skillContents"."skillId" = "pending"."resourceId"
+    limit
+      1000
+  );
+
+-- purgePage.16
 delete from "runs"
 where
   ("runs"."organizationId", "runs"."id") in (
@@ -615,8 +913,9 @@ where
           "deletions"
         where
           "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
         order by
-          "deletions"."deletedAt"
+          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -627,7 +926,7 @@ where
       1000
   );
 
--- purgePage.11
+-- purgePage.17
 delete from "missedSpans"
 where
   ("missedSpans"."organizationId", "missedSpans"."scheduleId", "missedSpans"."missedUntil") in (
@@ -643,8 +942,9 @@ where
           "deletions"
         where
           "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
         order by
-          "deletions"."deletedAt"
+          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -655,7 +955,7 @@ where
       1000
   );
 
--- purgePage.12
+-- purgePage.18
 delete from "environmentVariables"
 where
   (
@@ -675,8 +975,9 @@ where
           "deletions"
         where
           "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
         order by
-          "deletions"."deletedAt"
+          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -687,7 +988,7 @@ where
       1000
   );
 
--- purgePage.13
+-- purgePage.19
 delete from "variableRequests"
 where
   (
@@ -707,8 +1008,9 @@ where
           "deletions"
         where
           "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
         order by
-          "deletions"."deletedAt"
+          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -719,7 +1021,7 @@ where
       1000
   );
 
--- purgePage.14
+-- purgePage.20
 delete from "pins"
 where
   ("pins"."organizationId", "pins"."userId", "pins"."resourceType", "pins"."resourceId") in (
@@ -736,8 +1038,9 @@ where
           "deletions"
         where
           "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
         order by
-          "deletions"."deletedAt"
+          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -748,7 +1051,7 @@ where
       1000
   );
 
--- purgePage.15
+-- purgePage.21
 delete from "pins"
 where
   ("pins"."organizationId", "pins"."userId", "pins"."resourceType", "pins"."resourceId") in (
@@ -765,8 +1068,9 @@ where
           "deletions"
         where
           "deletions"."purgedAt" is null
+          and "deletions"."finalAt" <= :now
         order by
-          "deletions"."deletedAt"
+          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -783,7 +1087,10 @@ select
 from
   "deletions"
 where
-  "deletions"."purgedAt" is null
+  (
+    "deletions"."purgedAt" is null
+    and "deletions"."finalAt" <= :now
+  )
 limit
   + 1;
 

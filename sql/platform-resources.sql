@@ -479,16 +479,50 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.recordDeletion
+-- statements.deletion.copyDeleted
 insert into
-  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+  "deletions" (
+    "organizationId",
+    "resourceType",
+    "resourceId",
+    "projectId",
+    "agentId",
+    "deletedAt",
+    "finalAt",
+    "purgedAt",
+    "id",
+    "row"
+  )
 select
   "agents"."organizationId" as "organizationId",
   'agent' as "resourceType",
   "agents"."id" as "resourceId",
   null as "projectId",
+  null as "agentId",
   :now as "deletedAt",
-  null as "purgedAt"
+  :finalAt as "finalAt",
+  null as "purgedAt",
+  case
+    when :finalAt > :now then :deletionId
+  end as "id",
+  case
+    when :finalAt > :now then json_object(
+      'organizationId',
+      "agents"."organizationId",
+      'id',
+      "agents"."id",
+      'name',
+      "agents"."name",
+      'archivedAt',
+      "agents"."archivedAt",
+      'createdAt',
+      "agents"."createdAt",
+      'updatedAt',
+      "agents"."updatedAt",
+      'revision',
+      "agents"."revision"
+    )
+  end as "row"
 from
   "apiKeys"
   left join "agents" on (
@@ -866,7 +900,7 @@ select
   substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
     when :archived then 'agent.archived'
-    else 'agent.restored'
+    else 'agent.unarchived'
   end as "type",
   "agents"."id" as "resourceId",
   null as "parentId",
@@ -1528,16 +1562,50 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.recordDeletion
+-- statements.deletion.copyDeleted
 insert into
-  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+  "deletions" (
+    "organizationId",
+    "resourceType",
+    "resourceId",
+    "projectId",
+    "agentId",
+    "deletedAt",
+    "finalAt",
+    "purgedAt",
+    "id",
+    "row"
+  )
 select
   "projects"."organizationId" as "organizationId",
   'project' as "resourceType",
   "projects"."id" as "resourceId",
-  null as "projectId",
+  "projects"."id" as "projectId",
+  null as "agentId",
   :now as "deletedAt",
-  null as "purgedAt"
+  :finalAt as "finalAt",
+  null as "purgedAt",
+  case
+    when :finalAt > :now then :deletionId
+  end as "id",
+  case
+    when :finalAt > :now then json_object(
+      'organizationId',
+      "projects"."organizationId",
+      'id',
+      "projects"."id",
+      'name',
+      "projects"."name",
+      'archivedAt',
+      "projects"."archivedAt",
+      'createdAt',
+      "projects"."createdAt",
+      'updatedAt',
+      "projects"."updatedAt",
+      'revision',
+      "projects"."revision"
+    )
+  end as "row"
 from
   "apiKeys"
   left join "projects" on (
@@ -1963,7 +2031,7 @@ select
   substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
   case
     when :archived then 'project.archived'
-    else 'project.restored'
+    else 'project.unarchived'
   end as "type",
   "projects"."id" as "resourceId",
   null as "parentId",
@@ -3091,16 +3159,50 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.recordDeletion
+-- statements.deletion.copyDeleted
 insert into
-  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+  "deletions" (
+    "organizationId",
+    "resourceType",
+    "resourceId",
+    "projectId",
+    "agentId",
+    "deletedAt",
+    "finalAt",
+    "purgedAt",
+    "id",
+    "row"
+  )
 select
   "pullRequests"."organizationId" as "organizationId",
   'pull_request' as "resourceType",
   "pullRequests"."id" as "resourceId",
   "pullRequests"."projectId" as "projectId",
+  null as "agentId",
   :now as "deletedAt",
-  null as "purgedAt"
+  :finalAt as "finalAt",
+  null as "purgedAt",
+  case
+    when :finalAt > :now then :deletionId
+  end as "id",
+  case
+    when :finalAt > :now then json_object(
+      'organizationId',
+      "pullRequests"."organizationId",
+      'id',
+      "pullRequests"."id",
+      'name',
+      "pullRequests"."name",
+      'projectId',
+      "pullRequests"."projectId",
+      'createdAt',
+      "pullRequests"."createdAt",
+      'updatedAt',
+      "pullRequests"."updatedAt",
+      'revision',
+      "pullRequests"."revision"
+    )
+  end as "row"
 from
   "apiKeys"
   left join "pullRequests" on (
@@ -4426,16 +4528,50 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.recordDeletion
+-- statements.deletion.copyDeleted
 insert into
-  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+  "deletions" (
+    "organizationId",
+    "resourceType",
+    "resourceId",
+    "projectId",
+    "agentId",
+    "deletedAt",
+    "finalAt",
+    "purgedAt",
+    "id",
+    "row"
+  )
 select
   "sessions"."organizationId" as "organizationId",
   'session' as "resourceType",
   "sessions"."id" as "resourceId",
   "sessions"."projectId" as "projectId",
+  null as "agentId",
   :now as "deletedAt",
-  null as "purgedAt"
+  :finalAt as "finalAt",
+  null as "purgedAt",
+  case
+    when :finalAt > :now then :deletionId
+  end as "id",
+  case
+    when :finalAt > :now then json_object(
+      'organizationId',
+      "sessions"."organizationId",
+      'id',
+      "sessions"."id",
+      'name',
+      "sessions"."name",
+      'projectId',
+      "sessions"."projectId",
+      'createdAt',
+      "sessions"."createdAt",
+      'updatedAt',
+      "sessions"."updatedAt",
+      'revision',
+      "sessions"."revision"
+    )
+  end as "row"
 from
   "apiKeys"
   left join "sessions" on (
@@ -5248,16 +5384,48 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.deletion.recordDeletion
+-- statements.deletion.copyDeleted
 insert into
-  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+  "deletions" (
+    "organizationId",
+    "resourceType",
+    "resourceId",
+    "projectId",
+    "agentId",
+    "deletedAt",
+    "finalAt",
+    "purgedAt",
+    "id",
+    "row"
+  )
 select
   "users"."organizationId" as "organizationId",
   'user' as "resourceType",
   "users"."id" as "resourceId",
   null as "projectId",
+  null as "agentId",
   :now as "deletedAt",
-  null as "purgedAt"
+  :finalAt as "finalAt",
+  null as "purgedAt",
+  case
+    when :finalAt > :now then :deletionId
+  end as "id",
+  case
+    when :finalAt > :now then json_object(
+      'organizationId',
+      "users"."organizationId",
+      'id',
+      "users"."id",
+      'name',
+      "users"."name",
+      'createdAt',
+      "users"."createdAt",
+      'updatedAt',
+      "users"."updatedAt",
+      'revision',
+      "users"."revision"
+    )
+  end as "row"
 from
   "apiKeys"
   left join "users" on (

@@ -1839,16 +1839,84 @@ where
     )
   );
 
--- agentSchedules.recordDeletion
+-- agentSchedules.copyDeleted
 insert into
-  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+  "deletions" (
+    "organizationId",
+    "resourceType",
+    "resourceId",
+    "projectId",
+    "agentId",
+    "deletedAt",
+    "finalAt",
+    "purgedAt",
+    "id",
+    "row"
+  )
 select
   "schedules"."organizationId" as "organizationId",
   'schedule' as "resourceType",
   "schedules"."id" as "resourceId",
   null as "projectId",
+  "schedules"."parentId" as "agentId",
   :now as "deletedAt",
-  null as "purgedAt"
+  :finalAt as "finalAt",
+  null as "purgedAt",
+  case
+    when :finalAt > :now then :deletionId
+  end as "id",
+  case
+    when :finalAt > :now then json_patch(
+      json_object(
+        'organizationId',
+        "schedules"."organizationId",
+        'id',
+        "schedules"."id",
+        'parentType',
+        "schedules"."parentType",
+        'parentId',
+        "schedules"."parentId",
+        'name',
+        "schedules"."name",
+        'cron',
+        "schedules"."cron",
+        'runAt',
+        "schedules"."runAt",
+        'timezone',
+        "schedules"."timezone",
+        'overlap',
+        "schedules"."overlap",
+        'maxRunSeconds',
+        "schedules"."maxRunSeconds",
+        'pauseAfterFailures',
+        "schedules"."pauseAfterFailures",
+        'enabledAt',
+        "schedules"."enabledAt",
+        'lastRunAt',
+        "schedules"."lastRunAt",
+        'nextRunAt',
+        "schedules"."nextRunAt",
+        'createdAt',
+        "schedules"."createdAt",
+        'updatedAt',
+        "schedules"."updatedAt"
+      ),
+      json_object(
+        'idempotencyKey',
+        "schedules"."idempotencyKey",
+        'idempotencyFingerprint',
+        "schedules"."idempotencyFingerprint",
+        'pausedReason',
+        "schedules"."pausedReason",
+        'revision',
+        "schedules"."revision",
+        'note',
+        "schedules"."note",
+        'payload',
+        "schedules"."payload"
+      )
+    )
+  end as "row"
 from
   "apiKeys"
   left join "agents" on (
@@ -3322,16 +3390,84 @@ where
     )
   );
 
--- projectSchedules.recordDeletion
+-- projectSchedules.copyDeleted
 insert into
-  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+  "deletions" (
+    "organizationId",
+    "resourceType",
+    "resourceId",
+    "projectId",
+    "agentId",
+    "deletedAt",
+    "finalAt",
+    "purgedAt",
+    "id",
+    "row"
+  )
 select
   "schedules"."organizationId" as "organizationId",
   'schedule' as "resourceType",
   "schedules"."id" as "resourceId",
-  null as "projectId",
+  "schedules"."parentId" as "projectId",
+  null as "agentId",
   :now as "deletedAt",
-  null as "purgedAt"
+  :finalAt as "finalAt",
+  null as "purgedAt",
+  case
+    when :finalAt > :now then :deletionId
+  end as "id",
+  case
+    when :finalAt > :now then json_patch(
+      json_object(
+        'organizationId',
+        "schedules"."organizationId",
+        'id',
+        "schedules"."id",
+        'parentType',
+        "schedules"."parentType",
+        'parentId',
+        "schedules"."parentId",
+        'name',
+        "schedules"."name",
+        'cron',
+        "schedules"."cron",
+        'runAt',
+        "schedules"."runAt",
+        'timezone',
+        "schedules"."timezone",
+        'overlap',
+        "schedules"."overlap",
+        'maxRunSeconds',
+        "schedules"."maxRunSeconds",
+        'pauseAfterFailures',
+        "schedules"."pauseAfterFailures",
+        'enabledAt',
+        "schedules"."enabledAt",
+        'lastRunAt',
+        "schedules"."lastRunAt",
+        'nextRunAt',
+        "schedules"."nextRunAt",
+        'createdAt',
+        "schedules"."createdAt",
+        'updatedAt',
+        "schedules"."updatedAt"
+      ),
+      json_object(
+        'idempotencyKey',
+        "schedules"."idempotencyKey",
+        'idempotencyFingerprint',
+        "schedules"."idempotencyFingerprint",
+        'pausedReason',
+        "schedules"."pausedReason",
+        'revision',
+        "schedules"."revision",
+        'note',
+        "schedules"."note",
+        'payload',
+        "schedules"."payload"
+      )
+    )
+  end as "row"
 from
   "apiKeys"
   left join "projects" on (

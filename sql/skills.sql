@@ -1,52 +1,5 @@
 -- src/resources/skills/statements.ts
 
--- addArchivesToOrphans
-insert into
-  "orphanedObjects" ("objectKey", "deleteAfter")
-select
-  "objectKey" as "objectKey",
-  :deleteAfter as "deleteAfter"
-from
-  "skillVersions"
-where
-  (
-    "skillVersions"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "skills" on (
-          "skills"."organizationId" = "apiKeys"."organizationId"
-          and "skills"."id" = :skillId
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and ("skills"."id" is not null)
-          and (
-            :ifMatch is null
-            or (
-              :ifMatch = '*'
-              and "skills"."revision" is not null
-            )
-            or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
-          )
-        )
-    )
-    and "skillVersions"."skillId" = :skillId
-  )
-on conflict do nothing;
-
 -- addOldArchivesToOrphans
 insert into
   "orphanedObjects" ("objectKey", "deleteAfter")
@@ -519,6 +472,88 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
+-- copyDeleted
+insert into
+  "deletions" (
+    "organizationId",
+    "resourceType",
+    "resourceId",
+    "projectId",
+    "agentId",
+    "deletedAt",
+    "finalAt",
+    "purgedAt",
+    "id",
+    "row"
+  )
+select
+  "skills"."organizationId" as "organizationId",
+  'skill' as "resourceType",
+  "skills"."id" as "resourceId",
+  null as "projectId",
+  null as "agentId",
+  :now as "deletedAt",
+  :finalAt as "finalAt",
+  null as "purgedAt",
+  case
+    when :finalAt > :now then :deletionId
+  end as "id",
+  case
+    when :finalAt > :now then json_object(
+      'organizationId',
+      "skills"."organizationId",
+      'id',
+      "skills"."id",
+      'name',
+      "skills"."name",
+      'description',
+      "skills"."description",
+      'version',
+      "skills"."version",
+      'latestVersion',
+      "skills"."latestVersion",
+      'revision',
+      "skills"."revision",
+      'createdAt',
+      "skills"."createdAt",
+      'updatedAt',
+      "skills"."updatedAt",
+      'idempotencyKey',
+      "skills"."idempotencyKey",
+      'idempotencyFingerprint',
+      "skills"."idempotencyFingerprint"
+    )
+  end as "row"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and ("skills"."id" is not null)
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "skills"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
+    )
+  );
+
 -- creatable.check
 select
   case
@@ -623,46 +658,6 @@ from
   )
 where
   "apiKeys"."hash" = :caller.keyHash;
-
--- deleteContents
-delete from "skillContents"
-where
-  (
-    "skillContents"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "skills" on (
-          "skills"."organizationId" = "apiKeys"."organizationId"
-          and "skills"."id" = :skillId
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and ("skills"."id" is not null)
-          and (
-            :ifMatch is null
-            or (
-              :ifMatch = '*'
-              and "skills"."revision" is not null
-            )
-            or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
-          )
-        )
-    )
-    and "skillContents"."skillId" = :skillId
-  );
 
 -- deleteOldVersions
 delete from "skillVersions"
@@ -965,46 +960,6 @@ where
         )
         and "skillVersions"."skillId" = :skillId
     )
-  );
-
--- deleteVersions
-delete from "skillVersions"
-where
-  (
-    "skillVersions"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "skills" on (
-          "skills"."organizationId" = "apiKeys"."organizationId"
-          and "skills"."id" = :skillId
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and ("skills"."id" is not null)
-          and (
-            :ifMatch is null
-            or (
-              :ifMatch = '*'
-              and "skills"."revision" is not null
-            )
-            or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
-          )
-        )
-    )
-    and "skillVersions"."skillId" = :skillId
   );
 
 -- insertSkill

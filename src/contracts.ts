@@ -12,6 +12,7 @@ export { boundedString, docs, externalId, isUuid, text } from './http/fields.ts'
 export { measureJson } from './http/json-bounds.ts'
 export { pageQuery, searchQuery } from './http/paging.ts'
 export { describeProblem, describeProblems, describeSent, describeSize } from './http/problems.ts'
+export { DELETED_TYPES } from './resources/deletions/contract.ts'
 export {
   MAX_VARIABLES_PER_REQUEST,
   setEnvironmentVariablesContract,

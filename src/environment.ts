@@ -62,6 +62,8 @@ const LIMITS = {
   variables: ['VARIABLE_LIMIT', 500],
   /** Of a skill. */
   skillVersions: ['SKILL_VERSION_LIMIT', 100],
+  /** How many days a deletion can be undone. */
+  undoDays: ['UNDO_DAYS', 7],
 } as const
 
 /** The setting of each quota of an organization, and its value without one. */

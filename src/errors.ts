@@ -24,6 +24,7 @@ export const ERROR_STATUSES = {
 
   agent_not_found: 404,
   api_key_not_found: 404,
+  deletion_not_found: 404,
   environment_variable_not_found: 404,
   event_endpoint_not_found: 404,
   path_not_found: 404,
@@ -56,6 +57,7 @@ export const ERROR_STATUSES = {
   idempotency_key_reused: 409,
   lease_too_large: 409,
   max_run_seconds_required: 409,
+  parent_deleted: 409,
   pin_limit: 409,
   project_archived: 409,
   project_mismatch: 409,

@@ -10,6 +10,7 @@ const agents = () => import('./resources/platform-resources/agents.ts')
 const apiKeys = () => import('./resources/api-keys/handlers.ts')
 const events = () => import('./resources/events/handlers.ts')
 const variables = () => import('./resources/environment-variables/handlers.ts')
+const deletions = () => import('./resources/deletions/handlers.ts')
 const me = () => import('./resources/me/handlers.ts')
 const pins = () => import('./resources/pins/handlers.ts')
 const pictures = () => import('./resources/profile-pictures/handlers.ts')
@@ -53,6 +54,11 @@ export const operations: readonly Operation[] = [
   route('POST /v1/event-endpoints/{eventEndpointId}/rotate', eventEndpoints, (m) => m.rotateEventEndpoint),
   route('POST /v1/event-endpoints/{eventEndpointId}/test', eventEndpoints, (m) => m.testEventEndpoint),
   route('POST /v1/event-endpoints/{eventEndpointId}/rewind', eventEndpoints, (m) => m.rewindEventEndpoint),
+
+  route('GET /v1/deletions', deletions, (m) => m.listDeletions),
+  route('GET /v1/deletions/{deletionId}', deletions, (m) => m.retrieveDeletion),
+  route('POST /v1/deletions/{deletionId}/restore', deletions, (m) => m.restoreDeletion),
+  route('DELETE /v1/deletions/{deletionId}', deletions, (m) => m.purgeDeletion),
 
   route('GET /v1/projects', projects, (m) => m.list),
   route('PUT /v1/projects/{projectId}', projects, (m) => m.put),

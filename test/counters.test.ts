@@ -140,19 +140,33 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   },
   putProject: { [AS_IT_IS]: 2, 'it is there': 1 },
   updateProject: { [AS_IT_IS]: 1, 'it is unarchived': 1 },
-  // The deletion with its index, and what is deleted.
-  deleteProject: { [AS_IT_IS]: 4 },
+  // The deletion with its three indexes, and what is deleted; the usage changes twice.
+  deleteProject: { [AS_IT_IS]: 7 },
   putAgent: { [AS_IT_IS]: 2, 'it is there': 1 },
   updateAgent: { [AS_IT_IS]: 1, 'it is unarchived': 1 },
-  deleteAgent: { [AS_IT_IS]: 4 },
+  deleteAgent: { [AS_IT_IS]: 7 },
   // With its two indexes.
   putSession: { [AS_IT_IS]: 4, 'it is there': 1 },
-  deleteSession: { [AS_IT_IS]: 4 },
+  deleteSession: { [AS_IT_IS]: 7 },
   putPullRequest: { [AS_IT_IS]: 4, 'it is there': 1 },
-  deletePullRequest: { [AS_IT_IS]: 4 },
+  deletePullRequest: { [AS_IT_IS]: 7 },
   putUser: { [AS_IT_IS]: 2, 'it is there': 1 },
   // The key that is revoked has an event of its own.
-  deleteUser: { [AS_IT_IS]: 4, 'it has a key': 6 },
+  deleteUser: { [AS_IT_IS]: 7, 'it has a key': 9 },
+  // What is restored with its indexes, and the deletion; the usage changes twice.
+  restoreDeletion: {
+    [AS_IT_IS]: 6,
+    // Its schedule, with the index of those that are due.
+    'it was a project whose schedule is due': 6,
+    'it was a pull request': 6,
+    'it was a schedule of a project': 6,
+    'it was a schedule of an agent': 6,
+    'it was an agent': 4,
+    'it was a user': 4,
+    'it was a skill': 5,
+  },
+  // The deletion with the index of those to purge; the usage.
+  purgeDeletion: { [AS_IT_IS]: 3 },
   putPin: { [AS_IT_IS]: 2 },
   deletePin: { [AS_IT_IS]: 1 },
   updateProjectSchedule: {
@@ -161,14 +175,14 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
     'it is enabled, and it was': 2,
     'the schedule is resumed': 2,
   },
-  deleteProjectSchedule: { [AS_IT_IS]: 4 },
+  deleteProjectSchedule: { [AS_IT_IS]: 7 },
   updateAgentSchedule: {
     [AS_IT_IS]: 2,
     'the schedule is paused': 1,
     'it is enabled, and it was': 2,
     'the schedule is resumed': 2,
   },
-  deleteAgentSchedule: { [AS_IT_IS]: 4 },
+  deleteAgentSchedule: { [AS_IT_IS]: 7 },
   // The run with its two indexes and that of the runs to pull, or to check; when the schedule ran last; the
   // Idempotency-Key.
   createProjectScheduleRun: {
@@ -213,8 +227,7 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
     'a version is too many': 16,
   },
   publishSkillVersion: { [AS_IT_IS]: 2, 'it is the current version': 0 },
-  // The archive (2), the version, two contents with their usage, the skill with its usage.
-  deleteSkill: { [AS_IT_IS]: 9 },
+  deleteSkill: { [AS_IT_IS]: 7 },
   createSkillFeed: { [AS_IT_IS]: 3, 'it names a version': 3 },
   deleteSkillFeed: { [AS_IT_IS]: 1 },
   // The orphaned object comes and goes, the lease is taken and given back; the picture it replaces is orphaned.

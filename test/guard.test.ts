@@ -10,6 +10,7 @@ import { selectWakeable } from '../src/access/wake.ts'
 import type { Value } from '../src/db/parameters.ts'
 import type { Statement } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/contract.ts'
+import { listInProject, listOfAll } from '../src/resources/deletions/statements.ts'
 import { feed, trail } from '../src/resources/events/statements.ts'
 import * as agents from '../src/resources/platform-resources/agents.ts'
 import * as projects from '../src/resources/platform-resources/projects.ts'
@@ -110,14 +111,14 @@ const sqlOf = (statements: readonly { sql: string }[]) => statements.map(({ sql 
 /** How many random states of each operation are tried. */
 const STATES = sized(3, 40)
 
-type Situation = [name: string, apply: Variation['apply']]
+type Situation = [name: string, apply: Variation['apply'], isOfNoProject: true | undefined]
 
 /** The example as it is, and with each variation after which it still succeeds. */
 function situations({ variations }: Row): Situation[] {
   const succeeding = Object.entries(variations).filter(([, { status = 200 }]) => status < 400)
   return [
-    ['as it is', async (_, example) => example],
-    ...succeeding.map(([name, { apply }]): Situation => [name, apply]),
+    ['as it is', async (_, example) => example, undefined],
+    ...succeeding.map(([name, { apply, isOfNoProject }]): Situation => [name, apply, isOfNoProject]),
   ]
 }
 
@@ -125,9 +126,15 @@ function situations({ variations }: Row): Situation[] {
  * The keys that the operation refuses. The example as it is, the first situation, is tried with all of them, each other
  * with a sample.
  */
-function refusedKeysOf(contract: Contract, row: Row, situation: number): readonly RefusedKey[] {
+function refusedKeysOf(
+  contract: Contract,
+  { outOfReach, ...row }: Row,
+  situation: number,
+  isOfNoProject = false,
+): readonly RefusedKey[] {
+  const its = isOfNoProject || !outOfReach ? row : { ...row, outOfReach }
   const keys = [...deadKeys, ...insufficientKeys, ...foreignKeys].filter(
-    ({ status }) => status(contract, row) !== undefined,
+    ({ status }) => status(contract, its) !== undefined,
   )
   return situation === 0 ? keys : sampled(3, keys, situation)
 }
@@ -217,12 +224,12 @@ function successOfAll({ operationId, row }: (typeof exampleList)[number]): Promi
 describe.each(exampleList)('the statements of $operationId', (operation) => {
   const { operationId, contract, row } = operation
 
-  it.each(situations(row).map(([name, apply], index) => ({ name, apply, index })))(
+  it.each(situations(row).map(([name, apply, isOfNoProject], index) => ({ name, apply, isOfNoProject, index })))(
     'return and change nothing for a key that may not, on their own: $name',
-    async ({ apply, index }) => {
+    async ({ apply, isOfNoProject, index }) => {
       const { workspace, example, minted } = await prepared(row, apply, async (workspace, example) => {
         const keys: { name: string; token: string | undefined }[] = []
-        for (const { name, mint } of refusedKeysOf(contract, row, index)) {
+        for (const { name, mint } of refusedKeysOf(contract, row, index, isOfNoProject)) {
           keys.push({ name, token: await mint(workspace, contract, example) })
         }
         return keys
@@ -260,6 +267,7 @@ describe.each(exampleList)('the statements of $operationId', (operation) => {
       selectLastExaminedSkill,
       files.selectLastExamined,
       files.selectLastExaminedOfSession,
+      ...[listOfAll, listInProject].map(({ selectLastExamined }) => selectLastExamined),
       ...[agents, projects, users].map(({ statements }) => statements.list.selectLastExamined),
       ...[pullRequests, sessions].flatMap(({ statements: { list, listInProject, listLatest } }) =>
         [list, listInProject, listLatest].map(({ selectLastExamined }) => selectLastExamined),
@@ -273,11 +281,11 @@ describe.each(exampleList.filter(({ row }) => row.calls === 2))(
   'after the object store, the statements of $operationId',
   ({ operationId, contract, row }) => {
     const storing = situations(row)
-      .map(([name, apply], index) => ({ name, apply, index }))
+      .map(([name, apply, isOfNoProject], index) => ({ name, apply, isOfNoProject, index }))
       .filter(({ name }) => (row.variations[name]?.calls ?? 2) === 2)
     it.each(storing)(
       'return and change nothing for a key that may not, on their own: $name',
-      async ({ apply, index }) => {
+      async ({ apply, isOfNoProject, index }) => {
         const { workspace, example, minted: key } = await prepared(row, apply, keyFor)
         const { DB, batches } = recordingDatabase(1)
         // Its next use within the hour is not recorded, which would be a batch of its own.
@@ -289,7 +297,7 @@ describe.each(exampleList.filter(({ row }) => row.calls === 2))(
 
         const hashes = await inOneBatch(async () => {
           const minted: [name: string, hash: string][] = []
-          for (const { name, mint } of refusedKeysOf(contract, row, index)) {
+          for (const { name, mint } of refusedKeysOf(contract, row, index, isOfNoProject)) {
             minted.push([name, hashToken((await mint(workspace, contract, example)) ?? '')])
           }
           return minted
@@ -371,13 +379,20 @@ describe.each(exampleList)(`in ${STATES} random states $operationId`, ({ operati
   function expectedStatus({ life, inScope, hasUser, limit, ids, variations }: State, example: Example): number {
     if (life !== 'live') return 401
     if ((!inScope && contract.scope !== null) || (contract.actsAsUser && !hasUser)) return 400
-    const applied = variations.map((name) => row.variations[name] as Variation)
+    const all = variations.map((name) => row.variations[name] as Variation)
+    const applied = all.slice(
+      Math.max(
+        all.findLastIndex(({ replaces }) => replaces),
+        0,
+      ),
+    )
     const reasons = applied
       .filter(({ needs }) => needs === undefined || variations.includes(needs))
       .map(({ status }) => status as number | undefined)
       .filter((status) => !applied.some(({ lifts }) => lifts !== undefined && lifts === status))
     if (ids !== 'its own' && example.ids.length > 0) reasons.push(404)
-    if (limit.endsWith(' project') && limit !== 'its project') reasons.push(row.outOfReach)
+    const isOfNoProject = applied.some((variation) => variation.isOfNoProject)
+    if (limit.endsWith(' project') && limit !== 'its project' && !isOfNoProject) reasons.push(row.outOfReach)
     if (limit !== 'none' && (row.reachesAll || applied.some(({ reachesAll }) => reachesAll))) reasons.push(403)
     if (limit === 'none' && row.needsLimit) reasons.push(403)
     if (hasUser && applied.some(({ refusesUsers }) => refusesUsers)) reasons.push(403)

@@ -3,10 +3,17 @@ import { v7 as newUuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { RECOUNT_USAGE } from '../src/db/usage.ts'
 import { type Environment, type Quota, readLimits } from '../src/environment.ts'
+import { tick } from '../src/scheduled.ts'
 import { type ApiResponse, PREFIX, request } from './support/api.ts'
 import { exampleList, send } from './support/examples.ts'
 import { entryFile, filesOf, skillOf } from './support/skills.ts'
 import { now, Workspace } from './support/workspace.ts'
+
+/** What a request is told that would exceed the quota. */
+const exceeded = (quota: Quota, noun: string, most: number) =>
+  `This would exceed the organization's quota of ${noun}: ${most}. Delete some first.${quota === 'apiKeys' ? '' : ` ${DELETED_COUNTS}`}`
+const DELETED_COUNTS =
+  'What was deleted counts as long as it can be restored; DELETE /v1/deletions/{id} removes it for good.'
 
 const PATHS = ['/v1/me', '/health', '/openapi.json', '/nothing', `${PREFIX}/v1/me`]
 
@@ -146,7 +153,7 @@ describe('the quotas of an organization', () => {
     return usage && [usage.sessions, usage.files, usage.bytes]
   }
 
-  it('limit its sessions; existing ones can be renamed, and a deletion makes room', async () => {
+  it('limit its sessions; existing ones can be renamed, and a final deletion makes room', async () => {
     const workspace = await Workspace.create()
     const other = await Workspace.create()
     await other.addSession(await other.addProject())
@@ -161,6 +168,10 @@ describe('the quotas of an organization', () => {
     expect((await make(first)).status).toBe(200)
     expect(await usageOf(workspace)).toEqual([2, 0, 0])
     await request('DELETE', `/v1/sessions/${first}`, { key })
+    expect(await usageOf(workspace)).toEqual([2, 0, 0])
+    expect((await make(third)).status).toBe(409)
+    const [deletion] = (await request('GET', '/v1/deletions', { key })).body.items
+    await request('DELETE', `/v1/deletions/${deletion.id}`, { key })
     expect(await usageOf(workspace)).toEqual([1, 0, 0])
     expect((await make(third)).status).toBe(201)
   })
@@ -355,19 +366,16 @@ describe.each(COUNTED)('the quota of $noun', ({ quota, setting, noun, prepare })
       return request(method, path, { key, json, environment: { [setting]: String(limit) } })
     }
     const remove = async (n: number, { headers }: ApiResponse) =>
-      request('DELETE', headers.get('Location') ?? addition(n)[1], { key })
+      request('DELETE', headers.get('Location') ?? addition(n)[1], { key, environment: { UNDO_DAYS: '0' } })
     return { workspace, used, most, add, remove, isPut: addition(1)[0] === 'PUT' }
   }
 
-  it('refuses one more with 409, allows changes of existing resources, and has room after a deletion', async () => {
+  it('refuses one more with 409, allows changes of existing resources, and has room after a final deletion', async () => {
     const { workspace, most, add, remove, isPut } = await withRoom(2)
     const first = await add(1)
     expect([first.status, (await add(2)).status]).toEqual([201, 201])
     const refused = await add(3)
-    expect([refused.status, refused.body]).toEqual([
-      409,
-      { error: `This would exceed the organization's quota of ${noun}: ${most}. Delete some first.` },
-    ])
+    expect([refused.status, refused.body]).toEqual([409, { error: exceeded(quota, noun, most) }])
     if (isPut) expect([(await add(1)).status, (await add(1, 0)).status]).toEqual([200, 200])
     expect(await usedOf(workspace, quota)).toBe(most)
     expect((await remove(1, first)).status).toBe(200)
@@ -421,7 +429,7 @@ describe('the quota of bytes of skill files', () => {
     const refused = await send(10, 1, 'POST', '/v1/skills', skill('skill-2'))
     expect([refused.status, refused.body.error]).toEqual([
       409,
-      `This would exceed the organization's quota of bytes of skill files: ${10 + ENTRY_BYTES}. Delete some first.`,
+      `This would exceed the organization's quota of bytes of skill files: ${10 + ENTRY_BYTES}. Delete some first. ${DELETED_COUNTS}`,
     ])
     const second = await send(10, 2, 'POST', '/v1/skills', skill('skill-2'))
     expect([second.status, await usedOf(workspace, 'skills')]).toEqual([201, 2])
@@ -438,6 +446,9 @@ describe('the quota of bytes of skill files', () => {
     // Another skill stores its own.
     expect(await change(12, second, 'skill-2', 'x')).toEqual([200, 12])
     await request('DELETE', `/v1/skills/${first.body.id}`, { key })
+    expect(await usedBeside(2)).toBe(12)
+    await workspace.endUndo()
+    await tick(env, new Date())
     expect(await usedBeside(1)).toBe(1)
   })
 
@@ -495,7 +506,7 @@ describe('the quota of bytes of environment variables', () => {
     const used = String(row?.sealedValue).length
     expect(await bytes()).toBe(used)
     expect((await put('B', 'é'.repeat(50), 2 * used - 1)).body.error).toBe(
-      `This would exceed the organization's quota of bytes of encrypted environment variables: ${2 * used - 1}. Delete some first.`,
+      `This would exceed the organization's quota of bytes of encrypted environment variables: ${2 * used - 1}. Delete some first. ${DELETED_COUNTS}`,
     )
     expect((await put('B', 'é'.repeat(50), 2 * used)).status).toBe(201)
     expect([(await put('A', 'x'.repeat(101), 2 * used)).status, await bytes()]).toEqual([409, 2 * used])

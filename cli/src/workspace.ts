@@ -6,6 +6,7 @@ import manifest from '../package.json' with { type: 'json' }
 import { group } from './command.ts'
 import { addCompletion } from './completion.ts'
 import { selectProfile } from './configuration.ts'
+import { deletions } from './deletions.ts'
 import { env } from './env.ts'
 import { events } from './events.ts'
 import { files } from './files.ts'
@@ -23,7 +24,23 @@ const program = group(
   'workspace',
   'Works with a Workspace API: skills, environment variables, schedules and their runs, projects, agents, sessions and their files, pins, users, API keys and events.',
   ['login', 'skills push path/to/skills', 'env run --project website -- npm start'],
-  [login, logout, profiles, whoami, skills, env, schedules, runs, runEndpoint, files, pins, ...resources, keys, events],
+  [
+    login,
+    logout,
+    profiles,
+    whoami,
+    skills,
+    env,
+    schedules,
+    runs,
+    runEndpoint,
+    files,
+    pins,
+    ...resources,
+    deletions,
+    keys,
+    events,
+  ],
 )
   .version(manifest.version, '-V, --version', 'show the version')
   .hook('preAction', (_, command) => selectProfile((command.optsWithGlobals() as { profile?: string }).profile))

@@ -32,6 +32,8 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
 }
 
 const ID = '0199c2f4-6d3a-7b51-8c7e-2f1d5a9b3c60'
+/** That of the second thing in the lists. */
+const HOSTILE_NAME = 'notes'
 /** Each command that sends requests. */
 const COMMANDS: readonly (readonly [string, ...string[]])[] = [
   ['whoami'],
@@ -44,6 +46,9 @@ const COMMANDS: readonly (readonly [string, ...string[]])[] = [
   ['events', 'endpoints', 'test', ID],
   ['events', 'endpoints', 'rewind', ID, '--after', 'now'],
   ['events', 'endpoints', 'delete', ID],
+  ['deletions', 'list', '-o', 'wide'],
+  ['deletions', 'restore', HOSTILE_NAME],
+  ['deletions', 'purge', HOSTILE_NAME, '--yes'],
   ['env', 'push', 'example.env', '--project', 'website'],
   ['env', 'list', '--project', 'website'],
   ['env', 'set', 'TOKEN', '--project', 'website', '--from-file', 'report.txt'],
@@ -112,7 +117,7 @@ const HOSTILE = 'x\u001b[2J\u001b]0;t\u0007\r\nforged\u0085\u009b31m\u007f\u2028
 /** Whatever a response has to have. */
 const THING = {
   ...Object.fromEntries(
-    'id name path key projectId agentId status failure scheduledAt finishedAt message lastError cron runAt timezone nextRunAt enabledAt pausedReason createdAt updatedAt type apiKeyId userId lastUsedAt expiresAt token url version latestVersion at localTime sizeBytes claimId enc ciphertext organizationId filename sha256 resourceType resourceId secret lastRunAt'
+    'id name path key projectId agentId status failure scheduledAt finishedAt message lastError cron runAt timezone nextRunAt enabledAt pausedReason createdAt updatedAt type apiKeyId userId lastUsedAt expiresAt token url version latestVersion at localTime sizeBytes claimId enc ciphertext organizationId filename sha256 resourceType resourceId secret lastRunAt deletedAt finalAt'
       .split(' ')
       .map((name) => [name, HOSTILE]),
   ),

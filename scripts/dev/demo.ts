@@ -14,8 +14,9 @@ import { stateFolder, type Target } from '../../operate/wrangler.ts'
 import { FEED_PREFIX, hashToken, mintToken } from '../../src/access/api-key.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
-import { eventEndpoints, runs, schedules, sessionFiles, skillFeeds, skills } from '../../src/db/schema.ts'
+import { deletions, eventEndpoints, runs, schedules, sessionFiles, skillFeeds, skills } from '../../src/db/schema.ts'
 import { type Compilable, query, unguarded } from '../../src/db/statement.ts'
+import { DAY_MS } from '../../src/durations.ts'
 import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { Service } from '../service.ts'
@@ -187,6 +188,21 @@ function exampleRows(organizationId: string) {
       name: 'Laptops of the team',
       apiKeyId: EXAMPLE_IDS.apiKeyId,
       createdAt: times.createdAt,
+    }),
+    query.insert(deletions).values({
+      organizationId,
+      resourceType: 'session',
+      resourceId: EXAMPLE_IDS.deletedSessionId,
+      projectId,
+      deletedAt: times.createdAt,
+      finalAt: new Date(Date.now() + 7 * DAY_MS).toISOString(),
+      id: EXAMPLE_IDS.deletionId,
+      row: JSON.stringify({
+        id: EXAMPLE_IDS.deletedSessionId,
+        projectId,
+        name: 'Try the new search',
+        ...times,
+      }),
     }),
     // It is disabled, so that nothing is sent. The URL comes with a request.
     query.insert(eventEndpoints).values({

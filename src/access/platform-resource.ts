@@ -5,8 +5,9 @@
 import { and, eq, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { AnySQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { text } from '../db/parameters.ts'
-import { apiKeys, deletions, projects } from '../db/schema.ts'
+import { agents, apiKeys, deletions, projects } from '../db/schema.ts'
 import { ApiError } from '../errors.ts'
+import { deletedMessage } from './deletions.ts'
 import { precondition } from './preconditions.ts'
 import { withAccessTo } from './project.ts'
 
@@ -25,6 +26,11 @@ export interface ResourceKind<Table extends ResourceTable = ResourceTable, IdNam
   readonly idName: IdName
   readonly table: Table
 }
+
+export const agentIsActive = precondition(
+  isNull(agents.archivedAt),
+  () => new ApiError('agent_archived', 'The agent is archived. Unarchive it first.'),
+)
 
 /** @param isThere true if there is a row, and nothing that it depends on was deleted. */
 export function namedResource<const IdName extends string>(
@@ -57,7 +63,7 @@ export function namedResource<const IdName extends string>(
     /** Holds for an ID that was never used, too. */
     isNotDeleted: precondition(
       or(isThere, and(isNull(table.id), isNull(deletions.resourceId))),
-      () => new ApiError(`${type}_deleted`, `The ${noun} was deleted. Its id is never used again.`),
+      () => new ApiError(`${type}_deleted`, deletedMessage(noun)),
     ),
   }
 }

@@ -61,6 +61,14 @@ const unrestrictedKeyRequired = (subject: string, advice?: string) => () => {
 export const projectIdOrNull = textOrNull('projectId')
 const named = alias(projects, 'named')
 
+/** A key that is restricted to projects names one. @param subject what is of all projects, in the plural. */
+export const namesProjectIfRestricted = (subject: string) =>
+  precondition(
+    sql`${projectIdOrNull} is not null or ${isUnrestricted}`,
+    unrestrictedKeyRequired(subject, 'Name one of its projects as projectId.'),
+    [projectIdOrNull],
+  )
+
 /**
  * For what is of all projects, or of the one that the request names. A key that is restricted to projects names one.
  * @param subject what is of all projects, in the plural: "Runs of all projects".
@@ -69,11 +77,7 @@ export function ofAllProjectsOrOne(subject: string) {
   const on = and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, projectIdOrNull))
   return requiring([{ table: named, on, takes: [projectIdOrNull] }], {
     projectExists: projectFound(sql`${projectIdOrNull} is null or ${named.id} is not null`),
-    isUnrestricted: precondition(
-      sql`${projectIdOrNull} is not null or ${isUnrestricted}`,
-      unrestrictedKeyRequired(subject, 'Name one of its projects as projectId.'),
-      [projectIdOrNull],
-    ),
+    isUnrestricted: namesProjectIfRestricted(subject),
     isAccessible: accessibleIf(sql`${projectIdOrNull} is null or ${isAccessible(named.id)}`),
   })
 }

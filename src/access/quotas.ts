@@ -90,9 +90,20 @@ const NOUNS: Readonly<Record<Quota, string>> = {
   variableBytes: 'bytes of encrypted environment variables',
 }
 
-export function quotaExceeded(quota: Quota, { quotas }: Limits): ApiError {
+export function quotaExceeded(quota: Quota, { quotas, undoDays }: Limits): ApiError {
+  const advice =
+    undoDays > 0 && quota !== 'apiKeys'
+      ? ' What was deleted counts as long as it can be restored; DELETE /v1/deletions/{id} removes it for good.'
+      : ''
   return new ApiError(
     'quota_exceeded',
-    `This would exceed the organization's quota of ${NOUNS[quota]}: ${quotas[quota]}. Delete some first.`,
+    `This would exceed the organization's quota of ${NOUNS[quota]}: ${quotas[quota]}. Delete some first.${advice}`,
   )
 }
+
+/** @param parentType of the schedules. */
+export const scheduleLimitReached = ({ limits }: { limits: Limits }, parentType: 'project' | 'agent') =>
+  new ApiError(
+    'schedule_limit',
+    `The ${parentType} has reached the limit of schedules: ${limits.schedules}. Delete one first.`,
+  )

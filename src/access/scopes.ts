@@ -34,6 +34,9 @@ export const SCOPES = [
   'environment-variables:lease',
   'event-endpoints:read',
   'event-endpoints:write',
+  'deletions:read',
+  'deletions:write',
+  'deletions:purge',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

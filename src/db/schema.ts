@@ -154,26 +154,36 @@ export const pullRequests = sqliteTable('pullRequests', platformResource({ proje
 ])
 
 /**
- * Deleted resources. Their IDs are never used again. From the deletion on, no operation finds their dependents, which
- * the purge removes in pages.
+ * Deleted resources. Their IDs are never used again. From the deletion on, no operation finds them or their dependents.
+ * Until `finalAt`, a restoration moves the row back; then the purge removes the dependents in pages.
  */
 export const deletions = sqliteTable(
   'deletions',
   {
     organizationId: text().notNull(),
     resourceType: text({
-      enum: ['project', 'agent', 'session', 'pull_request', 'user', 'schedule'],
+      enum: ['project', 'agent', 'session', 'pull_request', 'user', 'schedule', 'skill'],
     }).notNull(),
     resourceId: text().notNull(),
-    /** The project that a session or a pull request belonged to. */
+    /** The project that it belonged to, or was; the agent that a schedule belonged to. */
     projectId: text(),
+    agentId: text(),
     deletedAt: text().notNull(),
+    finalAt: text().notNull(),
     /** When its last dependents were removed. */
     purgedAt: text(),
+    /** The public ID; null once it is final. */
+    id: text(),
+    /** The row that was deleted, as JSON; null once it is final. It counts towards the quotas. */
+    row: text(),
   },
   (table) => [
     primaryKey({ columns: [table.organizationId, table.resourceType, table.resourceId] }),
-    index('deletionsToPurge').on(table.purgedAt, table.deletedAt).where(sql`"purgedAt" is null`),
+    index('deletionsToPurge').on(table.finalAt).where(sql`"purgedAt" is null`),
+    uniqueIndex('deletionsById').on(table.organizationId, table.id).where(sql`"id" is not null`),
+    index('deletionsByParent')
+      .on(table.organizationId, table.projectId, table.agentId, table.id)
+      .where(sql`"id" is not null`),
   ],
 )
 

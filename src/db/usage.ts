@@ -10,19 +10,22 @@ export type StoredQuota = Exclude<Quota, 'apiKeys'>
 const select = (value: string, table: string) =>
   `SELECT ${value} FROM "${table}" WHERE "organizationId" = "organizations"."id"`
 const count = (table: string) => select('count(*)', table)
+/** Also those that were deleted and can be restored. */
+const countRestorable = (table: string, type: string) =>
+  `(${count(table)}) + (${count('deletions')} AND "resourceType" = '${type}' AND "row" IS NOT NULL)`
 const sum = (bytes: string, table: string) => select(`coalesce(sum(${bytes}), 0)`, table)
 
 /** The value of each column of `organizationUsage`, for a row of `organizations`. */
 export const USAGE_COUNTS: Readonly<Record<StoredQuota, string>> = {
-  sessions: count('sessions'),
+  sessions: countRestorable('sessions', 'session'),
   files: count('sessionFiles'),
   bytes: sum('"sizeBytes"', 'sessionFiles'),
-  projects: count('projects'),
-  agents: count('agents'),
-  users: count('users'),
-  pullRequests: count('pullRequests'),
-  schedules: count('schedules'),
-  skills: count('skills'),
+  projects: countRestorable('projects', 'project'),
+  agents: countRestorable('agents', 'agent'),
+  users: countRestorable('users', 'user'),
+  pullRequests: countRestorable('pullRequests', 'pull_request'),
+  schedules: countRestorable('schedules', 'schedule'),
+  skills: countRestorable('skills', 'skill'),
   skillBytes: sum('octet_length("content")', 'skillContents'),
   variables: count('environmentVariables'),
   variableBytes: sum('octet_length("sealedValue")', 'environmentVariables'),

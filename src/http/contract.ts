@@ -16,6 +16,7 @@ export type Tag =
   | 'Pull requests'
   | 'API keys'
   | 'Events'
+  | 'Deletions'
 
 /**
  * The single source of an operation: its route, validation, types, OpenAPI document and access tests derive from it.

@@ -1,9 +1,9 @@
 /**
- * The purge: deletes the rows that depend on a deleted resource, page by page. No new dependents can be created, so
- * every purge ends.
+ * The purge: deletes the rows that depend on a deleted resource, page by page, once the deletion is final. No new
+ * dependents can be created, so every purge ends.
  */
-import { isNull, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { and, isNull, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { alias, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { TickEnvironment } from '../db/database.ts'
 import { now, text } from '../db/parameters.ts'
 import { keyOf } from '../db/rows.ts'
@@ -19,6 +19,8 @@ import {
   schedules,
   sessionFiles,
   sessions,
+  skillContents,
+  skillVersions,
   variableRequests,
 } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
@@ -31,9 +33,9 @@ const MAX_PAGES_PER_TICK = 2
 
 const dayAgo = text('dayAgo')
 
-/** The oldest deletions that may still have dependents. */
-const pendingDeletions = sql`(select * from ${deletions} where ${deletions.purgedAt} is null
-  order by ${deletions.deletedAt} limit ${sql.raw(String(PAGE_DELETIONS))}) as "pending"`
+/** The oldest final deletions that may still have dependents. */
+const pendingDeletions = sql`(select * from ${deletions} where ${deletions.purgedAt} is null and ${deletions.finalAt} <= ${now}
+  order by ${deletions.finalAt} limit ${sql.raw(String(PAGE_DELETIONS))}) as "pending"`
 const of = (column: keyof typeof deletions.$inferSelect) => sql`"pending".${sql.identifier(column)}`
 const isOf = (type: (typeof deletions.$inferSelect)['resourceType']) => sql`${of('resourceType')} = ${type}`
 const isId = (column: SQLWrapper) => sql`${column} = ${of('resourceId')}`
@@ -64,7 +66,12 @@ const pictureOfUser = {
   table: profilePictures,
   dependsOn: sql`${isOf('user')} and ${isId(profilePictures.userId)}`,
 }
+const versionsOfSkill = {
+  table: skillVersions,
+  dependsOn: sql`${isOf('skill')} and ${isId(skillVersions.skillId)}`,
+}
 const leaves: readonly Dependents[] = [
+  { table: skillContents, dependsOn: sql`${isOf('skill')} and ${isId(skillContents.skillId)}` },
   { table: runs, dependsOn: sql`${isOf('schedule')} and ${isId(runs.scheduleId)}` },
   { table: missedSpans, dependsOn: sql`${isOf('schedule')} and ${isId(missedSpans.scheduleId)}` },
   {
@@ -81,8 +88,21 @@ const allDependents: readonly Dependents[] = [
   schedulesOfParent,
   filesOfSession,
   pictureOfUser,
+  versionsOfSkill,
   ...leaves,
 ]
+
+const earlier = alias(deletions, 'earlier')
+/** The deletions of what a project or an agent had: nothing of it can be restored any more. */
+const deletionsWithin = [
+  sql`${isOf('project')} and ${isId(earlier.projectId)}`,
+  sql`${isOf('agent')} and ${earlier.projectId} is null and ${isId(earlier.agentId)}`,
+].map(
+  (
+    isWithin,
+  ) => sql`${deletions} as "earlier" indexed by "deletionsByParent" on ${earlier.organizationId} = ${of('organizationId')}
+      and ${earlier.id} is not null and ${isWithin}`,
+)
 
 /** A page of the dependents of the pending deletions. */
 const pageOf = ({ table, dependsOn }: Dependents, columns: SQL) =>
@@ -91,7 +111,7 @@ const pageOf = ({ table, dependsOn }: Dependents, columns: SQL) =>
       limit ${sql.raw(String(PAGE_ROWS))}`
 
 const deletePage = (dependents: Dependents) =>
-  unguarded([], () =>
+  unguarded([now], () =>
     query
       .delete(dependents.table)
       .where(sql`(${keyOf(dependents.table)}) in (${pageOf(dependents, keyOf(dependents.table))})`),
@@ -115,7 +135,7 @@ function deleteWithDependents(
   const { table } = dependents
   const isRecorded = sql`exists (select 1 from ${deletions} where ${deletions.organizationId} = ${table.organizationId}
     and ${deletions.resourceType} = ${type} and ${deletions.resourceId} = ${table.id})`
-  const row = sql`${table.organizationId}, ${type}, ${table.id}, ${projectId}, ${now}, null`
+  const row = sql`${table.organizationId}, ${type}, ${table.id}, ${projectId}, null, ${now}, ${now}, null, null, null`
   return [
     unguarded([now], () => query.insert(deletions).select(pageOf(dependents, row)).onConflictDoNothing()),
     deletePage(narrowed(dependents, isRecorded)),
@@ -140,6 +160,35 @@ const hasNoDependents = sql.join(
   sql` and `,
 )
 
+/** Forgets the rows of final deletions. */
+const dropRows = unguarded([now], () =>
+  query
+    .update(deletions)
+    .set({ id: null, row: null })
+    .where(
+      sql`(${keyOf(deletions)}) in (select ${of('organizationId')}, ${of('resourceType')}, ${of('resourceId')}
+        from ${pendingDeletions} where ${of('id')} is not null)`,
+    ),
+)
+
+/** After that, because a project has the deletion of itself too. */
+const endDeletionsWithin = deletionsWithin.map((within) =>
+  unguarded([now], () =>
+    query
+      .update(deletions)
+      .set({ finalAt: sql`${now}`, id: null, row: null })
+      .where(
+        sql`(${keyOf(deletions)}) in (select ${earlier.organizationId}, ${earlier.resourceType}, ${earlier.resourceId}
+          from ${pendingDeletions} cross join ${within} limit ${sql.raw(String(PAGE_ROWS))})`,
+      ),
+  ),
+)
+
+const hasNoDeletionsWithin = sql.join(
+  deletionsWithin.map((within) => sql`not exists (select 1 from (select 1) cross join ${within})`),
+  sql` and `,
+)
+
 /** Marks the deletions that have no dependents left as purged. */
 export const markPurged = unguarded([now], () =>
   query
@@ -147,12 +196,16 @@ export const markPurged = unguarded([now], () =>
     .set({ purgedAt: sql`${now}` })
     .where(
       sql`(${keyOf(deletions)}) in (select ${of('organizationId')}, ${of('resourceType')}, ${of('resourceId')}
-        from ${pendingDeletions} where ${hasNoDependents})`,
+        from ${pendingDeletions} where ${hasNoDependents} and ${hasNoDeletionsWithin})`,
     ),
 )
 
-export const selectPending = unguarded([], () =>
-  query.select({ id: deletions.resourceId }).from(deletions).where(isNull(deletions.purgedAt)).limit(1),
+export const selectPending = unguarded([now], () =>
+  query
+    .select({ id: deletions.resourceId })
+    .from(deletions)
+    .where(and(isNull(deletions.purgedAt), lte(deletions.finalAt, now)))
+    .limit(1),
 )
 
 export const deleteExpiredRequests = unguarded([dayAgo], () =>
@@ -160,11 +213,14 @@ export const deleteExpiredRequests = unguarded([dayAgo], () =>
 )
 
 export const purgePage = [
+  dropRows,
+  ...endDeletionsWithin,
   ...deleteWithDependents(sessionsOfProject, 'session', sessions.projectId),
   ...deleteWithDependents(pullRequestsOfProject, 'pull_request', pullRequests.projectId),
   ...deleteWithDependents(schedulesOfParent, 'schedule', sql`null`),
   ...deleteWithObjects(filesOfSession, sessionFiles.objectKey),
   ...deleteWithObjects(pictureOfUser, profilePictures.objectKey),
+  ...deleteWithObjects(versionsOfSkill, skillVersions.objectKey),
   ...leaves.map(deletePage),
   markPurged,
 ]

@@ -125,6 +125,7 @@ const TAGS: Record<Tag, string> = {
   Runs: 'The runs of schedules, and the run endpoint that they are sent to.',
   'API keys': 'The API keys of an organization: their scopes, projects and expiry.',
   Events: 'The changes in an organization, in order, and who made them.',
+  Deletions: 'What was deleted and can be restored for some days.',
 }
 
 /** The core operations come first in the list. They return only the statuses that their specification lists. */

@@ -63,7 +63,7 @@ const NAMES = {
   user: 'Ada',
 }
 
-type Verb = 'created' | 'updated' | 'deleted' | 'archived' | 'restored'
+type Verb = 'created' | 'updated' | 'deleted' | 'archived' | 'unarchived'
 
 /** @param name that of what the tests add, if it isn't in the request. */
 function recorded(type: Kind['type'], verb: Verb, name = NAMES[type]): EventsOf {
@@ -181,7 +181,7 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
         events: recorded(type, 'archived'),
         variations: {
           'it is unarchived': {
-            events: recorded(type, 'restored'),
+            events: recorded(type, 'unarchived'),
             apply: async (_, example) => ({ ...example, json: { archived: false } }),
           },
           ...ifMatchVariations,

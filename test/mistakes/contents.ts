@@ -129,7 +129,7 @@ export const contents: Mistakes = {
       request: `GET /v1/sessions/${DELETED_SESSION}/files`,
       status: 410,
       code: 'session_deleted',
-      error: 'The session was deleted. Its id is never used again.',
+      error: 'The session was deleted, and its ID is never used again. GET /v1/deletions lists what can be restored.',
     },
     {
       mistake: 'the session of an archived project',
@@ -186,7 +186,8 @@ export const contents: Mistakes = {
       environment: { BYTE_LIMIT: '1' },
       status: 409,
       code: 'quota_exceeded',
-      error: "This would exceed the organization's quota of bytes of session files: 1. Delete some first.",
+      error:
+        "This would exceed the organization's quota of bytes of session files: 1. Delete some first. What was deleted counts as long as it can be restored; DELETE /v1/deletions/{id} removes it for good.",
     },
   ],
 
@@ -440,7 +441,8 @@ export const contents: Mistakes = {
       environment: { SKILL_LIMIT: '1' },
       status: 409,
       code: 'quota_exceeded',
-      error: "This would exceed the organization's quota of skills: 1. Delete some first.",
+      error:
+        "This would exceed the organization's quota of skills: 1. Delete some first. What was deleted counts as long as it can be restored; DELETE /v1/deletions/{id} removes it for good.",
     },
   ],
 

@@ -70,7 +70,8 @@ export const organization: Mistakes = {
       environment: { PROJECT_LIMIT: '1' },
       status: 409,
       code: 'quota_exceeded',
-      error: "This would exceed the organization's quota of projects: 1. Delete some first.",
+      error:
+        "This would exceed the organization's quota of projects: 1. Delete some first. What was deleted counts as long as it can be restored; DELETE /v1/deletions/{id} removes it for good.",
     },
     {
       mistake: 'a name in place of the ID of an agent',
@@ -86,7 +87,7 @@ export const organization: Mistakes = {
       json: { name: 'Reviewer' },
       status: 410,
       code: 'agent_deleted',
-      error: 'The agent was deleted. Its id is never used again.',
+      error: 'The agent was deleted, and its ID is never used again. GET /v1/deletions lists what can be restored.',
     },
     {
       mistake: 'a session without a project',
@@ -320,7 +321,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got "pins"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read" or "event-endpoints:write".',
+        'scopes.0 is not one of the allowed values; got "pins"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read", "event-endpoints:write", "deletions:read", "deletions:write" or "deletions:purge".',
     },
     {
       mistake: 'an object in place of a scope',
@@ -329,7 +330,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got an object; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read" or "event-endpoints:write".',
+        'scopes.0 is not one of the allowed values; got an object; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read", "event-endpoints:write", "deletions:read", "deletions:write" or "deletions:purge".',
     },
     {
       mistake: 'several scopes that do not exist',
@@ -338,7 +339,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got "pins:reed"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read" or "event-endpoints:write". Did you mean "pins:read"? scopes.2 is not one of the allowed values; got "skills.read"; allowed: the same values. Did you mean "skills:read"? scopes.3 is not one of the allowed values; got "admin"; allowed: the same values.',
+        'scopes.0 is not one of the allowed values; got "pins:reed"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read", "event-endpoints:write", "deletions:read", "deletions:write" or "deletions:purge". Did you mean "pins:read"? scopes.2 is not one of the allowed values; got "skills.read"; allowed: the same values. Did you mean "skills:read"? scopes.3 is not one of the allowed values; got "admin"; allowed: the same values.',
     },
     {
       mistake: 'scopes as text',
@@ -346,7 +347,7 @@ export const organization: Mistakes = {
       json: key({ scopes: 'pins:read pins:write' }),
       status: 400,
       code: 'invalid_input',
-      error: 'scopes is not an array; got "pins:read pins:write"; allowed: an array of up to 34 scopes.',
+      error: 'scopes is not an array; got "pins:read pins:write"; allowed: an array of up to 37 scopes.',
     },
     {
       mistake: 'scope',
@@ -362,7 +363,7 @@ export const organization: Mistakes = {
       json: { name: 'laptop' },
       status: 400,
       code: 'invalid_input',
-      error: 'scopes is missing; allowed: an array of up to 34 scopes.',
+      error: 'scopes is missing; allowed: an array of up to 37 scopes.',
     },
     {
       mistake: 'a scope twice',

@@ -591,7 +591,7 @@ export const schedules: Mistakes = {
       json: NIGHTLY,
       status: 410,
       code: 'schedule_deleted',
-      error: 'The schedule was deleted. Its ID is never used again.',
+      error: 'The schedule was deleted, and its ID is never used again. GET /v1/deletions lists what can be restored.',
     },
     {
       mistake: 'an ETag that is not current',

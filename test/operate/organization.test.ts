@@ -51,6 +51,12 @@ beforeAll(async () => {
     `INSERT INTO "skillContents" WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70)
      SELECT '${organizationId}', 'skill ' || i % 3, printf('%064x', i), 'text' FROM n RETURNING 1`,
   )
+  // The row of what was deleted has secrets, too.
+  await rowsOf(
+    state,
+    `INSERT INTO "deletions" VALUES ('${organizationId}', 'skill', 'a-skill', NULL, NULL, '2026', '2999', NULL, 'a-deletion',
+     '{"id":"a-skill","name":"notes","idempotencyKey":"once","idempotencyFingerprint":"a secret"}') RETURNING 1`,
+  )
 })
 
 afterAll(() => {
@@ -198,8 +204,13 @@ describe('npm run organization', () => {
       const file = join(output, `${table}.jsonl`)
       const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
       expect([table, lines.length, new Set(lines).size]).toEqual([table, count, count])
-      expect(lines.join('\n')).not.toMatch(/sealed|"hash"/)
+      expect(lines.join('\n')).not.toMatch(/sealed|"hash"|Fingerprint/)
     }
+    expect(JSON.parse(readFileSync(join(output, 'deletions.jsonl'), 'utf8')).row).toEqual({
+      id: 'a-skill',
+      name: 'notes',
+      idempotencyKey: 'once',
+    })
     const contents = readFileSync(join(output, 'contents.jsonl'), 'utf8')
       .trim()
       .split('\n')

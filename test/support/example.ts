@@ -54,6 +54,10 @@ export interface Variation {
   readonly idle?: true
   /** True if a key that is limited to projects gets 403. */
   readonly reachesAll?: true
+  /** True if a key succeeds that is limited to other projects. */
+  readonly isOfNoProject?: true
+  /** True if the request is another one, to which the variations before it do nothing. */
+  readonly replaces?: true
   /** True if a key that acts as a user gets 403. */
   readonly refusesUsers?: true
   /** The calls to the database, if they aren't as many as without the variation. */

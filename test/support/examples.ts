@@ -4,6 +4,7 @@ import { SCOPES } from '../../src/access/scopes.ts'
 import type { Contract } from '../../src/http/contract.ts'
 import { loadOperations } from '../../src/operations.ts'
 import { apiKeyRows } from '../examples/api-keys.ts'
+import { deletionRows } from '../examples/deletions.ts'
 import { environmentVariableRows } from '../examples/environment-variables.ts'
 import { eventEndpointRows } from '../examples/event-endpoints.ts'
 import { eventRows } from '../examples/events.ts'
@@ -39,6 +40,7 @@ const rows: Rows = {
   ...environmentVariableRows,
   ...platformResourceRows,
   ...apiKeyRows,
+  ...deletionRows,
   ...eventRows,
   ...eventEndpointRows,
 }

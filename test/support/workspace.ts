@@ -141,7 +141,26 @@ export class Workspace {
     return (await this.dump(getTableName(TABLES[type]))).some((row) => row.id === id)
   }
 
-  /** Deletes something as its operation does: its row goes, and what hung on it stays until the purge. */
+  /** Deletes something so that it can be restored. @returns the ID of the deletion. */
+  async deleteForNow(type: keyof typeof TABLES, id: string): Promise<string> {
+    const [row] = (await this.dump(getTableName(TABLES[type]))).filter((each) => each.id === id)
+    const ofParent = type === 'schedule' ? { [`${row?.parentType}Id`]: row?.parentId as string } : {}
+    const deletionId = this.newId()
+    await this.remove(TABLES[type], id)
+    await this.#insert(tables.deletions, {
+      resourceType: type,
+      resourceId: id,
+      projectId: type === 'project' ? id : ((row?.projectId as string | undefined) ?? null),
+      ...ofParent,
+      deletedAt: now(),
+      finalAt: '2999-01-01T00:00:00.000Z',
+      id: deletionId,
+      row: JSON.stringify(row),
+    })
+    return deletionId
+  }
+
+  /** Deletes something for good, as its operation does with UNDO_DAYS 0: what hung on it stays until the purge. */
   async delete(type: keyof typeof TABLES, id: string): Promise<void> {
     const [row] = (await this.dump(getTableName(TABLES[type]))).filter((each) => each.id === id)
     await this.remove(TABLES[type], id)
@@ -150,11 +169,20 @@ export class Workspace {
       resourceId: id,
       projectId: (row?.projectId as string | undefined) ?? null,
       deletedAt: now(),
+      finalAt: now(),
     })
     if (type !== 'user') return
     for (const key of await this.dump('apiKeys')) {
       if (key.userId === id) await this.revokeKey(String(key.id))
     }
+  }
+
+  /** Makes every deletion final, as if UNDO_DAYS were over. */
+  async endUndo(): Promise<void> {
+    const { organizationId } = tables.deletions
+    await write(
+      bound(query.update(tables.deletions).set({ finalAt: LONG_AGO }).where(eq(organizationId, this.organizationId))),
+    )
   }
 
   async addPullRequest(projectId: string, id: string = this.newId()): Promise<string> {
@@ -525,6 +553,7 @@ const TABLES = {
   pull_request: tables.pullRequests,
   user: tables.users,
   schedule: tables.schedules,
+  skill: tables.skills,
 }
 
 const insertions = new Map<SQLiteTable, Statement>()

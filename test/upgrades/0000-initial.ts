@@ -182,6 +182,12 @@ export const initial: SchemaVersion = {
       deletion('project', GONE),
       deletion('user', 'mallory'),
       deletion('session', uuid(306), { projectId: WEBSITE, purgedAt: CHANGED }),
+      deletion('schedule', uuid(498), {
+        agentId: REVIEWER,
+        finalAt: FAR_AHEAD,
+        id: uuid(499),
+        row: '{"id":"0195c2a4-0000-7000-8000-000000000498","parentType":"agent","cron":"0 6 * * *"}',
+      }),
     ],
     // The order of positions is neither that of IDs nor that of creation.
     pins: [
@@ -507,7 +513,7 @@ function key(organizationId: string, id: number, token: string, values: object) 
 }
 
 function deletion(resourceType: string, resourceId: string, values: object = {}) {
-  return { organizationId: ACME, resourceType, resourceId, deletedAt: CHANGED, ...values }
+  return { organizationId: ACME, resourceType, resourceId, deletedAt: CHANGED, finalAt: CHANGED, ...values }
 }
 
 function pin(organizationId: string, userId: string, resourceType: string, resourceId: string, position: number) {

@@ -24,6 +24,7 @@ import {
   OTHER_ETAG_OR_EXISTING,
   OTHER_PROJECTS,
   STORE_UNAVAILABLE,
+  UNDO,
 } from '../../http/statuses.ts'
 import { isCreationCursor } from './creation-cursor.ts'
 
@@ -129,7 +130,7 @@ function sharedContracts<const K extends Kind, Fields extends z.core.$ZodLooseSh
       method: 'DELETE',
       scope: `${kind.path}:write`,
       summary: `Delete ${kind.article} ${noun}`,
-      description: `Deletes the ${noun} with ${kind.dependents}. Its ID cannot be used again.`,
+      description: `Deletes the ${noun} with ${kind.dependents}. Its ID cannot be used again. ${UNDO}`,
       success: {
         status: 200,
         description: `The ${noun} is deleted.`,

@@ -1,3 +1,4 @@
+import { deletionValues } from '../../access/deletions.ts'
 import type { ProjectResourceTable } from '../../access/platform-resource.ts'
 import { authorized, type Preconditions } from '../../access/preconditions.ts'
 import { one, type RequestContext } from '../../access/request-context.ts'
@@ -78,7 +79,7 @@ async function remove(
   context: RequestContext,
 ) {
   const steps = { ...deletion, removed: one(deletion.removed) }
-  const values = { ...params, ...parseConditions(headers) }
+  const values = { ...params, ...parseConditions(headers), ...deletionValues(context) }
   const { removed } = await context.run(deletable, steps, values)
   return { body: { deleted: true as const, id: removed.id } }
 }

@@ -1,10 +1,11 @@
 /**
- * Platform resources in SQL. A deletion moves the ID of a resource to `deletions`, where it is never used again. What
- * depends on the resource is gone at once, because every statement looks for what its rows depend on; the purge removes
- * it from its tables.
+ * Platform resources in SQL. A deletion moves the row of a resource to `deletions`, and its ID is never used again. What
+ * depends on the resource is gone at once, because every statement looks for what its rows depend on. It stays in its
+ * tables until the deletion is final; then the purge removes it.
  */
 import { and, asc, eq, getTableName, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { copyToDeletions } from '../../access/deletions.ts'
 import { createdOrUpdated, eventType, guardedChange, recordedBefore } from '../../access/events.ts'
 import {
   hasProject,
@@ -93,27 +94,15 @@ function putStatement<Fields extends ResourceFields>(
   )
 }
 
-/** Records the deletion of the resource, and then deletes its row. */
-function deletionStatements(kind: Kind, deletable: Preconditions, projectId?: SQLiteColumn) {
+/** Moves the row of the resource to `deletions`. */
+function deletionStatements(kind: Kind, deletable: Preconditions, ofProject?: SQLiteColumn) {
   const { table, type, idName } = kind
-  const recordDeletion = guarded(deletable, [], () =>
-    query.insert(deletions).select(
-      deletable.rows(
-        insertRow(deletions, {
-          organizationId: table.organizationId,
-          resourceType: type,
-          resourceId: table.id,
-          projectId: projectId ?? null,
-          deletedAt: now,
-        }),
-      ),
-    ),
-  )
+  const projectId = type === 'project' ? table.id : ofProject
   const recorded = recordedBefore(deletable, [], {
     type: `${eventResource(kind)}.deleted`,
     id: table.id,
     name: table.name,
-    projectId: type === 'project' ? table.id : projectId,
+    projectId,
   })
   const removed = guardedChange(deletable, [], recorded, () =>
     query
@@ -121,7 +110,7 @@ function deletionStatements(kind: Kind, deletable: Preconditions, projectId?: SQ
       .where(and(eq(table.organizationId, deletable.organizationId), eq(table.id, text(idName))))
       .returning({ id: table.id }),
   )
-  return { recordDeletion, removed }
+  return { copyDeleted: copyToDeletions(deletable, type, table, { projectId }), removed }
 }
 
 interface ListOptions<Range extends readonly Parameter[]> {
@@ -217,7 +206,7 @@ export function archivingStatements(
   const archivedAt = sql`case when ${archived} then coalesce(${table.archivedAt}, ${now}) end`
   const recorded = recordedBefore(archivable, [archived], {
     type: eventType(sql`case when ${archived}
-      then ${sql.raw(`'${type}.archived'`)} else ${sql.raw(`'${type}.restored'`)} end`),
+      then ${sql.raw(`'${type}.archived'`)} else ${sql.raw(`'${type}.unarchived'`)} end`),
     id: table.id,
     name: table.name,
     projectId: type === 'project' ? table.id : undefined,

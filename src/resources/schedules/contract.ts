@@ -30,6 +30,7 @@ import {
   OTHER_ETAG_OR_EXISTING,
   OTHER_PROJECTS,
   STORE_UNAVAILABLE,
+  UNDO,
 } from '../../http/statuses.ts'
 import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from './parents.ts'
 import { OUTCOMES } from './runs/contract.ts'
@@ -446,7 +447,7 @@ function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Upda
       path: one,
       tag,
       summary: `Delete ${article} ${type} schedule`,
-      description: 'Deletes the schedule and its runs. Pending runs are not sent.',
+      description: `Deletes the schedule and its runs. Pending runs are not sent. ${UNDO}`,
       scope: 'schedules:write',
       params,
       headers,

@@ -1,7 +1,9 @@
 import { v7 as newUuid } from 'uuid'
+import { deletionValues } from '../../access/deletions.ts'
 import { one, type RequestContext } from '../../access/request-context.ts'
 import { runsAfter } from '../../cron/next-run.ts'
 import { localTime } from '../../cron/timezone.ts'
+import { nextTime, type Timing } from '../../cron/timing.ts'
 import type { ParameterOf, Statement } from '../../db/statement.ts'
 import { DAY_MS } from '../../durations.ts'
 import { parseConditions, withEntityTag } from '../../http/conditional.ts'
@@ -26,7 +28,6 @@ import {
   selectLastExamined,
   selectSchedules,
 } from './statements.ts'
-import { nextTime, type Timing } from './timing.ts'
 
 type Statements = typeof projectStatements | typeof agentStatements
 
@@ -102,7 +103,7 @@ function handlersOf(
   onlyTimezone?: string,
 ) {
   const { listable, list, readable, retrieve, selectStatistics } = statements
-  const { puttable, put, updatable, update, deletable, recordDeletion, remove } = statements
+  const { puttable, put, updatable, update, deletable, copyDeleted, remove } = statements
 
   return {
     list: endpoint(contracts.list, async (c, context) => {
@@ -207,8 +208,12 @@ function handlersOf(
     }),
 
     remove: endpoint(contracts.remove, async (c, context) => {
-      const values = { ...namedSchedule(c.req.valid('param')), ...parseConditions(c.req.valid('header')) }
-      const { removed } = await context.run(deletable, { recordDeletion, removed: one(remove) }, values)
+      const values = {
+        ...namedSchedule(c.req.valid('param')),
+        ...parseConditions(c.req.valid('header')),
+        ...deletionValues(context),
+      }
+      const { removed } = await context.run(deletable, { copyDeleted, removed: one(remove) }, values)
       return { body: { deleted: true, id: removed.id } }
     }),
   }

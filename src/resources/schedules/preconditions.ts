@@ -1,6 +1,8 @@
 /** What the operations on schedules and their runs require, for each type of parent. */
 import { and, count, eq, isNotNull, isNull, ne, or, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { deletedMessage } from '../../access/deletions.ts'
+import { agentIsActive } from '../../access/platform-resource.ts'
 import {
   isNew,
   type Join,
@@ -10,7 +12,7 @@ import {
   uncheckedPrecondition,
 } from '../../access/preconditions.ts'
 import { projectExists, projectIsAccessible, projectIsActive } from '../../access/project.ts'
-import { withinQuotas } from '../../access/quotas.ts'
+import { scheduleLimitReached, withinQuotas } from '../../access/quotas.ts'
 import { isNewIfRequired, matchesRevision } from '../../access/revision.ts'
 import { now, number, text, textOrNull } from '../../db/parameters.ts'
 import { agents, apiKeys, deletions, projects, schedules } from '../../db/schema.ts'
@@ -66,10 +68,7 @@ const PARENTS: Readonly<Record<ParentType, ParentPreconditions>> = {
         () => new ApiError('agent_not_found', 'There is no agent with this agentId.'),
       ),
     },
-    parentIsActive: precondition(
-      isNull(agents.archivedAt),
-      () => new ApiError('agent_archived', 'The agent is archived. Unarchive it first.'),
-    ),
+    parentIsActive: agentIsActive,
   },
 }
 
@@ -127,11 +126,7 @@ function preconditionsOf(parentType: ParentType) {
   const scheduleCount = query.select({ count: count() }).from(schedules).where(isOfParent(parentType))
   const isBelowLimit = sql`${scheduleCount} < ${scheduleLimit}`
   const limitParameters = [parentId, scheduleLimit]
-  const scheduleLimitReached = ({ limits }: { limits: Limits }) =>
-    new ApiError(
-      'schedule_limit',
-      `The ${parentType} has reached the limit of schedules: ${limits.schedules}. Delete one first.`,
-    )
+  const limitReached = (context: { limits: Limits }) => scheduleLimitReached(context, parentType)
   /** The next run was computed from the schedule with this revision, if the handler read it first. */
   const isUnchanged = precondition(
     sql`${schedules.revision} = coalesce(${seenRevision}, ${schedules.revision})`,
@@ -161,7 +156,7 @@ function preconditionsOf(parentType: ParentType) {
       idempotencyKeyIsNew,
       parentIsActive,
       exceededQuota: withinQuotas({ schedules: sql`1` }),
-      isWithinLimit: uncheckedPrecondition(isBelowLimit, scheduleLimitReached, limitParameters),
+      isWithinLimit: uncheckedPrecondition(isBelowLimit, limitReached, limitParameters),
     }),
     listable: requiring([namedParent], { ...accessible }),
     readable: requiring([namedParent, namedSchedule], { ...accessible, scheduleExists }),
@@ -179,7 +174,7 @@ function preconditionsOf(parentType: ParentType) {
         ...accessible,
         isNotDeleted: precondition(
           isNull(deletions.resourceId),
-          () => new ApiError('schedule_deleted', 'The schedule was deleted. Its ID is never used again.'),
+          () => new ApiError('schedule_deleted', deletedMessage('schedule')),
         ),
         isFreeId: precondition(
           or(isNull(namesake.id), isNotNull(schedules.id)),
@@ -191,11 +186,7 @@ function preconditionsOf(parentType: ParentType) {
         ),
         parentIsActive,
         exceededQuota: withinQuotas({ schedules: isNull(schedules.id) }),
-        isWithinLimit: uncheckedPrecondition(
-          or(isNotNull(schedules.id), isBelowLimit),
-          scheduleLimitReached,
-          limitParameters,
-        ),
+        isWithinLimit: uncheckedPrecondition(or(isNotNull(schedules.id), isBelowLimit), limitReached, limitParameters),
         runAtIsAhead,
         matchesRevision: matchesRevision('schedule', schedules.revision),
         isNewIfRequired: isNewIfRequired('schedule', schedules.revision),

@@ -21,9 +21,11 @@
  * | the tick checks a run whose time is over            | delivered | failed (`timeout`)                               |
  * | the tick checks a run whose claim has ended         | delivered | pending                                          |
  * | the tick checks a run whose deadline has moved      | delivered | delivered, until its new deadline                |
+ * | the tick checks a run of a deleted schedule         | any       | the same; it is checked again later              |
  *
  * Skipped and succeeded runs keep their status, and failed ones unless they are sent again; a late delivery adds its
- * attempt to them, and its start. Of a delivery from before a redelivery, only an outcome still counts. Runs are deleted with their schedule (maintenance/purge.ts) and after 90 days (maintenance/retention.ts).
+ * attempt to them, and its start. Of a delivery from before a redelivery, only an outcome still counts. Runs are deleted after their
+ * schedule (maintenance/purge.ts) and after 90 days (maintenance/retention.ts).
  */
 import { and, eq, inArray, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteInsertSelectQueryBuilder } from 'drizzle-orm/sqlite-core'
@@ -96,15 +98,14 @@ interface NewRun {
   readonly idempotencyKey?: SQLWrapper
 }
 
-/** The columns that the rows of a joined schedule have in common. */
-const ofSchedule = {
-  organizationId: schedules.organizationId,
-  scheduleId: schedules.id,
-  parentType: schedules.parentType,
-  parentId: schedules.parentId,
+/** The columns that all new rows have. */
+const ofParent = ({ organizationId, parentType, parentId }: typeof schedules | typeof missedSpans) => ({
+  organizationId,
+  parentType,
+  parentId,
   attempts: sql`0`,
   updatedAt: now,
-}
+})
 
 /** When a new run that has a run endpoint is queued again. */
 export const checkAt = text('checkAt')
@@ -118,7 +119,8 @@ export function newRun({ scheduledAt, id, isParentActive = sql`true`, idempotenc
     else 'The run of ' || ${overlapped} || ' was not finished.' end`
   const isSkipped = sql`(${skippedBecause}) is not null`
   return insertRow(runs, {
-    ...ofSchedule,
+    ...ofParent(schedules),
+    scheduleId: schedules.id,
     scheduledAt,
     id,
     status: sql`case when ${isSkipped} then 'skipped' else 'pending' end`,
@@ -129,10 +131,11 @@ export function newRun({ scheduledAt, id, isParentActive = sql`true`, idempotenc
   })
 }
 
-/** The row of a time that a joined schedule missed, of a joined span. */
+/** The row of a time that was missed, of a joined span. */
 export function missedRun({ scheduledAt, id }: Pick<NewRun, 'scheduledAt' | 'id'>) {
   return insertRow(runs, {
-    ...ofSchedule,
+    ...ofParent(missedSpans),
+    scheduleId: missedSpans.scheduleId,
     scheduledAt,
     id,
     status: sql`'skipped'`,
@@ -426,6 +429,18 @@ export function afterCheck(run: CheckedRun, now: string, leaseExpiresAt: string)
   if (run.claimId !== null) return { ...unchanged, newStatus: 'pending' }
   // `maxRunSeconds` has changed since the run was taken.
   return { ...unchanged, newCheckAt: run.deadline }
+}
+
+/** The runs of `writePostponement`. */
+export const postponed = jsonRows('postponed', 'organizationId', 'id', 'checkAt')
+
+/** Of runs whose schedule, or its parent, was deleted: the next check, which comes after a restoration too. */
+export function writePostponement(next: SQLWrapper) {
+  return query
+    .update(runs)
+    .set({ checkAt: sql`${next}` })
+    .from(postponed.table)
+    .where(and(postponed.matches(runs, 'organizationId', 'id'), eq(runs.checkAt, postponed.column('checkAt'))))
 }
 
 /** The runs of `writeChecks`. */

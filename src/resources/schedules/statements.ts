@@ -1,6 +1,7 @@
 /** The schedules of projects and agents, in SQL, written once for both types of parent. */
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { copyToDeletions } from '../../access/deletions.ts'
 import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import { requiring } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
@@ -8,7 +9,7 @@ import { newRevision } from '../../access/revision.ts'
 import { examined } from '../../db/examined.ts'
 import { cursor, now, numberOrNull, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { asSql, columnsIn, containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
-import { agents, apiKeys, deletions, projects, runs, schedules } from '../../db/schema.ts'
+import { agents, apiKeys, projects, runs, schedules } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { agentScheduleState, projectScheduleState } from './contract.ts'
 import { hasParent, isAgentOf, isProjectOf, parentIdOf } from './joins.ts'
@@ -252,19 +253,9 @@ function statementsOf<Created extends Fields, State extends Fields>(
       .returning({ ...state, revision }),
   )
 
-  /** Has the purge delete the rows that depend on the schedule. */
-  const recordDeletion = guarded(deletable, [], () =>
-    query.insert(deletions).select(
-      deletable.rows(
-        insertRow(deletions, {
-          organizationId: schedules.organizationId,
-          resourceType: sql`'schedule'`,
-          resourceId: schedules.id,
-          deletedAt: now,
-        }),
-      ),
-    ),
-  )
+  const copyDeleted = copyToDeletions(deletable, 'schedule', schedules, {
+    [parentType === 'project' ? 'projectId' : 'agentId']: schedules.parentId,
+  })
   const recordedRemoval = recordedBefore(deletable, [], {
     type: 'schedule.deleted',
     id: schedules.id,
@@ -287,7 +278,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
     retrieve,
     selectStatistics,
     update,
-    recordDeletion,
+    copyDeleted,
     remove,
   }
 }

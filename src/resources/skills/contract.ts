@@ -18,7 +18,7 @@ import {
 } from '../../http/fields.ts'
 import { pageQuery, pageSchema, pagesExamine, searchQuery } from '../../http/paging.ts'
 import { describeSize } from '../../http/problems.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, OTHER_ETAG, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, OTHER_ETAG, STORE_UNAVAILABLE, UNDO } from '../../http/statuses.ts'
 import { problemOfContent, type SentContent } from './content.ts'
 import { EXAMPLE_SKILL_NAME, skillDescription, skillFilename, skillName } from './fields.ts'
 
@@ -460,7 +460,7 @@ export const deleteSkillContract = {
   path: '/v1/skills/{skillId}',
   tag: 'Skills',
   summary: 'Delete a skill',
-  description: 'Deletes a skill with all of its versions.',
+  description: `Deletes a skill with all of its versions. ${UNDO}`,
   scope: 'skills:write',
   params: z.object({ skillId: uuid('The skill.', EXAMPLE_IDS.skillId) }),
   headers: z.object({ 'If-Match': ifMatch() }),

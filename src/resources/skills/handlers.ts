@@ -1,4 +1,5 @@
 import { v7 as newUuid } from 'uuid'
+import { deletionValues } from '../../access/deletions.ts'
 import { authorized } from '../../access/preconditions.ts'
 import { one, type RequestContext } from '../../access/request-context.ts'
 import { sha256 } from '../../crypto/digest.ts'
@@ -22,7 +23,6 @@ import {
   updateSkillContract,
 } from './contract.ts'
 import {
-  addArchivesToOrphans,
   addOldArchivesToOrphans,
   archiveReadable,
   beginChange,
@@ -30,13 +30,12 @@ import {
   beginnable,
   CONTENTS,
   changeable,
+  copyDeleted,
   creatable,
   deletable,
-  deleteContents,
   deleteOldVersions,
   deleteSkill as deleteSkillStatement,
   deleteUnusedContents,
-  deleteVersions,
   insertSkill,
   insertVersion,
   publish,
@@ -241,13 +240,9 @@ export const deleteSkill = endpoint(deleteSkillContract, async (c, context) => {
   const values = {
     ...c.req.valid('param'),
     ...parseConditions(c.req.valid('header')),
-    deleteAfter: deleteAfter(new Date(context.now)),
+    ...deletionValues(context),
   }
-  const { deleted } = await context.run(
-    deletable,
-    { addArchivesToOrphans, deleteVersions, deleteContents, deleted: one(deleteSkillStatement) },
-    values,
-  )
+  const { deleted } = await context.run(deletable, { copyDeleted, deleted: one(deleteSkillStatement) }, values)
   return { body: { deleted: true, id: deleted.id } }
 })
 

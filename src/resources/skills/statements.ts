@@ -18,6 +18,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { copyToDeletions } from '../../access/deletions.ts'
 import { guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import {
   authorized,
@@ -406,28 +407,17 @@ const isTooOld = and(
       and "named".value ->> 'skillId' = ${skillId} and "named".value ->> 'version' is not null)`,
 )
 
-/**
- * Adds the archives of versions that are about to be deleted to the orphans.
- * @param parameters of the condition.
- */
-const orphanArchives = <P extends Parameter, const Own extends readonly Parameter[]>(
-  preconditions: Pick<Preconditions<unknown, P>, 'takes'>,
-  parameters: Own,
-  isRemoved: () => SQL | undefined,
-) =>
-  guarded(preconditions, [deleteAfter, ...parameters], () =>
-    query
-      .insert(orphanedObjects)
-      .select(
-        query
-          .select(insertRow(orphanedObjects, { objectKey: skillVersions.objectKey, deleteAfter }))
-          .from(skillVersions)
-          .where(isRemoved()),
-      )
-      .onConflictDoNothing(),
-  )
-
-export const addOldArchivesToOrphans = orphanArchives(authorized, [skillId, revision, othersKept], () => isTooOld)
+export const addOldArchivesToOrphans = guarded(authorized, [deleteAfter, skillId, revision, othersKept], () =>
+  query
+    .insert(orphanedObjects)
+    .select(
+      query
+        .select(insertRow(orphanedObjects, { objectKey: skillVersions.objectKey, deleteAfter }))
+        .from(skillVersions)
+        .where(isTooOld),
+    )
+    .onConflictDoNothing(),
+)
 
 export const deleteOldVersions = guarded(authorized, [skillId, revision, othersKept], () =>
   query.delete(skillVersions).where(isTooOld),
@@ -583,14 +573,7 @@ export const selectArchive = guarded(archiveReadable, [], () =>
 
 export const deletable = requiring([namedSkill], { skillExists, ...editedCopyIsCurrent })
 
-const isDeleted = (table: typeof skillVersions | typeof skillContents) =>
-  and(eq(table.organizationId, deletable.organizationId), eq(table.skillId, skillId))
-
-export const addArchivesToOrphans = orphanArchives(deletable, [], () => isDeleted(skillVersions))
-
-export const deleteVersions = guarded(deletable, [], () => query.delete(skillVersions).where(isDeleted(skillVersions)))
-
-export const deleteContents = guarded(deletable, [], () => query.delete(skillContents).where(isDeleted(skillContents)))
+export const copyDeleted = copyToDeletions(deletable, 'skill', skills)
 
 const recordedDeletion = recordedBefore(deletable, [], { type: 'skill.deleted', id: skills.id, name: skills.name })
 

@@ -134,7 +134,7 @@ describe('the filters of audit events', () => {
     const all: ApiEvent[] = (await eventsOf(workspace)).items
     expect(all).toHaveLength(12)
     const cases: readonly [Record<string, string>, (event: ApiEvent) => boolean][] = [
-      [{ types: 'project.restored' }, ({ type }) => type === 'project.restored'],
+      [{ types: 'project.unarchived' }, ({ type }) => type === 'project.unarchived'],
       [{ types: 'project.*' }, ({ resource }) => resource.type === 'project'],
       [{ types: 'agent.*,project.created' }, ({ type }) => /^agent|project\.created/.test(type)],
       [{ types: 'skill.*' }, () => false],

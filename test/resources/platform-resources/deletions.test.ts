@@ -5,13 +5,18 @@ import { describe, expect, it } from 'vitest'
 import { SCOPES } from '../../../src/access/scopes.ts'
 import { ProjectEnvironments } from '../../../src/index.ts'
 import { tick } from '../../../src/scheduled.ts'
-import { type ApiResponse, type RequestOptions, request } from '../../support/api.ts'
+import { type ApiResponse, type RequestOptions, request as send } from '../../support/api.ts'
 import { databaseWith, failingObjects, watchedDatabase } from '../../support/bindings.ts'
 import { dumpStores } from '../../support/examples.ts'
 import { inOneBatch } from '../../support/set-up.ts'
 import { Workspace } from '../../support/workspace.ts'
 
 const HOUR_MS = 3_600_000
+
+/** Every deletion is final at once. test/resources/deletions/ has those that can be undone. */
+function request(method: string, path: string, { environment, ...options }: RequestOptions = {}): Promise<ApiResponse> {
+  return send(method, path, { ...options, environment: { UNDO_DAYS: '0', ...environment } })
+}
 const PNG = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82])
 
 /** An id for each kind of resource. */

@@ -487,6 +487,7 @@ describe.each(ofProject)('$path in a project', (kind) => {
     await put(kept, '', { json: { projectId: 'other', name: 'x' } })
     expect((await requestsFor(KINDS[0] as Kind, key, '').remove(projectId)).status).toBe(200)
     for (const isPurged of [false, true]) {
+      if (isPurged) await workspace.endUndo()
       if (isPurged) await tick(env, new Date())
       expect((await workspace.dump(kind.table)).map((row) => row.id).includes(id)).toBe(!isPurged)
       const moved = await put(id, '', { json: { projectId: 'other', name: 'x' } })

@@ -497,7 +497,7 @@ describe.each([PROJECT, AGENT])('putting $parent schedules', (kind) => {
         expect([answer.status, answer.headers.get('Error-Code'), answer.body.error]).toEqual([
           410,
           'schedule_deleted',
-          'The schedule was deleted. Its ID is never used again.',
+          'The schedule was deleted, and its ID is never used again. GET /v1/deletions lists what can be restored.',
         ])
       }
     }

@@ -619,7 +619,10 @@ describe('several editors', () => {
       await expectWhole(skills)
       const { status, body } = await skills.retrieve(id)
       if (status === 200) expect(body.files.length).toBeGreaterThan(0)
-      if (round % 2 === 0) expect((await skills.rows()).versions).toEqual([])
+      if (round % 2 !== 0) continue
+      await skills.workspace.endUndo()
+      await sweep()
+      expect(await skills.rows()).toEqual({ skills: [], versions: [], contents: [] })
     }
   })
 
@@ -761,16 +764,23 @@ describe('after a failure', () => {
 })
 
 describe('deleteSkill', () => {
-  it('removes versions and contents at once, and archives by the sweep', async () => {
+  it('leaves versions, contents and archives until the deletion is final', async () => {
     const skills = await withSkills()
     const { id: other } = (await skills.create({ name: 'other' })).body
     const before = await skills.rows()
     const { id } = (await skills.create({ files: FILES })).body
     for (const text of ['2', '3']) await skills.update(id, { files: filesOf(text) })
     expect((await skills.send('DELETE', `/${id}`)).status).toBe(200)
-    expect(await skills.rows()).toEqual(before)
-    expect(await storedArchives(skills)).toHaveLength(4)
     await sweep()
+    const { skills: remaining, versions } = await skills.rows()
+    expect([remaining, versions]).toEqual([before.skills, expect.objectContaining({ length: 4 })])
+    expect(await storedArchives(skills)).toHaveLength(4)
+    for (const path of ['', '/versions', '/versions/1', '/archive']) {
+      expect((await skills.send('GET', `/${id}${path}`)).status).toBe(404)
+    }
+    await skills.workspace.endUndo()
+    await sweep()
+    expect(await skills.rows()).toEqual(before)
     expect(await storedArchives(skills)).toHaveLength(1)
     await expectWhole(skills)
     expect((await skills.archive(other)).status).toBe(200)

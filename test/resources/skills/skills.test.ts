@@ -1,5 +1,7 @@
+import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import * as tables from '../../../src/db/schema.ts'
+import { tick } from '../../../src/scheduled.ts'
 import { PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { failingDatabase } from '../../support/bindings.ts'
 import { entryFile, filesOf, SCRIPT, skillOf } from '../../support/skills.ts'
@@ -858,12 +860,15 @@ describe('updateSkill', () => {
 
 describe('deleteSkill', () => {
   it('deletes the skill and its files, and no others', async () => {
-    const { create, remove, retrieve, list, rows } = await withSkills()
+    const { workspace, create, remove, retrieve, list, rows } = await withSkills()
     const other = (await create({ name: 'other' })).body
     const before = await rows()
     const { id } = (await create()).body
     const { status, body } = await remove(id.toUpperCase())
     expect([status, body]).toEqual([200, { deleted: true, id }])
+    expect((await rows()).skills).toEqual(before.skills)
+    await workspace.endUndo()
+    await tick(env, new Date())
     expect(await rows()).toEqual(before)
     expect((await retrieve(id)).status).toBe(404)
     expect((await list()).body.items.map((item: { id: string }) => item.id)).toEqual([other.id])
@@ -878,7 +883,7 @@ describe('deleteSkill', () => {
   })
 
   it('leaves no file behind if the skill is changed at the same time', async () => {
-    const { create, update, remove, rows } = await withSkills()
+    const { workspace, create, update, remove, rows } = await withSkills()
     const { id } = (await create()).body
     const responses = await Promise.all([
       update(id, { files: filesOf('a') }),
@@ -886,6 +891,8 @@ describe('deleteSkill', () => {
       update(id, { files: filesOf('b', 'c') }),
     ])
     expect(responses[1]?.status).toBe(200)
+    await workspace.endUndo()
+    await tick(env, new Date())
     expect(await rows()).toEqual({ skills: [], versions: [], contents: [] })
   })
 })

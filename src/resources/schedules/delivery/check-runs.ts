@@ -2,13 +2,22 @@
 import { asc, isNotNull, lte, sql } from 'drizzle-orm'
 import { eventValues } from '../../../access/events.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
-import { now } from '../../../db/parameters.ts'
-import { runEndpoints, runs, schedules } from '../../../db/schema.ts'
+import { now, text } from '../../../db/parameters.ts'
+import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded } from '../../../db/statement.ts'
 import { failuresOf, pauseFailing, recordPauses } from '../firing/pause-failing.ts'
-import { isRunEndpointOf, isScheduleOf } from '../joins.ts'
+import { hasParent, isAgentOf, isProjectOf, isRunEndpointOf, isScheduleOf } from '../joins.ts'
 import { enqueueByEndpoint } from '../run-queue.ts'
-import { afterCheck, checked, deadlineOf, isAsRead, isSuperseded, writeChecks } from '../run-transitions.ts'
+import {
+  afterCheck,
+  checked,
+  deadlineOf,
+  isAsRead,
+  isSuperseded,
+  postponed,
+  writeChecks,
+  writePostponement,
+} from '../run-transitions.ts'
 import { failedRuns, recordFailures } from './run-failures.ts'
 
 const PAGE_SIZE = 1000
@@ -32,9 +41,12 @@ export const selectToCheck = unguarded([now], () =>
       isSuperseded: isSuperseded.as('isSuperseded'),
       hasEndpoint: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('hasEndpoint'),
       isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
+      isDeleted: sql<0 | 1>`(${schedules.id} is null or not ${hasParent})`.as('isDeleted'),
     })
     .from(runs)
     .leftJoin(schedules, isScheduleOf(runs))
+    .leftJoin(projects, isProjectOf(runs))
+    .leftJoin(agents, isAgentOf(runs))
     .leftJoin(runEndpoints, isRunEndpointOf(runs))
     .where(lte(runs.checkAt, now))
     .orderBy(asc(runs.checkAt))
@@ -42,6 +54,9 @@ export const selectToCheck = unguarded([now], () =>
 )
 
 export const recordTimeouts = recordFailures(isAsRead(failedRuns))
+
+const postponedUntil = text('postponedUntil')
+export const postponeDeleted = unguarded([postponed.parameter, postponedUntil], () => writePostponement(postponedUntil))
 
 export const storeChecked = unguarded([checked.parameter, now], writeChecks)
 
@@ -56,22 +71,33 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
   const leaseExpiresAt = new Date(now + LEASE_MS).toISOString()
   let { toCheck } = await runBatch(DB, { toCheck: selectToCheck }, values)
   for (let page = 0; toCheck.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
-    const sendable = toCheck.filter(({ status, hasEndpoint }) => status === 'pending' && hasEndpoint === 1)
+    const deleted = toCheck.filter(({ isDeleted }) => isDeleted === 1)
+    const present = toCheck.filter(({ isDeleted }) => isDeleted === 0)
+    const sendable = present.filter(({ status, hasEndpoint }) => status === 'pending' && hasEndpoint === 1)
     const failure = await enqueueByEndpoint(queues, sendable, ({ isSlow }) => isSlow === 1).catch((error: unknown) => ({
       error,
     }))
     // If the queue fails, the other runs of the page are checked nevertheless.
-    const checkable = failure ? toCheck.filter((run) => !sendable.includes(run)) : toCheck
+    const checkable = failure ? present.filter((run) => !sendable.includes(run)) : present
     const found = checkable.map((run) => ({ ...run, ...afterCheck(run, values.now, leaseExpiresAt) }))
     const failed = found.filter(({ failure }) => failure !== null)
     ;({ toCheck } = await runBatch(
       DB,
-      { recordTimeouts, storeChecked, recordPauses, pauseFailing, toCheck: selectToCheck },
+      {
+        postponeDeleted: deleted.length > 0 ? [postponeDeleted] : [],
+        recordTimeouts,
+        storeChecked,
+        recordPauses,
+        pauseFailing,
+        toCheck: selectToCheck,
+      },
       {
         ...values,
         ...eventValues(values.now, null),
         failedRuns: failedRuns.value(failed.map((run) => ({ ...run, redeliveredAt: null }))),
         checked: checked.value(found),
+        postponed: postponed.value(deleted),
+        postponedUntil: leaseExpiresAt,
         ...failuresOf(failed.map((run) => ({ ...run, error: run.lastError }))),
       },
     ))

@@ -2,6 +2,7 @@
 import { and, asc, eq, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { eventValues, recordedByService } from '../../../access/events.ts'
 import { latestRun } from '../../../cron/next-run.ts'
+import { nextTime } from '../../../cron/timing.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { now, type Value } from '../../../db/parameters.ts'
@@ -12,7 +13,6 @@ import { hasParent, isAgentOf, isProjectOf, parentArchivedAt, pausedEvent } from
 import { computeRunId } from '../run-id.ts'
 import { enqueueByEndpoint, FIRST_LEASE_MS } from '../run-queue.ts'
 import { checkAt, isFired, newRun, writeNewRuns } from '../run-transitions.ts'
-import { nextTime } from '../timing.ts'
 
 /** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
 const PAGE_SIZE = 250
@@ -95,7 +95,7 @@ export const insertRuns = unguarded([firings.parameter, now, checkAt], () =>
   }),
 )
 
-/** The instants that were missed before the one that fires (record-missed.ts). */
+/** The instants that were missed before the one that fires (record-missed.ts). Of a deleted parent, none is recorded. */
 export const insertMissedSpans = unguarded([firings.parameter], () =>
   query
     .insert(missedSpans)
@@ -115,7 +115,9 @@ export const insertMissedSpans = unguarded([firings.parameter], () =>
         )
         .from(firings.table)
         .crossJoin(schedules)
-        .where(and(isStillDue, sql`${firings.column('dueAt')} < ${firings.column('scheduledAt')}`)),
+        .leftJoin(projects, isProjectOf(schedules))
+        .leftJoin(agents, isAgentOf(schedules))
+        .where(and(isStillDue, sql`${firings.column('dueAt')} < ${firings.column('scheduledAt')}`, hasParent)),
     )
     // There is such a span only after a clock was set back.
     .onConflictDoUpdate({

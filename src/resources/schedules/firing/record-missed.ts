@@ -2,13 +2,13 @@
  * Records missed instants as skipped, in pages: a schedule that fires every minute misses 1,440 in a day without ticks.
  * It is not urgent, because the run that replaces them was fired with the first tick after the gap (fire.ts).
  */
-import { asc, gte, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gte, isNotNull, lte, or, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { now } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
-import { missedSpans, schedules } from '../../../db/schema.ts'
+import { deletions, missedSpans, schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded } from '../../../db/statement.ts'
 import { DAY_MS } from '../../../durations.ts'
 import { isScheduleOf } from '../joins.ts'
@@ -40,15 +40,28 @@ type MissedSpan = typeof missedSpans.$inferSelect
 
 const missed = jsonRows('missed', 'organizationId', 'scheduleId', 'missedUntil', 'scheduledAt', 'runId')
 
-/** Inserts nothing for a deleted schedule: the purge deletes its runs, and later ones would remain. */
+/** Inserts nothing after the deletion of the schedule is final: the purge deletes its runs, and later ones would remain. */
 export const insertSkipped = unguarded([missed.parameter, now], () =>
   writeNewRuns(
     query
       .select(missedRun({ scheduledAt: missed.column('scheduledAt'), id: missed.column('runId') }))
       .from(missed.table)
       .crossJoin(missedSpans)
-      .innerJoin(schedules, isScheduleOf(missedSpans))
-      .where(missed.matches(missedSpans, 'organizationId', 'scheduleId', 'missedUntil')),
+      .leftJoin(schedules, isScheduleOf(missedSpans))
+      .leftJoin(
+        deletions,
+        and(
+          eq(deletions.organizationId, missedSpans.organizationId),
+          sql`${deletions.resourceType} = 'schedule'`,
+          eq(deletions.resourceId, missedSpans.scheduleId),
+        ),
+      )
+      .where(
+        and(
+          missed.matches(missedSpans, 'organizationId', 'scheduleId', 'missedUntil'),
+          or(isNotNull(schedules.id), isNotNull(deletions.row)),
+        ),
+      ),
   ),
 )
 

@@ -5,6 +5,7 @@
  */
 import { and, asc, sql } from 'drizzle-orm'
 import { eventValues, recordedByService } from '../../../access/events.ts'
+import { nextTime } from '../../../cron/timing.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { textOrNull, type Value } from '../../../db/parameters.ts'
@@ -13,7 +14,6 @@ import { jsonRows } from '../../../db/rows.ts'
 import { schedules } from '../../../db/schema.ts'
 import { query, type RowOf, runBatch, unguarded } from '../../../db/statement.ts'
 import { pausedEvent } from '../joins.ts'
-import { nextTime } from '../timing.ts'
 import { isAsRead, isPausedBy, ofPaused, SCHEDULE_COLUMNS, scheduleFields, storingNextRun } from './fire.ts'
 
 /** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */

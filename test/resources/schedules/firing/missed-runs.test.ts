@@ -340,6 +340,7 @@ const DELETED = [
 describe.each(DELETED)('a deleted $what', ({ type, pathOf }) => {
   /** Ticks until every deletion is purged. @returns the number of ticks. */
   async function tickToTheEnd(workspace: Workspace, environment: Environment): Promise<number> {
+    await workspace.endUndo()
     for (let count = 1; count < 20; count++) {
       await tick(environment, at(count))
       const deletions = await workspace.dump('deletions')

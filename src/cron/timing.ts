@@ -1,5 +1,5 @@
 /** When a schedule fires: by a cron expression in a time zone, or once. */
-import { nextRun } from '../../cron/next-run.ts'
+import { nextRun } from './next-run.ts'
 
 export interface Timing {
   /** Null if the schedule fires once. */

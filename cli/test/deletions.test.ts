@@ -1,0 +1,72 @@
+/** `workspace deletions`, with the service. */
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { runWorkspace, typeInto, type WorkspaceLogin } from '../../test/support/commands.ts'
+import { type RunningService, startService } from '../../test/support/service.ts'
+
+const [FIRST, SECOND] = ['0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901', '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902'] as const
+let service: RunningService
+let login: WorkspaceLogin
+
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+
+const run = (...args: string[]) => runWorkspace(args, login)
+const deletions = async () =>
+  (await run('deletions', 'list', '--json')).stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+
+beforeEach(async () => {
+  login = { url: service.url, apiKey: (await service.addOrganization()).apiKey }
+  await run('projects', 'put', 'website', '--name', 'Website')
+  for (const id of [FIRST, SECOND]) await run('sessions', 'put', id, '--name', 'Checkout', '--project', 'website')
+  expect((await run('sessions', 'delete', FIRST, SECOND)).status).toBe(0)
+})
+
+it('restores what has the ID, and refuses a name that several had', async () => {
+  expect(await run('deletions', 'restore', 'checkout')).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^2 deletions have the name "checkout": /),
+  })
+  expect(await run('deletions', 'restore', FIRST)).toMatchObject({
+    status: 0,
+    printed: 'Restored the session Checkout.\n',
+  })
+  expect(await run('deletions', 'restore', 'Checkout', '--project', 'Website')).toMatchObject({ status: 0 })
+  expect(await deletions()).toEqual([])
+  const sessions = (await run('sessions', 'list')).stdout
+  expect(sessions.match(/Checkout/g)).toHaveLength(2)
+})
+
+it('restores what belonged to a deleted project, with the project', async () => {
+  await run('projects', 'delete', 'website')
+  const [project] = await deletions()
+  expect(project).toMatchObject({ resourceType: 'project', name: 'Website' })
+  expect(await run('deletions', 'list', '--project', 'website', '--type', 'project')).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/project +Website +/),
+  })
+  expect((await run('deletions', 'restore', project.id, FIRST, '--project', 'website')).stdout).toBe(
+    'Restored the project Website.\nRestored the session Checkout.\n',
+  )
+})
+
+it('purges nothing without an answer', async () => {
+  expect(await run('deletions', 'purge', FIRST)).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/^Nothing will restore the session Checkout\.\n--yes is missing: /),
+  })
+  expect(await deletions()).toHaveLength(2)
+})
+
+it.runIf(process.platform === 'linux')('asks on a terminal before it purges', async () => {
+  const question = 'Purge 1 deletion? (y/N) '
+  const refused = await typeInto(['deletions', 'purge', FIRST], login, [[question, 'n']])
+  expect([refused.status, refused.shown]).toEqual([1, expect.stringContaining('Nothing was purged.')])
+  const confirmed = await typeInto(['deletions', 'purge', FIRST], login, [[question, 'yes']])
+  expect([confirmed.status, confirmed.shown]).toEqual([0, expect.stringContaining('Purged the session Checkout.')])
+  expect(await deletions()).toMatchObject([{ resourceId: SECOND }])
+})
