@@ -182,7 +182,7 @@ function Loaded({ place, schedule, etag }: LoadedProps) {
           }}
           onClose={() => setShown(undefined)}
         >
-          It fires no more, and its runs are deleted with it.
+          It fires no more. For some days it can be restored with its runs: <code>workspace deletions restore</code>.
         </Confirm>
       )}
     </Page>
