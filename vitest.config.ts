@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
@@ -10,13 +11,15 @@ process.env.WRANGLER_LOG ??= 'warn'
 
 const migrations = await readD1Migrations('migrations')
 writePages()
+// Now, so that the servers that tests start at the same time find it done.
+execFileSync('npm', ['run', '--silent', 'build', '--workspace', '@workspace-api/console'])
 
 /** The tests of what runs on Node: commands, scripts, and other programs with `npm run dev`. */
 const ON_NODE = [
   'test/operate/**/*.test.ts',
   'test/scripts/**/*.test.ts',
   '{cli,command-line}/test/*.test.ts',
-  '{client,mcp}/test/node/*.test.ts',
+  '{client,console,mcp}/test/node/*.test.ts',
   'test/**/node/**/*.test.ts',
 ]
 
@@ -90,7 +93,8 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
-          include: ['{client/,}test/browser/*.test.ts'],
+          expect: POLLING,
+          include: ['{client/,console/,}test/browser/*.test.ts'],
           env: WRANGLER_ENVIRONMENT,
           testTimeout: 600_000,
           hookTimeout: 600_000,

@@ -55,6 +55,8 @@ export interface DeployOptions {
   readonly subdomain: string | undefined
   /** The address of the service, if the upload reports another. */
   readonly url: string | undefined
+  /** False: without the console. */
+  readonly console: boolean
 }
 
 /** What the steps share. */
@@ -64,7 +66,8 @@ interface DeployContext {
   readonly config: Configuration
   readonly account: Account
   /** The MCP Worker, if the configuration binds one. */
-  readonly mcp: McpWorker | undefined
+  readonly mcp: OtherWorker | undefined
+  readonly console: OtherWorker | undefined
   /** True if the API Worker was uploaded without the binding, because the MCP Worker did not exist yet. */
   lacksMcp?: boolean
   /** Uploaded with the code, if the Worker has no secret yet. */
@@ -72,18 +75,29 @@ interface DeployContext {
   address?: string | undefined
 }
 
-interface McpWorker {
+/** A Worker that calls the API Worker. */
+interface OtherWorker {
   readonly name: string
-  /** mcp/wrangler.toml, beside the configuration of the API Worker. */
+  /** mcp/wrangler.toml or console/wrangler.toml, beside the configuration of the API Worker. */
   readonly deployment: Deployment
 }
 
-function mcpWorkerOf(deployment: Deployment): McpWorker | undefined {
+const beside = (deployment: Deployment, folder: string): Deployment => ({
+  environment: deployment.environment,
+  config: join(dirname(getConfigFile(deployment)), folder, 'wrangler.toml'),
+})
+
+function mcpWorkerOf(deployment: Deployment): OtherWorker | undefined {
   const { services } = readConfiguration(deployment)
   const name = services?.find(({ binding }) => binding === MCP)?.service
-  if (name === undefined) return undefined
-  const config = join(dirname(getConfigFile(deployment)), 'mcp', 'wrangler.toml')
-  return { name, deployment: { environment: deployment.environment, config } }
+  return name === undefined ? undefined : { name, deployment: beside(deployment, 'mcp') }
+}
+
+/** @returns undefined without a folder `console` beside the configuration. */
+function consoleWorkerOf(deployment: Deployment): OtherWorker | undefined {
+  const own = beside(deployment, 'console')
+  if (!existsSync(getConfigFile(own))) return undefined
+  return { name: readConfiguration(own).name ?? '', deployment: own }
 }
 
 /** @param loggedIn the account, if it is logged in already. */
@@ -93,7 +107,8 @@ function contextOf(options: DeployOptions, loggedIn?: Account): DeployContext {
   const config = readConfiguration(target)
   const accountId = config.account_id || process.env.CLOUDFLARE_ACCOUNT_ID || undefined
   const account = loggedIn ?? new Account(target, accountId)
-  return { options, target, config, account, mcp: mcpWorkerOf(target) }
+  const console = options.console ? consoleWorkerOf(target) : undefined
+  return { options, target, config, account, mcp: mcpWorkerOf(target), console }
 }
 
 const databaseNames = ({ config }: DeployContext) => config.d1_databases.map(({ database_name = '' }) => database_name)
@@ -109,6 +124,7 @@ export function switchStepsOf(
     userId: undefined,
     location: undefined,
     subdomain: undefined,
+    console: true,
   }
   const context = contextOf({ ...none, ...options }, account)
   return [...databaseNames(context).map((name) => replication(context, name)), upload(context), health(context)]
@@ -130,7 +146,8 @@ export function stepsOf(options: DeployOptions): Step[] {
     secret(context),
     migrations(context),
     upload(context),
-    ...(context.mcp ? [uploadMcp(context.mcp), bindMcp(context)] : []),
+    ...(context.mcp ? [uploadOther(context.mcp, 'serves /mcp, through the API Worker'), bindMcp(context)] : []),
+    ...(context.console ? [uploadConsole(context.console)] : []),
     firstKey(context),
     health(context),
   ]
@@ -139,35 +156,41 @@ export function stepsOf(options: DeployOptions): Step[] {
 const CHECK = ['deploy', '--dry-run', '--minify']
 
 /** The first step: a Worker that cannot be uploaded creates no resources. */
-function check({ target, mcp }: DeployContext): Step {
+function check({ target, mcp, console }: DeployContext): Step {
   return {
     title: 'Configuration and code',
-    lines: [basename(getConfigFile(target)), ...(mcp ? ['mcp/wrangler.toml'] : [])],
+    lines: [
+      basename(getConfigFile(target)),
+      ...(mcp ? ['mcp/wrangler.toml'] : []),
+      ...(console ? ['console/wrangler.toml'] : []),
+    ],
     commands: [CHECK],
     run: () => {
-      checkDeployment(target)
+      checkDeployment(target, console !== undefined)
       return 'valid'
     },
   }
 }
 
 /** Builds the Workers without uploading them. @returns wrangler's reports. @throws what is wrong with them. */
-export function checkDeployment(deployment: Deployment): string {
+export function checkDeployment(deployment: Deployment, hasConsole: boolean): string {
   const { name, vars } = readConfiguration(deployment)
   if (isOn(String(vars.LOCAL_RECEIVERS))) {
     throw new Error(
       'LOCAL_RECEIVERS is "on", which allows receivers on local addresses; allowed in a deployment: "off".',
     )
   }
-  const mcp = mcpWorkerOf(deployment)
-  if (!mcp) return checkWorker(deployment)
-  const { name: mcpName, services } = readConfiguration(mcp.deployment)
-  if (mcpName !== mcp.name || !services?.some(({ binding, service }) => binding === 'API' && service === name)) {
+  const others = [mcpWorkerOf(deployment), hasConsole ? consoleWorkerOf(deployment) : undefined]
+  const workers = [{ name, deployment }, ...others.filter((other) => other !== undefined)]
+  for (const { name: expected, deployment: own } of workers.slice(1)) {
+    const { name: found, services } = readConfiguration(own)
+    if (found === expected && services?.some(({ binding, service }) => binding === 'API' && service === name)) continue
     throw new Error(
-      `${mcp.deployment.config} does not match the binding ${MCP}; allowed: the name "${mcp.name}", and a binding API of the service "${name}".`,
+      `${own.config} does not match ${basename(getConfigFile(deployment))}; allowed: the name "${expected}", and a binding API of the service "${name}".`,
     )
   }
-  return `Worker ${name}\n${checkWorker(deployment)}\n\nWorker ${mcp.name}\n${checkWorker(mcp.deployment)}`
+  if (workers.length === 1) return checkWorker(deployment)
+  return workers.map((worker) => `Worker ${worker.name}\n${checkWorker(worker.deployment)}`).join('\n\n')
 }
 
 function checkWorker(deployment: Deployment): string {
@@ -334,26 +357,48 @@ function upload(context: DeployContext): Step {
     ],
     commands: [[...command, '--secrets-file', basename(keyFileOf(target))], command],
     run: async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'workspace-api-deploy-'))
-      const output = join(folder, 'output.ndjson')
       const { account, mcp, secretsFile } = context
       const withoutMcp = mcp && !(await exists(account, mcp)) ? writeWithoutMcp(target) : undefined
       context.lacksMcp = withoutMcp !== undefined
       try {
-        const args = secretsFile ? [...command, '--secrets-file', secretsFile] : command
+        const args = [...command, ...(await consoleFlags(context))]
         const deployment = withoutMcp === undefined ? target : { ...target, config: withoutMcp }
-        callWrangler(args, deployment, { WRANGLER_OUTPUT_FILE_PATH: output })
-        context.address = addressOf(config, readFileSync(output, 'utf8'))
+        const output = deployWorker(secretsFile ? [...args, '--secrets-file', secretsFile] : args, deployment)
+        context.address = addressOf(config, output)
         return `uploaded${context.address ? ` to ${context.address}` : ''}`
       } finally {
         if (withoutMcp !== undefined) rmSync(withoutMcp)
-        rmSync(folder, { recursive: true })
       }
     },
   }
 }
 
-async function exists(account: Account, { name }: McpWorker): Promise<boolean> {
+/** Runs `wrangler deploy`. @returns wrangler's output file. */
+function deployWorker(args: readonly string[], deployment: Deployment): string {
+  const folder = mkdtempSync(join(tmpdir(), 'workspace-api-deploy-'))
+  const output = join(folder, 'output.ndjson')
+  try {
+    callWrangler(args, deployment, { WRANGLER_OUTPUT_FILE_PATH: output })
+    return readFileSync(output, 'utf8')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** `/console` of the API redirects to the console, whose address is known before it is uploaded. */
+async function consoleFlags({ account, config, console }: DeployContext): Promise<string[]> {
+  if (!console || config.vars.CONSOLE_URL !== undefined) return []
+  const { routes } = readConfiguration(console.deployment)
+  const host = hostOf(routes) ?? `${console.name}.${await subdomainOf(account)}.workers.dev`
+  return ['--var', `CONSOLE_URL:https://${host}`]
+}
+
+async function subdomainOf(account: Account): Promise<string> {
+  const found = await account.get<{ subdomain: string }>('/workers/subdomain')
+  return found?.subdomain ?? ''
+}
+
+async function exists(account: Account, { name }: OtherWorker): Promise<boolean> {
   return (await account.get(`/workers/scripts/${name}/settings`)) !== undefined
 }
 
@@ -372,15 +417,26 @@ function writeWithoutMcp(target: Target): string {
   return temporary
 }
 
-function uploadMcp({ name, deployment }: McpWorker): Step {
+function uploadOther({ name, deployment }: OtherWorker, purpose: string): Step {
   return {
     title: `Worker ${name}`,
-    lines: ['serves /mcp, through the API Worker'],
+    lines: [purpose],
     commands: [UPLOAD],
     deployment,
     run: () => {
       runWrangler(UPLOAD, deployment)
       return 'uploaded'
+    },
+  }
+}
+
+function uploadConsole(console: OtherWorker): Step {
+  const { routes } = readConfiguration(console.deployment)
+  return {
+    ...uploadOther(console, 'the console, on an address of its own'),
+    run: () => {
+      const address = addressOf({ routes }, deployWorker(UPLOAD, console.deployment))
+      return `uploaded${address ? ` to ${address}` : ''}`
     },
   }
 }
@@ -391,24 +447,28 @@ function bindMcp(context: DeployContext): Step {
     title: `Worker ${config.name} with the binding ${MCP}`,
     lines: ['uploaded again if the MCP Worker did not exist before, because a binding needs an existing Worker'],
     commands: [UPLOAD],
-    run: () => {
+    run: async () => {
       if (!context.lacksMcp) return 'uploaded before'
-      runWrangler(UPLOAD, target)
+      runWrangler([...UPLOAD, ...(await consoleFlags(context))], target)
       return 'uploaded'
     },
   }
 }
 
 /** The host of a route, or else the address in wrangler's output file, which has a line of JSON for each event. */
-function addressOf({ routes = [] }: Configuration, output: string): string | undefined {
-  const hosts = routes.map((route) => patternOf(route).replace(/\/\*$/, ''))
-  const host = hosts.find((pattern) => !pattern.includes('*'))
+function addressOf({ routes }: Pick<Configuration, 'routes'>, output: string): string | undefined {
+  const host = hostOf(routes)
   if (host !== undefined) return `https://${host}`
   const events: { targets?: string[] }[] = output
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
   return events.flatMap(({ targets = [] }) => targets).find((each) => each.startsWith('https://'))
+}
+
+function hostOf(routes: Configuration['routes'] = []): string | undefined {
+  const hosts = routes.map((route) => patternOf(route).replace(/\/\*$/, ''))
+  return hosts.find((pattern) => !pattern.includes('*'))
 }
 
 function patternOf(route: NonNullable<Configuration['routes']>[number]): string {

@@ -16,7 +16,8 @@ const options = parsed(
     .option('--user <id>', 'the user of the first key; default: no user')
     .option('--location <hint>', 'the location of a new database and bucket, such as weur')
     .option('--subdomain <name>', 'the workers.dev subdomain of a new account')
-    .option('--url <address>', 'the address of the service; default: that of the upload'),
+    .option('--url <address>', 'the address of the service; default: that of the upload')
+    .option('--no-console', 'deploy without the console'),
 ).opts()
 const deployment = { environment: options.env, config: options.config }
 
@@ -27,14 +28,16 @@ async function deploy(): Promise<void> {
   const userId = options.user === undefined ? undefined : (await import('./first-key.ts')).parseUserId(options.user)
   if (options.user !== undefined && userId === undefined)
     throw new UsageError(`--user is not a user ID; got "${options.user}".`)
-  const steps = stepsOf({ ...deployment, organization, userId, location, subdomain, url })
+  const steps = stepsOf({ ...deployment, organization, userId, location, subdomain, url, console: options.console })
   for (const [index, step] of steps.entries()) {
     const heading = `${index + 1}/${steps.length} ${step.title}`
     if (options.dryRun) printStep(heading, step)
     else await runStep(heading, step)
   }
   if (options.dryRun) {
-    console.log(`\n${checkDeployment(deployment)}\n\nThe configuration is valid. Nothing was created or changed.`)
+    console.log(
+      `\n${checkDeployment(deployment, options.console)}\n\nThe configuration is valid. Nothing was created or changed.`,
+    )
   }
 }
 

@@ -9,8 +9,9 @@ import type { Unstable_Config as Configuration, Unstable_RawConfig as WrittenCon
 
 export const ROOT = resolve(import.meta.dirname, '..')
 
-/** The configuration of the MCP Worker, which belongs to wrangler.toml. */
+/** The configurations of the other Workers, which belong to wrangler.toml. */
 const MCP_CONFIG = join(ROOT, 'mcp', 'wrangler.toml')
+const CONSOLE_CONFIG = join(ROOT, 'console', 'wrangler.toml')
 
 // Wrangler has 10 MB of code.
 enableCompileCache()
@@ -73,46 +74,73 @@ const PARENT_CHECK_MS = 500
 /** Wrangler's warnings that do not concern the user: `npm run dev` fires the Cron Trigger itself. */
 const IRRELEVANT_WARNING = /WARNING.*Scheduled Workers are not automatically triggered/
 
+/** What `npm run dev` starts. */
+export interface DevelopmentServers {
+  /** The flags of `wrangler dev` for the API Worker. */
+  readonly args: readonly string[]
+  /** The port of the console; undefined: no console. */
+  readonly consolePort: number | undefined
+  /** A folder in which the two processes of wrangler find each other's Workers. */
+  readonly registry: string
+  /** Shows all output of wrangler. Otherwise warnings and errors, those that the Workers log included. */
+  readonly isVerbose: boolean
+}
+
 /**
- * Starts `wrangler dev` and ends this process when it ends: with code 0 after Ctrl-C or `kill`.
- * @param verbose shows all output of wrangler. Otherwise warnings and errors, those that the Worker logs included.
+ * Starts `wrangler dev`: once for the API with the MCP Worker, and once for the console, because a process serves only its
+ * first Worker. Ends this process when one of them ends: with code 0 after Ctrl-C or `kill`.
  */
-export function startDevelopmentServer(args: readonly string[], verbose: boolean): void {
+export function startDevelopmentServers({ args, consolePort, registry, isVerbose }: DevelopmentServers): void {
   const named = args.some((arg) => /^(--env|-e)\b/.test(arg))
   const configured = args.some((arg) => /^(--config|-c)\b/.test(arg))
-  const server = spawn(
-    process.execPath,
-    [
-      COMMAND,
-      'dev',
-      ...(configured ? [] : ['--config', join(ROOT, 'wrangler.toml'), '--config', MCP_CONFIG]),
-      ...(named ? args : toArguments(args, {})),
-      ...(verbose ? [] : ['--log-level', 'warn', '--show-interactive-dev-session', 'false']),
-    ],
-    {
-      cwd: ROOT,
-      // The Worker does not use `request.cf`, which wrangler would fetch from the internet. Wrangler's log file has the
-      // tokens that are left out below.
-      env: { CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_WRITE_LOGS: 'false', ...quiet() },
-      stdio: ['inherit', 'pipe', 'pipe'],
-    },
-  )
-  void printWithoutPrefix(server.stdout)
-  void printRelevant(server.stderr, verbose)
+  const configs = configured ? [] : ['--config', join(ROOT, 'wrangler.toml'), '--config', MCP_CONFIG]
+  const servers = [startServer([...configs, ...(named ? args : toArguments(args, {}))], registry, isVerbose)]
+  if (consolePort !== undefined) {
+    const environment = args.find((_arg, index) => /^(--env|-e)$/.test(args[index - 1] ?? ''))
+    const flags = ['--port', String(consolePort), '--inspector-port', '0']
+    servers.push(startServer(toArguments(flags, { environment, config: CONSOLE_CONFIG }), registry, isVerbose))
+  }
   let isStopping = false
+  let running = servers.length
   const stop = (signal: NodeJS.Signals) => {
     isStopping = true
-    server.kill(signal)
+    for (const server of servers) server.kill(signal)
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
-  // npm passes a signal on to its shell and no further; so the server also ends when its parent has.
+  // npm passes a signal on to its shell and no further; so the servers also end when their parent has.
   const parent = process.ppid
   setInterval(() => process.ppid !== parent && stop('SIGTERM'), PARENT_CHECK_MS).unref()
-  server.on('close', (code, signal) => {
-    if (isStopping) process.exit(0)
-    if (signal) console.error(`wrangler dev was ended by ${signal}.`)
-    process.exit(code ?? 1)
+  let exitCode = 0
+  for (const server of servers) {
+    server.on('close', (code, signal) => {
+      running -= 1
+      if (!isStopping) {
+        if (signal) console.error(`wrangler dev was ended by ${signal}.`)
+        exitCode = code ?? 1
+        stop('SIGTERM')
+      }
+      if (running === 0) process.exit(exitCode)
+    })
+  }
+}
+
+function startServer(args: readonly string[], registry: string, isVerbose: boolean) {
+  const quietly = isVerbose ? [] : ['--log-level', 'warn', '--show-interactive-dev-session', 'false']
+  const server = spawn(process.execPath, [COMMAND, 'dev', ...args, ...quietly], {
+    cwd: ROOT,
+    env: {
+      // The Workers do not use `request.cf`, which wrangler would fetch from the internet.
+      CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+      // Wrangler's log file has the tokens that are left out below.
+      WRANGLER_WRITE_LOGS: 'false',
+      WRANGLER_REGISTRY_PATH: registry,
+      ...quiet(),
+    },
+    stdio: ['inherit', 'pipe', 'pipe'],
   })
+  void printWithoutPrefix(server.stdout)
+  void printRelevant(server.stderr, isVerbose)
+  return server
 }
 
 /** Wrangler prints the path of each request, and that of a feed has its token. */

@@ -135,6 +135,7 @@ export function createApp(): Hono<HonoEnvironment> {
   // The links of a page are relative, so a page has one address.
   app.get(PREFIX, (c) => c.redirect('public-api/', 308))
   app.get('/docs/', (c) => c.redirect('../docs', 308))
+  app.get('/console', (c) => (c.env.CONSOLE_URL ? c.redirect(new URL(c.env.CONSOLE_URL), 302) : c.notFound()))
 
   let patterns: readonly RoutePattern[] | undefined
   app.notFound((c) => {

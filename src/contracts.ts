@@ -1,8 +1,11 @@
 /**
- * All that the client programs in `cli/` and `mcp/` take from the service: the contracts that they use, and how the
- * service checks and describes input. Nothing of `src/` imports this module.
+ * All that the programs in `cli/`, `mcp/` and `console/` take from the service: the contracts that they use, how the
+ * service checks and describes input, what it says of events, and when schedules fire. Nothing of `src/` imports this module.
  */
 export type { Scope } from './access/scopes.ts'
+export { problemOfCron } from './cron/expression.ts'
+export { runsAfter } from './cron/next-run.ts'
+export { isTimezone } from './cron/timezone.ts'
 export { parseBody } from './http/body.ts'
 export type { Contract } from './http/contract.ts'
 export { boundedString, docs, externalId, isUuid, text } from './http/fields.ts'
@@ -14,7 +17,7 @@ export {
   MAX_VARIABLES_PER_REQUEST,
   setEnvironmentVariablesContract,
 } from './resources/environment-variables/contract.ts'
-export { sentenceOf } from './resources/events/delivery/sentences.ts'
+export { PREDICATES, sentenceOf } from './resources/events/delivery/sentences.ts'
 export { retrieveMeContract } from './resources/me/contract.ts'
 export {
   deletePinContract,

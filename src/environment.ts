@@ -33,6 +33,8 @@ export interface Environment extends LimitSettings {
   readonly ASSETS: Fetcher
   /** The MCP Worker; missing until the first deployment has uploaded it. */
   readonly MCP?: Fetcher
+  /** The address of the console, to which `/console` redirects; missing if there is none. */
+  readonly CONSOLE_URL?: string
   readonly KEY_RATE_LIMIT: RateLimit
   readonly ORGANIZATION_RATE_LIMIT: RateLimit
   readonly REFUSAL_RATE_LIMIT: RateLimit

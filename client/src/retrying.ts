@@ -65,7 +65,8 @@ async function attempt(
   try {
     const signal = AbortSignal.any([request.signal, late.signal])
     signal.throwIfAborted()
-    const response = await fetch(new Request(request.clone(), { signal }))
+    const copy = request.clone() as Request
+    const response = await fetch(new Request(copy, { signal }))
     if (!response.headers.get('Content-Type')?.startsWith('application/json')) return response
     const { status, statusText, headers } = response
     return new Response(await response.arrayBuffer(), { status, statusText, headers })

@@ -13,7 +13,7 @@ const DOOR = 'src/contracts.ts'
  */
 const LAYERS = {
   '*.config.ts': 'scripts/** test/**',
-  'client/test cli/test mcp/test command-line/test': '**',
+  'client/test cli/test console/test mcp/test command-line/test': '**',
   test: '**',
   bench: 'operate/** scripts/** src/** test/support/inputs.ts',
   'test/support/inputs.ts': 'src/http',
@@ -22,6 +22,8 @@ const LAYERS = {
   scripts: 'client/src command-line/src operate/** src/**',
   operate: 'command-line/src src/**',
   cli: `client/src command-line/src cli/** ${DOOR}`,
+  'console/web': `client/src console/src ${DOOR}`,
+  'console/src console/build.ts': '',
   'mcp/src': DOOR,
   'command-line/src': 'client/src',
   'client/src client/generate.ts': '',
@@ -78,7 +80,7 @@ if (import.meta.main) {
       '',
     ]),
   )
-  const files = globSync('**/*.{ts,js}', {
+  const files = globSync('**/*.{ts,tsx,js}', {
     cwd: ROOT,
     exclude: ['**/node_modules', '**/dist', '**/.*', 'public'],
   })

@@ -15,11 +15,12 @@ import { FEED_PREFIX, hashToken, mintToken } from '../../src/access/api-key.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import { deletions, eventEndpoints, runs, schedules, sessionFiles, skillFeeds, skills } from '../../src/db/schema.ts'
-import { query, unguarded } from '../../src/db/statement.ts'
+import { type Compilable, query, unguarded } from '../../src/db/statement.ts'
 import { DAY_MS } from '../../src/durations.ts'
 import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { Service } from '../service.ts'
+import { SECOND_PERSON, WEEK_FILES, WEEK_VERSIONS, weekRows } from './demo-week.ts'
 
 export interface Demo {
   readonly baseUrl: string
@@ -110,12 +111,14 @@ export async function createDemoKeys(target: Target): Promise<DemoKeys | undefin
   const serviceKey = mint(acme.id, 'demo service')
   const otherApiKey = mint(globex.id, 'demo', 'grace')
   const laptop = mint(acme.id, 'laptop', EXAMPLE_IDS.userId)
-  const keys = [apiKey.row, serviceKey.row, otherApiKey.row, { ...laptop.row, id: EXAMPLE_IDS.apiKeyId }]
+  const second = mint(acme.id, 'laptop', SECOND_PERSON.id)
+  const keys = [second.row, apiKey.row, serviceKey.row, otherApiKey.row, { ...laptop.row, id: EXAMPLE_IDS.apiKeyId }]
   await execute(target, [
     ...acme.writes,
     ...globex.writes,
     ...keys.map((values) => ({ statement: insertApiKey, values })),
     ...exampleRows(acme.id),
+    ...weekRows(acme.id, { ada: EXAMPLE_IDS.apiKeyId, [SECOND_PERSON.id]: second.row.id }, new Date()).map(inserted),
   ])
   return {
     organizationId: acme.id,
@@ -273,8 +276,10 @@ function exampleRows(organizationId: string) {
       ...times,
     }),
   ]
-  return inserts.map((insert) => ({ statement: unguarded([], () => insert), values: {} }))
+  return inserts.map(inserted)
 }
+
+const inserted = (insert: Compilable<unknown>) => ({ statement: unguarded([], () => insert), values: {} })
 
 function now(): string {
   return new Date().toISOString()
@@ -357,6 +362,13 @@ export async function fillDemo(
     await Promise.all(paths.map((path) => acme.putFile(checkout, path, `The demo's ${path}\n`)))
   }
   await acme.send('PATCH', `/v1/skills/${EXAMPLE_IDS.skillId}`, { files: filesOf(SKILL_FILES) })
+  for (const [path, content] of Object.entries(WEEK_FILES)) await acme.putFile(flakyTest, path, content)
+  let entry = SKILL_FILES['SKILL.md']
+  for (const [message, line] of WEEK_VERSIONS) {
+    entry += `${line}\n`
+    const files = filesOf({ ...SKILL_FILES, 'SKILL.md': entry })
+    await acme.send('PATCH', `/v1/skills/${EXAMPLE_IDS.skillId}`, { message, files })
+  }
   for (const path of [
     `/v1/projects/${website}/schedules/${EXAMPLE_IDS.projectScheduleId}`,
     `/v1/agents/${reviewer}/schedules/${EXAMPLE_IDS.agentScheduleId}`,

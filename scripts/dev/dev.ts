@@ -1,7 +1,7 @@
 /**
- * Runs the service on this machine: creates an encryption key, applies the migrations, starts `wrangler dev`,
- * fills an empty database with the demo workspace, fires the Cron Trigger each minute and receives the demo's
- * runs.
+ * Runs the service and its console on this machine: creates an encryption key, applies the migrations, starts
+ * `wrangler dev`, fills an empty database with the demo workspace, fires the Cron Trigger each minute and receives the
+ * demo's runs.
  */
 import '../../operate/private-files.ts'
 import { randomBytes } from 'node:crypto'
@@ -11,7 +11,7 @@ import { join, relative } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { describeScript, parsed, portNumber } from '../../operate/command-line.ts'
 import { checkStateFolder, hasCurrentSchema } from '../../operate/state-folder.ts'
-import { applyMigrations, ROOT, startDevelopmentServer, stateFolder } from '../../operate/wrangler.ts'
+import { applyMigrations, ROOT, startDevelopmentServers, stateFolder } from '../../operate/wrangler.ts'
 import { createDemoKeys, curlLines, type Demo, demoFile, fillDemo, firstCurlLines, loadDemo, saveDemo } from './demo.ts'
 import { receiveRuns, tickEachMinute } from './local-runs.ts'
 
@@ -22,14 +22,19 @@ const HEALTH_CHECK_MS = 200
 const SETTINGS = { RATE_LIMIT: 'off', REQUEST_LOG: 'off', LOCAL_RECEIVERS: 'on' }
 
 const VERBOSE = '--verbose'
-const args = process.argv.slice(2).filter((arg) => arg !== VERBOSE)
+const OWN = /^--(?:verbose|no-console|console-port\b.*)$/
+const given = process.argv.slice(2)
+/** The flags for wrangler. */
+const args = given.filter((arg, index) => !OWN.test(arg) && given[index - 1] !== '--console-port')
 const options = parsed(
   describeScript(
     'dev',
-    'Runs the service on this machine. An empty database is filled with a demo workspace. Other options are passed to `wrangler dev`; `npm run wrangler -- dev --help` lists them.',
+    'Runs the service and its console on this machine. An empty database is filled with a demo workspace. Other options are passed to `wrangler dev`; `npm run wrangler -- dev --help` lists them.',
     ['', '--port 9000 --persist-to some/dir', '--var RATE_LIMIT:on --var REQUEST_LOG:on'],
   )
     .option('--port <number>', 'the port of the service', portNumber, DEFAULT_PORT)
+    .option('--console-port <number>', 'the port of the console; default: the next one', portNumber)
+    .option('--no-console', 'do not start the console')
     .option('--persist-to <folder>', 'the state folder, created if missing; default: .wrangler/state')
     .option('--var <name:value...>', 'a setting (docs/limits.md); may be repeated')
     .option('--log-level <level>', "show wrangler's output of this level")
@@ -39,14 +44,16 @@ const options = parsed(
 ).opts()
 const target = { remote: false, persistTo: options.persistTo }
 const baseUrl = `http://localhost:${options.port}`
-const given = options.var ?? []
+const consolePort = options.console ? (options.consolePort ?? options.port + 1) : undefined
+const consoleUrl = consolePort === undefined ? undefined : `http://localhost:${consolePort}`
+const variables = options.var ?? []
 const settings = Object.entries(SETTINGS)
   .map(([name, value]) => `${name}:${value}`)
-  .filter((setting) => !given.some((each) => each.startsWith(setting.replace(/:.*/, ':'))))
-const receivesRuns = [...given, ...settings].includes('LOCAL_RECEIVERS:on')
+  .filter((setting) => !variables.some((each) => each.startsWith(setting.replace(/:.*/, ':'))))
+const receivesRuns = [...variables, ...settings].includes('LOCAL_RECEIVERS:on')
 const isVerbose = options.verbose === true
 /** The log of requests is at wrangler's level "log", as its tables are. */
-const showsOutput = isVerbose || options.logLevel !== undefined || given.includes('REQUEST_LOG:on')
+const showsOutput = isVerbose || options.logLevel !== undefined || variables.includes('REQUEST_LOG:on')
 
 let hasServer = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -56,7 +63,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 await run()
 
 async function run(): Promise<void> {
-  await checkPort()
+  await checkPort(options.port, '--port')
+  if (consolePort !== undefined) await checkPort(consolePort, '--console-port')
   checkStateFolder(target)
   await checkNotServed(loadDemo(target))
   console.log(`Starting Workspace API with the state folder ${shown(stateFolder(target))}`)
@@ -68,19 +76,23 @@ async function run(): Promise<void> {
   const demoKeys = await createDemoKeys(target)
   await pendingSignals()
   hasServer = true
-  startDevelopmentServer(
-    [
+  startDevelopmentServers({
+    args: [
       ...args,
       ...(args.some((arg) => /^--port\b/.test(arg)) ? [] : ['--port', String(DEFAULT_PORT)]),
       ...(target.persistTo === undefined ? ['--persist-to', stateFolder(target)] : []),
       ...settings.flatMap((setting) => ['--var', setting]),
+      ...(consoleUrl === undefined ? [] : ['--var', `CONSOLE_URL:${consoleUrl}`]),
       // Otherwise a route in wrangler.toml would be the address that the Worker sees.
       '--local-upstream',
       `localhost:${options.port}`,
     ],
-    showsOutput,
-  )
-  await untilHealthy()
+    consolePort,
+    registry: join(stateFolder(target), 'registry'),
+    isVerbose: showsOutput,
+  })
+  await untilHealthy(`${baseUrl}/health`)
+  if (consoleUrl !== undefined) await untilHealthy(consoleUrl)
   const demo = demoKeys ? await fillDemo(baseUrl, demoKeys) : loadDemo(target)
   if (demo) await showDemo(demo)
   else showAddress()
@@ -91,6 +103,7 @@ function showAddress(): void {
   print([
     'Workspace API is running. Press Ctrl-C to stop it.',
     '',
+    ...(consoleUrl === undefined ? [] : [`Console     ${consoleUrl}`]),
     `Address     ${baseUrl}`,
     `Reference   ${baseUrl}/docs`,
     '',
@@ -107,6 +120,7 @@ async function showDemo(stored: Demo): Promise<void> {
   print([
     'Workspace API is running. Press Ctrl-C to stop it.',
     '',
+    ...(consoleUrl === undefined ? [] : [`Console     ${consoleUrl}`]),
     `Address     ${baseUrl}`,
     `API key     ${demo.apiKey}`,
     `Lease key   ${demo.leaseKey}`,
@@ -147,15 +161,15 @@ async function pendingSignals(): Promise<void> {
 }
 
 /** @throws if something answers there: requests of the demo would reach it. */
-async function checkPort(): Promise<void> {
-  const socket = connect({ host: 'localhost', port: options.port })
+async function checkPort(port: number, flag: string): Promise<void> {
+  const socket = connect({ host: 'localhost', port })
   const isUsed = await new Promise((resolve) => {
     socket.on('connect', () => resolve(true)).on('error', () => resolve(false))
   })
   socket.destroy()
   if (isUsed) {
     throw new Error(
-      `Port ${options.port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${options.port + 1}`,
+      `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- ${flag} ${port + 2}`,
     )
   }
 }
@@ -173,13 +187,13 @@ async function checkNotServed(demo: Demo | undefined): Promise<void> {
 }
 
 /** Waits without a limit: if the server cannot start, this process ends with it. */
-async function untilHealthy(): Promise<void> {
+async function untilHealthy(url: string): Promise<void> {
   let told = false
   for (;;) {
-    const response = await fetch(`${baseUrl}/health`).catch(() => undefined)
+    const response = await fetch(url).catch(() => undefined)
     if (response?.ok) return
     if (response && !told) {
-      console.error(`The service is not ready: GET /health answers ${response.status}: ${await response.text()}`)
+      console.error(`The service is not ready: GET ${url} answers ${response.status}: ${await response.text()}`)
       told = true
     }
     await setTimeout(HEALTH_CHECK_MS)

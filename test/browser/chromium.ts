@@ -20,7 +20,9 @@ export interface Observed {
 
 /** An empty page, with a storage of its own. */
 export async function newPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Observed> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options })
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  const page = await context.newPage()
+  page.on('close', () => context.close())
   const complaints: string[] = []
   const requested: string[] = []
   page.on('console', (message) => {

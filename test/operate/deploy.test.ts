@@ -31,14 +31,20 @@ describe('npm run deploy -- --dry-run', () => {
     ]
     expect(commands).toHaveLength(9)
     for (const command of commands) expect(printed).toContain(`$ npm run wrangler -- ${command} --env=${env}\n`)
-    const mcp = { environment: env, config: join(ROOT, 'mcp', 'wrangler.toml') }
-    expect(printed).toContain(`$ npm run wrangler -- deploy --minify --config ${mcp.config} --env=${env}\n`)
+    const [mcp, pages] = ['mcp', 'console'].map((folder) => ({
+      environment: env,
+      config: join(ROOT, folder, 'wrangler.toml'),
+    }))
+    for (const other of [mcp, pages]) {
+      expect(printed).toContain(`$ npm run wrangler -- deploy --minify --config ${other?.config} --env=${env}\n`)
+    }
     const words = [
       'Secret ENCRYPTION_KEYS',
       'Read replication of',
       'workers.dev',
       `Worker ${config.name}\n`,
-      `Worker ${readConfiguration(mcp).name}\n`,
+      `Worker ${readConfiguration(mcp ?? {}).name}\n`,
+      `Worker ${readConfiguration(pages ?? {}).name}\n`,
       'env.MCP (',
       'env.API (',
       'First key',
@@ -80,7 +86,7 @@ describe('npm run deploy -- --dry-run', () => {
     [
       'a binding to another MCP Worker',
       TOML.replace('service = "workspace-api-mcp"', 'service = "other-mcp"'),
-      /does not match the binding MCP/,
+      /mcp.wrangler\.toml does not match wrangler\.toml/,
     ],
     ['no TOML', TOML.replace('[vars]', '[vars'), /toml/i],
   ])('fails for %s', async (_, toml, reason) => {
@@ -109,17 +115,25 @@ describe('npm run deploy', () => {
   it('takes an empty account to a running service', async () => {
     const { api, deploy, rowsOf } = await newAccount()
     const project = newProject(OTHER_TOML)
+    project.addConsole()
     const { printed, code } = await deploy(project)
     expect(printed).toContain('is healthy')
+    const consoleUrl = `https://workspace-api-console.${api.subdomain}.workers.dev`
     expect(printed).toContain(`uploaded to https://workspace-api.${api.subdomain}.workers.dev\n`)
+    expect(printed).toContain(`uploaded to ${consoleUrl}\n`)
+    const addresses = api.uploads.get('workspace-api')?.map(({ bindings }) => {
+      return bindings.find(({ name }) => name === 'CONSOLE_URL')
+    })
+    expect(addresses).toEqual([0, 1].map(() => expect.objectContaining({ text: consoleUrl })))
     expect(code).toBe(0)
 
     const services = (worker: string) =>
       api.uploads
         .get(worker)
         ?.map(({ bindings }) => bindings.filter(({ type }) => type === 'service').map(({ service }) => service))
-    expect([services('workspace-api'), services('workspace-api-mcp')]).toEqual([
+    expect(['workspace-api', 'workspace-api-mcp', 'workspace-api-console'].map(services)).toEqual([
       [[], ['workspace-api-mcp']],
+      [['workspace-api']],
       [['workspace-api']],
     ])
     expect(readdirSync(project.folder).filter((file) => file.includes('without-mcp'))).toEqual([])

@@ -13,17 +13,28 @@ const CURL_LINES = 3
 /** It ends what doesn't start, so that nothing of it is left. */
 const START_MS = 120_000
 
+const hasConsole = (flags: readonly string[]) => flags.includes('--console-port')
+
 export interface DevServer {
   readonly process: ChildProcess
   /** All that it has printed so far. */
   readonly printed: string
 }
 
-/** `npm run dev` on a state folder, with further flags, once it has shown the demo workspace. */
+/** `npm run dev` on a state folder, with further flags, once it has shown the demo workspace. Without the console. */
 export async function startDevServer(state: string, port: number, ...flags: readonly string[]): Promise<DevServer> {
   // By itself, wrangler takes 9229 for its inspector, as does every other server that starts at the same time.
   const ports = ['--port', String(port), '--inspector-port', String(await freePort())]
-  const args = ['run', 'dev', '--', ...ports, '--persist-to', state, ...flags]
+  const args = [
+    'run',
+    'dev',
+    '--',
+    ...ports,
+    '--persist-to',
+    state,
+    ...(hasConsole(flags) ? [] : ['--no-console']),
+    ...flags,
+  ]
   const server = spawn('npm', args, {
     cwd: ROOT,
     detached: true,

@@ -19,16 +19,22 @@ export async function run(script: string, args: readonly string[], variables: Re
   return { code: status, printed }
 }
 
-/** A copy of wrangler.toml, with changes, where the rest of the project is too. */
+/** A copy of wrangler.toml, with changes, where the rest of the project is too, except the console. */
 export class Project {
   readonly folder = newFolder()
   readonly config = join(this.folder, 'wrangler.toml')
 
   constructor(toml = TOML) {
     writeFileSync(this.config, toml)
-    for (const name of ['src', 'mcp', 'migrations', 'public', 'operate', 'scripts']) {
-      symlinkSync(join(ROOT, name), join(this.folder, name), 'junction')
-    }
+    for (const name of ['src', 'mcp', 'migrations', 'public', 'operate', 'scripts']) this.#link(name)
+  }
+
+  addConsole(): void {
+    this.#link('console')
+  }
+
+  #link(name: string): void {
+    symlinkSync(join(ROOT, name), join(this.folder, name), 'junction')
   }
 
   /** What the operator keeps of the secret. */

@@ -49,10 +49,12 @@ describe('npm run dev', () => {
   const state = newFolder()
   let service: DevServer
   let port: number
+  let consolePort: number
 
   beforeAll(async () => {
     port = await freePort()
-    service = await startDevServer(state, port)
+    consolePort = await freePort()
+    service = await startDevServer(state, port, '--console-port', String(consolePort))
   })
   afterAll(async () => {
     await stopDevServer(service)
@@ -117,7 +119,11 @@ describe('npm run dev', () => {
     expect((await get(`/v1/sessions/${demo.sessionId}/files?limit=1000`)).body.items).toHaveLength(130)
     expect((await get(`/v1/skills/${demo.skillId}`)).body.files.length).toBeGreaterThan(2)
     const { items } = (await get(`/v1/skills/${demo.skillId}/versions`)).body
-    expect(items).toMatchObject([{ version: 1, name: 'release-notes', isCurrent: true }])
+    expect(items).toHaveLength(5)
+    expect(items[0]).toMatchObject({ version: 5, name: 'release-notes', isCurrent: true })
+    const runs = (await get('/v1/runs?limit=1000')).body.items as { status: string }[]
+    expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['pending', 'delivered', 'succeeded', 'failed']))
+    expect(runs.length).toBeGreaterThan(150)
     expect((await get(`/v1/sessions/${demo.sessionId}/files`, demo.restrictedKey)).status).toBe(403)
     expect((await get(`/v1/sessions/${demo.sessionId}/files`, demo.otherOrganization.apiKey)).status).toBe(404)
     const other = demo.otherOrganization
@@ -162,16 +168,17 @@ describe('npm run dev', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('prints one short screen: the address, the key, the reference and three commands that work', async () => {
+  it('prints one short screen: the console, the address, the key, the reference and three commands that work', async () => {
     const demo = readDemo(state)
     expect(service.printed).not.toMatch(/wrangler|WARNING|bindings|⎔/)
     const screen = screenOf(service.printed)
-    expect(screen.length).toBeLessThanOrEqual(15)
+    expect(screen.length).toBeLessThanOrEqual(16)
     expect(screen).toEqual([
       `Starting Workspace API with the state folder ${state}`,
       '',
       'Workspace API is running. Press Ctrl-C to stop it.',
       '',
+      `Console     http://localhost:${consolePort}`,
       `Address     ${demo.baseUrl}`,
       `API key     ${demo.apiKey}`,
       `Lease key   ${demo.leaseKey}`,
@@ -183,6 +190,9 @@ describe('npm run dev', () => {
       ...curlLinesOf(service.printed),
     ])
     expect((await fetch(`${demo.baseUrl}/docs`)).status).toBe(200)
+    const consoleUrl = `http://localhost:${consolePort}/`
+    expect((await fetch(consoleUrl)).status).toBe(200)
+    expect((await fetch(`${demo.baseUrl}/console`, { redirect: 'manual' })).headers.get('Location')).toBe(consoleUrl)
     expect(await statusesOf(curlLinesOf(service.printed))).toEqual([200, 200, 201])
   })
 
@@ -315,7 +325,7 @@ describe('npm run dev', () => {
 
   it('says in one sentence that the port is in use', async () => {
     expect(await refusal(state, port)).toBe(
-      `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${port + 1}`,
+      `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${port + 2}`,
     )
   })
 

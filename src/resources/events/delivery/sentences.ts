@@ -3,7 +3,7 @@ import type { EventType } from '../../../access/event-types.ts'
 import type { Event } from '../event.ts'
 
 /** What the actor did. `{name}` is the resource. */
-const PREDICATES: Readonly<Record<EventType, string>> = {
+export const PREDICATES: Readonly<Record<EventType, string>> = {
   'agent.created': 'created the agent {name}',
   'agent.updated': 'renamed the agent {name}',
   'agent.archived': 'archived the agent {name}',

@@ -1,0 +1,175 @@
+/**
+ * The console Worker: the pages of the console, and the session of the person who looks at them. A session is an API
+ * key of the kind `session`, whose token is in a cookie that no script can read. The Worker holds no data: the API
+ * decides each request.
+ */
+import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { NO_NONCE, pagePolicy, RENDER_POLICY, SECURITY_HEADERS } from './policies.ts'
+
+interface Environment {
+  /** The API Worker. */
+  readonly API: Fetcher
+  /** The files of `dist/`, which Vite writes. */
+  readonly ASSETS: Fetcher
+}
+
+type ConsoleContext = Context<{ Bindings: Environment }>
+
+/** Browsers accept a cookie of this prefix only with Secure, for the whole origin and for no other host. */
+const COOKIE = '__Host-session'
+const COOKIE_OPTIONS = { httpOnly: true, secure: true, sameSite: 'Strict', path: '/' } as const
+
+/** The API sees the caller's address, but neither the cookie nor what browsers add for other purposes. */
+const FORWARDED_HEADERS = [
+  'Accept',
+  'CF-Connecting-IP',
+  'Content-Length',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-Match',
+  'If-None-Match',
+  'If-Range',
+  'Range',
+  'X-Bookmark',
+]
+
+const SIGN_IN_LIMIT_BYTES = 4096
+
+const app = new Hono<{ Bindings: Environment }>()
+
+app.use(async (c, next) => {
+  await next()
+  for (const [name, value] of SECURITY_HEADERS) if (!c.res.headers.has(name)) c.res.headers.set(name, value)
+})
+
+// Another site, or another port of this host, can send the cookie along, but cannot pretend to be this origin.
+for (const path of ['/api/*', '/session']) {
+  app.use(path, async (c, next) => {
+    if (c.req.header('Sec-Fetch-Site') === 'same-origin') return next()
+    return refuse(c, 403, 'Only pages of the console can call this path. Other programs call the API with an API key.')
+  })
+}
+
+app.post('/session', bodyLimit({ maxSize: SIGN_IN_LIMIT_BYTES }), async (c) => {
+  const { apiKey } = await c.req.json<{ apiKey?: unknown }>().catch(() => ({ apiKey: undefined }))
+  if (typeof apiKey !== 'string' || !/^[!-~]{1,200}$/.test(apiKey)) {
+    return refuse(c, 400, 'apiKey is not an API key; allowed: wsk_ and 43 letters, digits, "-" and "_".')
+  }
+  const created = await c.env.API.fetch(apiUrl('/v1/me/sessions'), {
+    method: 'POST',
+    headers: headersTo(c, apiKey, ['CF-Connecting-IP']),
+  })
+  if (!created.ok) return new Response(created.body, created)
+  const { token, expiresAt } = await created.json<{ token: string; expiresAt: string }>()
+  setCookie(c, COOKIE, token, { ...COOKIE_OPTIONS, expires: new Date(expiresAt) })
+  return c.body(null, 204)
+})
+
+app.delete('/session', async (c) => {
+  const token = getCookie(c, COOKIE)
+  deleteCookie(c, COOKIE, COOKIE_OPTIONS)
+  if (token === undefined) return c.body(null, 204)
+  const headers = headersTo(c, token, ['CF-Connecting-IP'])
+  const deleted = await c.env.API.fetch(apiUrl('/v1/me/api-key'), { method: 'DELETE', headers })
+  // A session that has ended already is what the person wants.
+  if (deleted.ok || deleted.status === 401) return c.body(null, 204)
+  const { error } = await deleted.json<{ error: string }>()
+  return refuse(c, 502, `The session of this browser has ended here, but it could not be revoked: ${error}`)
+})
+
+// An HTML file of an agent: without scripts, without requests, and of an origin of its own.
+app.get('/api/render/v1/sessions/:sessionId/files/:fileId/content', async (c) => {
+  const response = await forward(c, new URL(c.req.url).pathname.replace('/api/render', ''))
+  if (!response.ok) return response
+  const headers = new Headers(response.headers)
+  headers.set('Content-Type', 'text/html; charset=utf-8')
+  headers.set('Content-Security-Policy', RENDER_POLICY)
+  headers.delete('Content-Disposition')
+  // The length changes.
+  headers.delete('Content-Length')
+  return withoutConnections.transform(new Response(response.body, { status: response.status, headers }))
+})
+
+app.all('/api/v1/*', (c) => {
+  const { pathname, search } = new URL(c.req.url)
+  return forward(c, `${pathname.slice('/api'.length)}${search}`)
+})
+
+app.on(['POST', 'PUT', 'PATCH', 'DELETE'], '*', (c) => refuse(c, 405, 'This path has pages only.'))
+
+// Every page is the same file, which finds out what to show.
+app.get('*', async (c) => {
+  const { pathname } = new URL(c.req.url)
+  if (/^\/(?:api|session)(?:\/|$)/.test(pathname)) return refuse(c, 404, 'No such path.')
+  if (/\.\w+$/.test(pathname)) {
+    const file = await c.env.ASSETS.fetch(c.req.raw)
+    return new Response(file.body, file)
+  }
+  const page = await c.env.ASSETS.fetch(new URL('/index.html', c.req.url))
+  const nonce = crypto.randomUUID()
+  return new Response((await page.text()).replaceAll(NO_NONCE, nonce), {
+    status: page.status,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'Content-Security-Policy': pagePolicy(nonce),
+    },
+  })
+})
+
+export default app
+
+/**
+ * What the policy does not stop: Chromium opens a connection for `<link rel="preconnect">`, and for a frame or a link
+ * before it refuses to follow it, so another server would know that somebody looks at the file. The rewriter sees no
+ * elements within `<noscript>`, and an animation can set the address of a link.
+ */
+const withoutConnections = new HTMLRewriter()
+  .on('base, link, iframe, frame, object, embed, noscript, set, animate', {
+    element: (element) => {
+      element.remove()
+    },
+  })
+  .on('a, area', {
+    element: (element) => {
+      for (const name of ['href', 'xlink:href']) {
+        if (element.getAttribute(name)?.startsWith('#') === false) element.removeAttribute(name)
+      }
+    },
+  })
+
+/** Sends the request of a page to the API, with the token of the session. */
+async function forward(c: ConsoleContext, path: string): Promise<Response> {
+  const token = getCookie(c, COOKIE)
+  if (token === undefined) return refuse(c, 401, 'You are signed out. Sign in again.')
+  const { method, body } = c.req.raw
+  const response = await c.env.API.fetch(apiUrl(path), {
+    method,
+    headers: headersTo(c, token, FORWARDED_HEADERS),
+    body,
+    redirect: 'manual',
+  })
+  if (response.status === 401) deleteCookie(c, COOKIE, COOKIE_OPTIONS)
+  return c.newResponse(response.body, response)
+}
+
+/** The host does not matter to a service binding. */
+function apiUrl(path: string): string {
+  return `https://api${path}`
+}
+
+function headersTo(c: ConsoleContext, token: string, names: readonly string[]): Headers {
+  const headers = new Headers({ Authorization: `Bearer ${token}` })
+  for (const name of names) {
+    const value = c.req.header(name)
+    if (value !== undefined) headers.set(name, value)
+  }
+  return headers
+}
+
+/** Errors have the shape of the API's. */
+function refuse(c: ConsoleContext, status: 400 | 401 | 403 | 404 | 405 | 502, error: string): Response {
+  return c.json({ error }, status)
+}

@@ -1,0 +1,330 @@
+/**
+ * The pages of the console, as a person uses them, in Chromium: by mouse and by keyboard alone.
+ * @module-tag slow
+ */
+import AxeBuilder from '@axe-core/playwright'
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { launchChromium, newPage } from '../../../test/browser/chromium.ts'
+import { expectQuiet, type SignedIn, signedIn } from '../../../test/browser/console.ts'
+import { type Console, startConsole } from '../console.ts'
+
+let running: Console
+let browser: Browser
+let signed: SignedIn
+
+beforeAll(async () => {
+  running = await startConsole()
+  browser = await launchChromium()
+})
+afterAll(async () => {
+  await browser.close()
+  await running.stop()
+})
+afterEach(async () => {
+  await signed?.close()
+})
+
+async function open(path: string, options = {}, apiKey = running.demo.apiKey) {
+  signed = await signedIn(browser, { url: running.url, apiKey }, path, options)
+  return signed.page
+}
+
+async function ask<Body>(method: string, path: string, body?: object): Promise<Body> {
+  const headers = { Authorization: `Bearer ${running.demo.apiKey}`, 'Content-Type': 'application/json' }
+  const response = await fetch(`${running.demo.baseUrl}${path}`, {
+    method,
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  expect(response.ok).toBe(true)
+  return (await response.json()) as Body
+}
+
+interface Summary {
+  readonly id: string
+  readonly agentId: string | null
+  readonly enabledAt: string | null
+  readonly cron: string
+}
+
+async function scheduleNamed(name: string): Promise<Summary> {
+  const { items } = await ask<{ items: Summary[] }>('GET', `/v1/schedules?query=${encodeURIComponent(name)}`)
+  return items[0] as Summary
+}
+
+async function newSchedule(name: string): Promise<string> {
+  const id = crypto.randomUUID()
+  const path = `/v1/agents/${running.demo.agentId}/schedules/${id}`
+  await ask('PUT', path, { name, cron: '0 3 1 1 *', payload: { branch: 'main' } })
+  return path
+}
+
+describe('sign-in', () => {
+  it('says what the service says of a wrong key, and signs in with a right one', async () => {
+    const { page, complaints } = await newPage(browser)
+    await page.goto(`${running.url}/schedules?state=paused`)
+    await page.waitForURL(/\/sign-in\?next=/)
+    await page.keyboard.type('wsk_wrong')
+    await page.keyboard.press('Enter')
+    await page
+      .getByRole('alert')
+      .getByText(/API key/)
+      .waitFor()
+    await page.getByLabel('API key').fill(running.demo.apiKey)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Schedules' }).waitFor()
+    expect(new URL(page.url()).search).toBe('?state=paused')
+    expect(complaints.filter((each) => !each.includes('401'))).toEqual([])
+    await page.context().close()
+  })
+
+  it('follows no address of another site', async () => {
+    for (const next of ['https://evil.example/', '//evil.example/', '/\\evil.example/', 'javascript:alert(1)']) {
+      const page = await open(next)
+      expect(new URL(page.url()).origin).toBe(running.url)
+      await signed.close()
+    }
+  })
+
+  it('keeps the token where no script finds it, and ends with sign-out', async () => {
+    const page = await open('/')
+    const [cookie] = await page.context().cookies()
+    expect(cookie).toMatchObject({ name: '__Host-session', httpOnly: true, secure: true, sameSite: 'Strict' })
+    const found = await page.evaluate<string>(
+      '[document.cookie, JSON.stringify({ ...localStorage, ...sessionStorage }), document.documentElement.outerHTML, location.href].join()',
+    )
+    expect(found).not.toContain(cookie?.value)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Workspace' }).waitFor()
+    expect(await page.context().cookies()).toEqual([])
+    const headers = { Authorization: `Bearer ${cookie?.value}` }
+    expect((await fetch(`${running.demo.baseUrl}/v1/me`, { headers })).status).toBe(401)
+  })
+
+  it('asks again when the session was revoked', async () => {
+    const page = await open('/schedules')
+    const [cookie] = await page.context().cookies()
+    const headers = { Authorization: `Bearer ${cookie?.value}` }
+    await fetch(`${running.demo.baseUrl}/v1/me/api-key`, { method: 'DELETE', headers })
+    // It finds out within five seconds.
+    await page.getByRole('heading', { name: 'Sign in to Workspace' }).waitFor()
+    expect(page.url()).toContain('next=%2Fschedules')
+  })
+})
+
+describe('other pages', () => {
+  it.each(['localhost', '127.0.0.1'])('of %s on another port neither read nor change anything', async (host) => {
+    const page = await open('/')
+    const evil = await page.context().newPage()
+    // The page of another server of this machine: the same site as the console under "localhost", another one by its IP.
+    await evil.goto(`${running.demo.baseUrl.replace('localhost', host)}/v1/me`)
+    const outcome = await evil.evaluate(`(async () => {
+      const own = { credentials: 'include' }
+      await fetch('${running.url}/session', { ...own, method: 'DELETE', mode: 'no-cors' }).catch(() => undefined)
+      return fetch('${running.url}/api/v1/me', own).then(() => 'read', () => 'blocked')
+    })()`)
+    expect(outcome).toBe('blocked')
+    // The session is still there.
+    await page.reload()
+    await page.getByRole('heading', { name: 'Today' }).waitFor()
+  })
+
+  it('cannot frame the console', async () => {
+    const page = await open('/')
+    const other = await page.context().newPage()
+    await other.goto(`data:text/html,<iframe src="${running.url}/"></iframe>`)
+    await expect.poll(() => other.frames()[1]?.url()).toBe('chrome-error://chromewebdata/')
+  })
+})
+
+describe('Today', () => {
+  it('shows what needs somebody, and leads there', async () => {
+    const page = await open('/')
+    const attention = page.getByRole('region', { name: 'Needs somebody' })
+    await attention.getByText('Paused by failures').waitFor()
+    await attention.getByRole('link', { name: 'Triage new issues' }).click()
+    await page.getByRole('heading', { name: 'Triage new issues' }).waitFor()
+    await page.getByText('3 runs in a row failed.').waitFor()
+    expectQuiet(signed)
+  })
+
+  it('shows the runs of a day back and the next ones', async () => {
+    const page = await open('/')
+    const track = page.getByRole('img', { name: /runs in the last day, 2 failed; next/ })
+    await track.waitFor()
+    expect(await page.getByRole('img', { name: /runs in the last day/ }).count()).toBeGreaterThan(3)
+    expectQuiet(signed)
+  })
+})
+
+describe('schedules', () => {
+  it('are found by name, and the view is a link', async () => {
+    const page = await open('/schedules')
+    await page.getByRole('link', { name: 'Nightly build' }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('triage')
+    await page.waitForURL(/q=triage/)
+    await expect.poll(() => page.getByRole('row').count()).toBe(2)
+    await page.reload()
+    await page.getByRole('link', { name: 'Triage new issues' }).waitFor()
+    expect(await page.getByRole('searchbox').inputValue()).toBe('triage')
+    await page.getByRole('combobox', { name: 'State' }).selectOption('Enabled')
+    await page.getByText('No schedule matches').waitFor()
+    expectQuiet(signed)
+  })
+
+  it('are paused together', async () => {
+    await newSchedule('Bulk one')
+    await newSchedule('Bulk two')
+    const page = await open('/schedules?q=Bulk')
+    await page.getByRole('checkbox', { name: 'Select all' }).check()
+    await page.getByRole('toolbar').getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('2 schedules paused.').waitFor()
+    for (const name of ['Bulk one', 'Bulk two']) expect((await scheduleNamed(name)).enabledAt).toBeNull()
+    expectQuiet(signed)
+  })
+
+  it('are resumed from their menu by keyboard alone', async () => {
+    const path = await newSchedule('By keyboard')
+    await ask('PATCH', path, { enabled: false })
+    const page = await open('/schedules?q=By keyboard')
+    await page.getByRole('button', { name: 'Actions for By keyboard' }).focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.evaluate('document.activeElement?.textContent')).toBe('Run now')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByText('By keyboard resumed.').waitFor()
+    expect((await scheduleNamed('By keyboard')).enabledAt).not.toBeNull()
+    expectQuiet(signed)
+  })
+
+  it('are created, with the next times across a clock change', async () => {
+    const page = await open('/schedules', { timezoneId: 'Europe/Berlin' })
+    await page.getByRole('button', { name: 'New schedule' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Belongs to').selectOption('Website')
+    await dialog.getByLabel('Name').fill('Made in the console')
+    await dialog.getByLabel('Cron expression').fill('0 9 29 * *')
+    await dialog.getByLabel('Time zone').fill('America/New_York')
+    await dialog.getByText('At 09:00, on day 29 of the month').waitFor()
+    await dialog.getByText('after a clock change').first().waitFor()
+    await dialog.getByLabel('Cron expression').fill('0 9 32 * *')
+    await dialog.getByText(/^cron /).waitFor()
+    expect(await dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('Cron expression').fill('0 9 * * mon')
+    await dialog.getByLabel('Payload (JSON)').fill('{"branch":')
+    await dialog.getByText(/The payload is not JSON/).waitFor()
+    await dialog.getByLabel('Payload (JSON)').fill('{"branch":"main"}')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'Made in the console' }).waitFor()
+    expect((await scheduleNamed('Made in the console')).cron).toBe('0 9 * * mon')
+    expectQuiet(signed)
+  })
+
+  it('are edited by two people, of whom the second is told', async () => {
+    const path = await newSchedule('Edited twice')
+    const page = await open(path.replace('/v1', ''))
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Name').fill('Mine')
+    await ask('PATCH', path, { name: 'Theirs' })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Somebody has changed this schedule since you opened it.').waitFor()
+    expect((await scheduleNamed('Theirs')).id).toBe(path.split('/').at(-1))
+    await page.keyboard.press('Escape')
+    await page.getByRole('heading', { name: 'Theirs' }).waitFor()
+    expectQuiet(signed, [/412/])
+  })
+
+  it('are deleted only after a question', async () => {
+    const path = await newSchedule('To be deleted')
+    const page = await open(path.replace('/v1', ''))
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.waitForURL(/\/schedules$/)
+    expect(await scheduleNamed('To be deleted')).toBeUndefined()
+    expectQuiet(signed, [/404|410/])
+  })
+
+  it('change on the page when somebody else changes them', async () => {
+    const path = await newSchedule('Live')
+    const page = await open('/schedules?q=Live')
+    await page.getByRole('cell', { name: 'Enabled' }).waitFor()
+    await ask('PATCH', path, { enabled: false })
+    await page.getByRole('cell', { name: 'Paused' }).waitFor()
+    expectQuiet(signed)
+  })
+})
+
+describe('a run', () => {
+  it('shows what happened, and is started again', async () => {
+    const page = await open('/runs?status=failed')
+    await page.getByRole('link', { name: 'Failed' }).first().click()
+    await page.getByText('HTTP 202 after 96 ms').waitFor()
+    const before = page.url()
+    await page.getByRole('button', { name: 'Run again' }).click()
+    await page.getByText('Started another run of the schedule.').waitFor()
+    await expect.poll(() => page.url()).not.toBe(before)
+    expectQuiet(signed)
+  })
+
+  it('is completed by a person', async () => {
+    const path = await newSchedule('By hand')
+    const { id } = await ask<{ id: string }>('POST', `${path}/runs`, {})
+    const page = await open(`/runs/${id}`)
+    await page.getByRole('button', { name: 'Complete' }).click()
+    await page.getByLabel('Failed').check()
+    await page.getByRole('textbox', { name: 'Message' }).fill('The server was down.')
+    await page.getByRole('dialog').getByRole('button', { name: 'Complete' }).click()
+    await page.getByRole('heading', { name: 'By hand' }).waitFor()
+    await expect
+      .poll(async () => (await ask<{ message: string }>('GET', `/v1/runs/${id}`)).message)
+      .toBe('The server was down.')
+    await page.getByText('The server was down.').waitFor()
+    expectQuiet(signed)
+  })
+})
+
+describe('a key that may read only', () => {
+  it('is offered nothing that it may not do', async () => {
+    const { token } = await ask<{ token: string }>('POST', '/v1/api-keys', {
+      name: 'reader',
+      scopes: ['schedules:read', 'runs:read'],
+    })
+    const page = await open('/schedules', {}, token)
+    await page.getByRole('link', { name: 'Nightly build' }).waitFor()
+    expect(await page.getByRole('button', { name: /New schedule|Actions for/ }).count()).toBe(0)
+    expect(await page.getByRole('checkbox').count()).toBe(0)
+    await page.goto(`${running.url}/`)
+    await page.getByRole('heading', { name: 'Needs somebody' }).waitFor()
+    expectQuiet(signed)
+  })
+})
+
+describe('every page', () => {
+  it.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+    ['dark', 390],
+  ] as const)('is accessible by the rules of axe: %s, %i pixels', async (colorScheme, width) => {
+    const { id, agentId } = await scheduleNamed('Triage new issues')
+    const { items } = await ask<{ items: { id: string }[] }>('GET', '/v1/runs?status=failed&limit=1')
+    const page = await open('/', { colorScheme, viewport: { width, height: 900 } })
+    const paths = ['/', '/schedules', `/agents/${agentId}/schedules/${id}`, '/runs', `/runs/${items[0]?.id}`]
+    for (const path of paths) {
+      await page.goto(`${running.url}${path}`)
+      await page.waitForLoadState('networkidle')
+      const { violations } = await new AxeBuilder({ page }).analyze()
+      expect([path, violations.map(({ id: rule, nodes }) => `${rule}: ${nodes[0]?.html}`)]).toEqual([path, []])
+      const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
+      expect([path, isTooWide]).toEqual([path, false])
+    }
+    await page.getByRole('heading').first().waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
+    expectQuiet(signed)
+  })
+})

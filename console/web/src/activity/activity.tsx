@@ -1,0 +1,225 @@
+/** What happened, the latest first. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { createLazyRoute, Link, useRouter } from '@tanstack/react-router'
+import { ListFilter, X } from 'lucide-react'
+import { useId } from 'react'
+import { useCan, useMe, useNames } from '../api.ts'
+import { Choice, Filters } from '../components/filters.tsx'
+import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
+import { Page } from '../components/page.tsx'
+import { useNow } from '../components/time.tsx'
+import { DAY_MS, toClock, toExact } from '../time.ts'
+import styles from './activity.module.css'
+import { type Event, eventsQuery, MAX_KEPT } from './data.ts'
+import { addressOf, nameOf, predicateOf, RESOURCES, typesOf } from './words.ts'
+
+export const Route = createLazyRoute('/app/activity')({ component: Activity })
+
+function Activity() {
+  const isAllowed = useCan()('audit-events:read')
+  return (
+    <Page title="Activity">{isAllowed ? <Events /> : <p className="quiet">This session may not read events.</p>}</Page>
+  )
+}
+
+function Events() {
+  const { types, resource, user, project } = Route.useSearch()
+  const isRestricted = useMe().apiKey.projectIds !== null
+  const list = useInfiniteQuery(eventsQuery({ types, resource, userId: user, projectId: project }, isRestricted))
+  const events = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const isFiltered = [types, resource, user, project].some((filter) => filter !== undefined)
+  const days = Map.groupBy(events, ({ createdAt }) => toDay(new Date(createdAt)))
+  return (
+    <>
+      <EventFilters events={events} isFiltered={isFiltered} />
+      {list.isPending ? (
+        <Skeleton rows={12} />
+      ) : list.isError ? (
+        <ErrorNote error={list.error} retry={() => void list.refetch()} />
+      ) : events.length === 0 ? (
+        <Empty title={isFiltered ? 'No event matches' : 'Nothing has happened yet'}>
+          {!isFiltered ? (
+            'Each change in the organization is listed here.'
+          ) : list.hasNextPage ? (
+            'None of the latest events does. “Show more” looks further back.'
+          ) : (
+            <Link to="/activity">Show all events</Link>
+          )}
+        </Empty>
+      ) : (
+        Array.from(days, ([day, ofDay]) => <Day key={day} day={day} events={ofDay} />)
+      )}
+      {list.hasNextPage && (
+        <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          Show more
+        </button>
+      )}
+      {isRestricted && events.length === MAX_KEPT && (
+        <p className="quiet">A session that is restricted to projects lists the latest {MAX_KEPT} events.</p>
+      )}
+    </>
+  )
+}
+
+interface EventFiltersProps {
+  readonly events: readonly Event[]
+  readonly isFiltered: boolean
+}
+
+function EventFilters({ events, isFiltered }: EventFiltersProps) {
+  const { types, resource, user, project } = Route.useSearch()
+  const navigate = Route.useNavigate()
+  const users = useNames('users')
+  const projects = useNames('projects')
+  const kind = RESOURCES.find(([name]) => types?.startsWith(`${name}.`) && !types.includes(','))?.[0]
+  const verbs = kind === undefined ? [] : typesOf(kind)
+  // The address may name several types, which no choice does.
+  const others = types !== undefined && kind === undefined ? ([[types, types]] as const) : []
+  const about = events.find((event) => keyOf(event) === resource)
+  return (
+    <Filters>
+      <Choice
+        label="Person"
+        all="Everybody"
+        value={user}
+        options={withChosen(users, user)}
+        onChange={(chosen) => void navigate({ search: (previous) => ({ ...previous, user: chosen }) })}
+      />
+      <Choice
+        label="Kind"
+        all="Everything"
+        value={kind ?? types}
+        options={[...RESOURCES, ...others]}
+        onChange={(chosen) =>
+          void navigate({ search: (previous) => ({ ...previous, types: chosen && `${chosen}.*` }) })
+        }
+      />
+      {kind !== undefined && verbs.length > 1 && (
+        <Choice
+          label="Change"
+          all="Any change"
+          value={types}
+          options={verbs}
+          onChange={(chosen) =>
+            void navigate({ search: (previous) => ({ ...previous, types: chosen ?? `${kind}.*` }) })
+          }
+        />
+      )}
+      <Choice
+        label="Project"
+        all="All projects"
+        value={project}
+        options={withChosen(projects, project)}
+        onChange={(chosen) => void navigate({ search: (previous) => ({ ...previous, project: chosen }) })}
+      />
+      {resource !== undefined && (
+        <Link
+          className="button"
+          to="/activity"
+          search={(previous) => ({ ...previous, resource: undefined })}
+          aria-label={`Only ${about ? nameOf(about, users) : resource}: show the events of everything`}
+        >
+          Only <bdi className={styles.about}>{about ? nameOf(about, users) : resource}</bdi>
+          <X size={16} aria-hidden="true" />
+        </Link>
+      )}
+      {isFiltered && (
+        <Link className="button" to="/activity">
+          Show all
+        </Link>
+      )}
+    </Filters>
+  )
+}
+
+/** The address may name somebody who is gone. */
+function withChosen(names: ReadonlyMap<string, string>, chosen: string | undefined) {
+  const options = Array.from(names)
+  return chosen === undefined || names.has(chosen) ? options : [...options, [chosen, chosen] as const]
+}
+
+const keyOf = ({ resource: { type, id } }: Event) => `${type}/${id}`
+
+function Day({ day, events }: { readonly day: string; readonly events: readonly Event[] }) {
+  const id = useId()
+  const now = useNow()
+  const isToday = day === toDay(now)
+  const isYesterday = day === toDay(new Date(now.getTime() - DAY_MS))
+  return (
+    <section className={styles.day} aria-labelledby={id}>
+      <h2 id={id}>{isToday ? 'Today' : isYesterday ? 'Yesterday' : day}</h2>
+      <ol>
+        {events.map((event) => (
+          <EventLine key={event.id} event={event} />
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+const dayFormat = new Intl.DateTimeFormat(undefined, {
+  weekday: 'long',
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+})
+const toDay = (at: Date) => dayFormat.format(at)
+
+function EventLine({ event }: { readonly event: Event }) {
+  const users = useNames('users')
+  const projects = useNames('projects')
+  const { resource: only } = Route.useSearch()
+  const { actor, projectId, resource, createdAt } = event
+  const [before, after] = predicateOf(event.type)
+  const name = nameOf(event, users)
+  const person = actor?.userId != null ? users.get(actor.userId) : undefined
+  return (
+    <li className={styles.event}>
+      <time className="quiet" dateTime={createdAt} title={toExact(new Date(createdAt))}>
+        {toClock(new Date(createdAt))}
+      </time>
+      <p className="anywhere">
+        <bdi className={styles.name}>{actor === null ? 'Workspace API' : (person ?? actor.apiKeyName)}</bdi> {before}
+        {after !== undefined && (
+          <>
+            <About event={event} name={name} />
+            {after}
+          </>
+        )}
+        {projectId !== null && resource.type !== 'project' && (
+          <>
+            {' in '}
+            <bdi>{projects.get(projectId) ?? projectId}</bdi>
+          </>
+        )}
+      </p>
+      {person !== undefined && <span className={`quiet small wide-only ${styles.key}`}>with {actor?.apiKeyName}</span>}
+      {only !== keyOf(event) && (
+        <Link
+          className={styles.only}
+          to="/activity"
+          search={(previous) => ({ ...previous, resource: keyOf(event) })}
+          aria-label={`Only events about ${name}`}
+          title={`Only events about ${name}`}
+        >
+          <ListFilter size={16} aria-hidden="true" />
+        </Link>
+      )}
+    </li>
+  )
+}
+
+/** A link where there is a page of it. */
+function About({ event, name }: { readonly event: Event; readonly name: string }) {
+  const router = useRouter()
+  const address = addressOf(event)
+  const [path] = address?.split('?') ?? []
+  const [, rest, page] = path === undefined ? [] : router.getMatchedRoutes(path)
+  const content = <bdi>{name}</bdi>
+  if (address === undefined || page === undefined || rest?.['**']) return <span className={styles.name}>{content}</span>
+  return (
+    <Link className={styles.name} to={address}>
+      {content}
+    </Link>
+  )
+}

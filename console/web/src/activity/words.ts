@@ -1,0 +1,46 @@
+/** Events in words. */
+import { PREDICATES } from '../../../../src/contracts.ts'
+import type { Event } from './data.ts'
+
+/** What the actor did, before and after the name of the resource. */
+export function predicateOf(type: Event['type']): readonly [before: string, after?: string] {
+  // A later version of the service may have more types.
+  const [before = type, after] = (PREDICATES[type] ?? `${type} {name}`).split('{name}')
+  return after === undefined ? [before] : [before, after]
+}
+
+/** What the resource is called. @param users the names of users. */
+export function nameOf({ resource }: Event, users: ReadonlyMap<string, string>): string {
+  const { type, id, path, name } = resource
+  if (name !== null) return name
+  if (type === 'profile-picture') return users.get(id) ?? id
+  // A pin has no name, but its path says what is pinned.
+  if (type === 'pin') return `a ${path.split('/')[3]?.replace('_', ' ')}`
+  return id
+}
+
+/** The address of what an event is about, if there is such a page. */
+export function addressOf({ type, resource }: Event): string | undefined {
+  if (type.endsWith('.deleted')) return undefined
+  return resource.path
+    .replace(/^\/v1/, '')
+    .replace(/^\/pins\/session\//, '/sessions/')
+    .replace(/^(\/sessions\/[^/]+)\/files\//, '$1?file=')
+}
+
+const VERBS = Map.groupBy(Object.keys(PREDICATES), (type) => type.slice(0, type.indexOf('.')))
+
+/** The resources that have events, with their names. */
+export const RESOURCES = Array.from(VERBS.keys(), (resource) => [resource, toWords(resource)] as const)
+
+/** The types of a resource, with their verbs. */
+export const typesOf = (resource: string) =>
+  (VERBS.get(resource) ?? []).map((type) => [type, toWords(type.slice(type.indexOf('.') + 1))] as const)
+
+/** Such as "API key" of "api-key". */
+function toWords(name: string): string {
+  return name
+    .replaceAll('-', ' ')
+    .replace(/^api\b/, 'API')
+    .replace(/^./, (letter) => letter.toUpperCase())
+}

@@ -1,0 +1,97 @@
+/** The API, as the pages use it: the client of this repository, and what the pages ask it for. */
+import {
+  keepPreviousData,
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  queryOptions,
+  useQuery,
+  useSuspenseQuery,
+} from '@tanstack/react-query'
+import type { components, operations } from '../../../client/src/api.ts'
+import { Workspace, WorkspaceError } from '../../../client/src/index.ts'
+import type { Scope } from '../../../src/contracts.ts'
+
+export { WorkspaceError }
+
+type Schemas = components['schemas']
+export type Me = Schemas['Me']
+export type Run = Schemas['Run']
+export type ScheduleSummary = Schemas['ScheduleSummary']
+export type Query<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>
+
+/** The Worker puts the token of the session into each request: no script can read it. */
+export const workspace = new Workspace({ url: `${location.origin}/api`, apiKey: '' })
+
+const MINUTE_MS = 60_000
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: signInAgain }),
+  mutationCache: new MutationCache({ onError: signInAgain }),
+  defaultOptions: {
+    queries: {
+      // The client repeats by itself what is safe to repeat.
+      retry: false,
+      staleTime: MINUTE_MS,
+    },
+  },
+})
+
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: () => workspace.me.retrieve(),
+  staleTime: 5 * MINUTE_MS,
+})
+
+/** The caller. The layout has loaded it before it shows a page. */
+export function useMe(): Me {
+  return useSuspenseQuery(meQuery).data
+}
+
+/** What the session may do. A page does not offer the rest. */
+export function useCan(): (scope: Scope) => boolean {
+  const { scopes } = useMe().apiKey
+  return (scope) => scopes.includes(scope)
+}
+
+/**
+ * A list, of which the pages show the first page. The key begins with the name of the resource, so that an event
+ * finds what it makes stale (live.ts).
+ */
+export function listQuery<Page>(key: readonly [resource: string, ...rest: unknown[]], page: () => Promise<Page>) {
+  return queryOptions({ queryKey: key, queryFn: page, placeholderData: keepPreviousData })
+}
+
+const NAMED = ['projects', 'agents', 'users'] as const
+type Named = (typeof NAMED)[number]
+const MAX_NAMES = 1000
+
+const namesQuery = (kind: Named) =>
+  queryOptions({
+    queryKey: [kind, 'names'],
+    queryFn: async () => {
+      const { items } = await workspace[kind].list({ limit: MAX_NAMES }).page()
+      return new Map(items.map(({ id, name }) => [id, name]))
+    },
+    staleTime: 5 * MINUTE_MS,
+  })
+
+const SCOPE_OF_NAMES = { projects: 'projects:read', agents: 'agents:read', users: 'users:read' } as const
+
+/** The names of projects, agents or users, by ID; empty while they load, and of those that the session may not read. */
+export function useNames(kind: Named): ReadonlyMap<string, string> {
+  const can = useCan()
+  const { data } = useQuery({ ...namesQuery(kind), enabled: can(SCOPE_OF_NAMES[kind]) })
+  return data ?? new Map()
+}
+
+export function isSignedOut(error: unknown): boolean {
+  return error instanceof WorkspaceError && error.status === 401
+}
+
+/** The session has ended. Nothing of what was shown stays in memory. */
+function signInAgain(error: unknown): void {
+  const { pathname, search } = location
+  if (!isSignedOut(error) || pathname === '/sign-in') return
+  location.assign(`/sign-in?${new URLSearchParams({ next: `${pathname}${search}` })}`)
+}

@@ -1,0 +1,14 @@
+/** Text with a line for each of its lines, for reading. The editor that shows it is loaded when it is needed. */
+import { lazy, Suspense } from 'react'
+import type { CodeProps } from './code-view.tsx'
+import { Skeleton } from './note.tsx'
+
+const CodeView = lazy(() => import('./code-view.tsx'))
+
+export function Code(props: CodeProps) {
+  return (
+    <Suspense fallback={<Skeleton />}>
+      <CodeView {...props} />
+    </Suspense>
+  )
+}

@@ -1,0 +1,46 @@
+/** States, told by shape and word as well as by color. */
+import styles from './status.module.css'
+
+export type Tone = 'good' | 'bad' | 'warning' | 'active' | 'idle'
+
+/** A disc is good, a diamond bad, a triangle a warning, a half disc active, a ring idle. */
+export function Mark({ tone }: { readonly tone: Tone }) {
+  return (
+    <svg className={styles.mark} data-tone={tone} viewBox="0 0 12 12" aria-hidden="true">
+      {tone === 'good' && <circle cx="6" cy="6" r="4.5" />}
+      {tone === 'bad' && <path d="M6 .8 11.2 6 6 11.2 .8 6z" />}
+      {tone === 'warning' && <path d="M6 1.2 11.4 10.8H.6z" />}
+      {tone === 'active' && (
+        <>
+          <circle cx="6" cy="6" r="4.2" fill="none" stroke="currentColor" strokeWidth="1.5" />
+          <path d="M6 1.8a4.2 4.2 0 0 1 0 8.4z" />
+        </>
+      )}
+      {tone === 'idle' && <circle cx="6" cy="6" r="4.2" fill="none" stroke="currentColor" strokeWidth="1.5" />}
+    </svg>
+  )
+}
+
+export function Status({ tone, children }: { readonly tone: Tone; readonly children: string }) {
+  return (
+    <span className={styles.status}>
+      <Mark tone={tone} />
+      {children}
+    </span>
+  )
+}
+
+/** The outcomes of the last runs, the latest on the right. */
+export function Outcomes({ outcomes }: { readonly outcomes: readonly ('succeeded' | 'failed')[] }) {
+  if (outcomes.length === 0) return <span className="quiet">no runs yet</span>
+  const failures = outcomes.filter((outcome) => outcome === 'failed').length
+  const label = `${outcomes.length} last runs: ${failures === 0 ? 'all succeeded' : `${failures} failed`}; the latest ${outcomes[0]}`
+  return (
+    <span className={styles.outcomes} role="img" aria-label={label} title={label}>
+      {outcomes.toReversed().map((outcome, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: outcomes have no identity but their place.
+        <Mark key={index} tone={outcome === 'succeeded' ? 'good' : 'bad'} />
+      ))}
+    </span>
+  )
+}

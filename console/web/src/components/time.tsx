@@ -1,0 +1,24 @@
+/** A time, relative to now; the exact one is its title. */
+import { useSyncExternalStore } from 'react'
+import { MINUTE_MS, toExact, toRelative } from '../time.ts'
+
+const TICK_MS = MINUTE_MS / 4
+
+/** The time now, to a quarter of a minute, so that all times of a page agree. */
+export function useNow(): Date {
+  return new Date(useSyncExternalStore(subscribe, () => Math.floor(Date.now() / TICK_MS) * TICK_MS))
+}
+
+function subscribe(onChange: () => void): () => void {
+  const timer = setInterval(onChange, TICK_MS)
+  return () => clearInterval(timer)
+}
+
+export function Time({ at }: { readonly at: string }) {
+  const time = new Date(at)
+  return (
+    <time dateTime={at} title={toExact(time)}>
+      {toRelative(time, useNow())}
+    </time>
+  )
+}

@@ -1,0 +1,75 @@
+/** Short messages at the edge of the window, read aloud: what was done, or why it was not. */
+import { useSyncExternalStore } from 'react'
+import styles from './toast.module.css'
+
+interface Toast {
+  readonly id: number
+  readonly text: string
+  readonly isError: boolean
+  readonly action: ToastAction | undefined
+}
+
+/** What the message offers, such as to undo what was done. */
+interface ToastAction {
+  readonly label: string
+  readonly onSelect: () => void
+}
+
+const SHOWN_MS = 6000
+
+let toasts: readonly Toast[] = []
+let lastId = 0
+const listeners = new Set<() => void>()
+
+function set(next: readonly Toast[]): void {
+  toasts = next
+  for (const listener of listeners) listener()
+}
+
+/** Errors stay until they are closed. */
+export function showToast(text: string, isError = false, action?: ToastAction): void {
+  lastId += 1
+  const id = lastId
+  set([...toasts.slice(-2), { id, text, isError, action }])
+  if (!isError) setTimeout(() => close(id), SHOWN_MS)
+}
+
+export function showError(error: unknown): void {
+  showToast(error instanceof Error ? error.message : String(error), true)
+}
+
+function close(id: number): void {
+  set(toasts.filter((toast) => toast.id !== id))
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export function Toasts() {
+  const shown = useSyncExternalStore(subscribe, () => toasts)
+  return (
+    <section className={styles.toasts} aria-live="polite" aria-label="Messages">
+      {shown.map(({ id, text, isError, action }) => (
+        <div key={id} className={styles.toast} data-error={isError}>
+          <p className="anywhere">{text}</p>
+          {action && (
+            <button
+              type="button"
+              onClick={() => {
+                close(id)
+                action.onSelect()
+              }}
+            >
+              {action.label}
+            </button>
+          )}
+          <button type="button" data-kind="plain" onClick={() => close(id)}>
+            Close
+          </button>
+        </div>
+      ))}
+    </section>
+  )
+}

@@ -1,0 +1,19 @@
+/** The pages of the navigation, in its order. */
+import { Activity, CalendarClock, Files, type LucideIcon, Pin, Play, Sun } from 'lucide-react'
+
+interface PageLink {
+  readonly to: '/' | '/schedules' | '/runs' | '/pins' | '/sessions' | '/activity'
+  readonly name: string
+  /** Typed after "g". */
+  readonly letter: string
+  readonly Icon: LucideIcon
+}
+
+export const PAGES: readonly PageLink[] = [
+  { to: '/', name: 'Today', letter: 't', Icon: Sun },
+  { to: '/schedules', name: 'Schedules', letter: 's', Icon: CalendarClock },
+  { to: '/runs', name: 'Runs', letter: 'r', Icon: Play },
+  { to: '/pins', name: 'Pins', letter: 'p', Icon: Pin },
+  { to: '/sessions', name: 'Sessions', letter: 'e', Icon: Files },
+  { to: '/activity', name: 'Activity', letter: 'a', Icon: Activity },
+]

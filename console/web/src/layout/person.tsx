@@ -1,0 +1,60 @@
+/** Who is signed in, the colors, and the way out. */
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Keyboard, LogOut } from 'lucide-react'
+import { useState } from 'react'
+import { queryClient, useMe } from '../api.ts'
+import { showError } from '../components/toast.tsx'
+import { signOut } from '../session.ts'
+import { applyTheme, readTheme, THEMES } from '../theme.ts'
+import styles from './layout.module.css'
+
+const THEME_NAMES = { system: 'System colors', light: 'Light', dark: 'Dark' } as const
+
+export function Person({ onShowKeys }: { readonly onShowKeys: () => void }) {
+  const { user, apiKey } = useMe()
+  const [theme, setTheme] = useState(readTheme)
+  const navigate = useNavigate()
+  const leave = useMutation({
+    mutationFn: signOut,
+    onError: showError,
+    onSettled: async () => {
+      await navigate({ to: '/sign-in' })
+      queryClient.clear()
+    },
+  })
+  return (
+    <section className={styles.person} aria-label="You">
+      <p className="anywhere">
+        <strong>{user?.name ?? apiKey.name}</strong>
+        <br />
+        <span className="quiet small">{user ? `signed in with ${apiKey.name}` : 'a key without a user'}</span>
+      </p>
+      <select
+        aria-label="Colors"
+        value={theme}
+        onChange={({ target }) => {
+          const chosen = THEMES.find((each) => each === target.value) ?? 'system'
+          applyTheme(chosen)
+          setTheme(chosen)
+        }}
+      >
+        {THEMES.map((each) => (
+          <option key={each} value={each}>
+            {THEME_NAMES[each]}
+          </option>
+        ))}
+      </select>
+      <div className={styles.personActions}>
+        <button type="button" data-kind="plain" onClick={onShowKeys}>
+          <Keyboard size={16} aria-hidden="true" />
+          Keys
+        </button>
+        <button type="button" data-kind="plain" disabled={leave.isPending} onClick={() => leave.mutate()}>
+          <LogOut size={16} aria-hidden="true" />
+          Sign out
+        </button>
+      </div>
+    </section>
+  )
+}

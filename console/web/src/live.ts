@@ -1,0 +1,76 @@
+/** Keeps what is shown up to date: events say what has changed. */
+import { useEffect } from 'react'
+import { queryClient, useCan, workspace } from './api.ts'
+
+/** What an event of a resource makes stale, by the first part of the keys of queries. */
+const STALE: Readonly<Record<string, readonly string[]>> = {
+  agent: ['agents', 'schedules'],
+  'api-key': ['api-keys', 'me'],
+  pin: ['pins'],
+  project: ['projects', 'schedules', 'sessions', 'pins'],
+  'pull-request': ['pins'],
+  run: ['runs', 'schedules'],
+  schedule: ['schedules', 'runs'],
+  session: ['sessions', 'pins'],
+  'session-file': ['files'],
+  user: ['users'],
+}
+
+const RESTART_MS = 60_000
+
+/** The cursor of the last event that the pages know; undefined before the first page is shown. */
+let after: string | undefined
+
+/** Begins before a page reads anything, so that no change comes in between. Without the permission, nothing is live. */
+export async function beginFeed(): Promise<void> {
+  after ??= await workspace.events
+    .list({ after: 'now', limit: 1 })
+    .page()
+    .then(
+      ({ nextCursor }) => nextCursor,
+      () => undefined,
+    )
+}
+
+/** Follows the events while the page is visible. What happened meanwhile is read when it is visible again. */
+export function useLiveUpdates(): void {
+  const isAllowed = useCan()('audit-events:read')
+  useEffect(() => {
+    if (!isAllowed) return
+    let following = new AbortController()
+    const onChange = () => {
+      following.abort()
+      if (document.visibilityState === 'hidden') return
+      following = new AbortController()
+      void follow(following.signal)
+    }
+    onChange()
+    document.addEventListener('visibilitychange', onChange)
+    return () => {
+      document.removeEventListener('visibilitychange', onChange)
+      following.abort()
+    }
+  }, [isAllowed])
+}
+
+async function follow(signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const feed = workspace.events.follow({ after: after ?? 'now', signal })
+    try {
+      for await (const { resource } of feed) {
+        after = feed.cursor
+        refresh(['events', ...(STALE[resource.type] ?? [])])
+      }
+      after = feed.cursor
+    } catch {
+      // The session has ended, or the cursor is too old: everything is read again.
+      after = undefined
+      void queryClient.invalidateQueries()
+      await new Promise((resolve) => setTimeout(resolve, RESTART_MS))
+    }
+  }
+}
+
+function refresh(resources: readonly string[]): void {
+  for (const resource of new Set(resources)) void queryClient.invalidateQueries({ queryKey: [resource] })
+}

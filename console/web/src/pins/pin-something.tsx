@@ -1,0 +1,134 @@
+/** Finds what can be pinned, by its name. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { isUuid } from '../../../../src/contracts.ts'
+import { useCan, useMe, useNames, workspace } from '../api.ts'
+import { Dialog } from '../components/dialog.tsx'
+import { SearchField } from '../components/filters.tsx'
+import { ErrorNote, Skeleton } from '../components/note.tsx'
+import { keyOf, type Pin } from './data.ts'
+import { type Kind, KindIcon, wordOf } from './kinds.tsx'
+import styles from './pins.module.css'
+
+interface PinSomethingProps {
+  /** The keys of what is pinned already. */
+  readonly pinned: ReadonlySet<string>
+  readonly onChoose: (pin: Pin) => void
+  readonly onClose: () => void
+}
+
+const KINDS = [
+  { kind: 'session', scope: 'sessions:read' },
+  { kind: 'pull_request', scope: 'pull-requests:read' },
+  { kind: 'project', scope: 'projects:read' },
+] as const
+
+export function PinSomething({ pinned, onChoose, onClose }: PinSomethingProps) {
+  const can = useCan()
+  const { projectIds } = useMe().apiKey
+  const [query, setQuery] = useState<string>()
+  const kinds = KINDS.filter(({ scope }) => can(scope)).map(({ kind }) => kind)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['pinnable', query, kinds, projectIds],
+    queryFn: () => Promise.all(kinds.map(async (kind) => ({ kind, found: await find(kind, query, projectIds) }))),
+    placeholderData: keepPreviousData,
+  })
+  const content = useRef<HTMLDivElement>(null)
+  useEffect(() => content.current?.querySelector('input')?.focus(), [])
+  const groups = data?.filter(({ found }) => found.length > 0) ?? []
+  return (
+    <Dialog title="Pin something" onClose={onClose}>
+      <div ref={content} className={styles.choose}>
+        <SearchField label="Search by name" value={query} onChange={setQuery} />
+        {error ? (
+          <ErrorNote error={error} retry={() => void refetch()} />
+        ) : !data ? (
+          <Skeleton />
+        ) : groups.length === 0 ? (
+          <p className="quiet">
+            {query === undefined ? 'There is nothing to pin yet.' : `Nothing has a name with “${query}”.`}
+          </p>
+        ) : (
+          groups.map(({ kind, found }) => (
+            <section key={kind}>
+              <h3>{wordOf(kind)}s</h3>
+              <ul>
+                {found.map((resource) => (
+                  <li key={resource.id}>
+                    <Result kind={kind} resource={resource} pinned={pinned} onChoose={onChoose} />
+                  </li>
+                ))}
+              </ul>
+            </section>
+          ))
+        )}
+      </div>
+    </Dialog>
+  )
+}
+
+interface Found {
+  readonly id: string
+  readonly name: string
+  /** Of a project, there is none. */
+  readonly projectId?: string
+  readonly archivedAt?: string | null
+}
+
+interface ResultProps extends Pick<PinSomethingProps, 'pinned' | 'onChoose'> {
+  readonly kind: Kind
+  readonly resource: Found
+}
+
+function Result({ kind, resource, pinned, onChoose }: ResultProps) {
+  const projects = useNames('projects')
+  const { id, name, archivedAt = null } = resource
+  const projectId: string | null = resource.projectId ?? null
+  const pin = { resourceType: kind, resourceId: id, name, createdAt: new Date().toISOString() }
+  const project = projectId !== null && (projects.get(projectId) ?? projectId)
+  const refusal = pinned.has(keyOf(pin)) ? 'pinned' : isUuid(id) ? undefined : 'its ID is not a UUID'
+  const content = (
+    <>
+      <KindIcon kind={kind} />
+      <bdi>{name}</bdi>
+      <span className="quiet small">{refusal ?? project}</span>
+    </>
+  )
+  if (refusal !== undefined) return <div className={styles.result}>{content}</div>
+  return (
+    <button
+      type="button"
+      data-kind="plain"
+      className={styles.result}
+      onClick={() => onChoose({ ...pin, resource: { id, name, projectId, archivedAt } })}
+    >
+      {content}
+    </button>
+  )
+}
+
+const SHOWN = 8
+
+/** The first ones with the text in their name: the latest sessions and pull requests. */
+async function find(
+  kind: Kind,
+  query: string | undefined,
+  projectIds: readonly string[] | null,
+): Promise<readonly Found[]> {
+  const page = { query, limit: SHOWN }
+  if (kind === 'project') return firstOf([workspace.projects.list(page)])
+  const list = kind === 'session' ? workspace.sessions.list : workspace.pullRequests.list
+  const latest = { ...page, order: '-createdAt' } as const
+  // A session that is restricted to projects has to name one.
+  return firstOf(projectIds ? projectIds.map((projectId) => list({ ...latest, projectId })) : [list(latest)])
+}
+
+async function firstOf<Item>(lists: readonly AsyncIterable<Item>[]): Promise<Item[]> {
+  const found: Item[] = []
+  for (const list of lists) {
+    for await (const item of list) {
+      if (found.push(item) === SHOWN) return found
+    }
+  }
+  return found
+}

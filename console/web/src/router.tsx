@@ -1,0 +1,123 @@
+/** Every page and its address. The filters of a page are search parameters, so a view is a link that can be shared. */
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { isSignedOut, meQuery, queryClient } from './api.ts'
+import { NotFound } from './components/not-found.tsx'
+import { PageError } from './components/page-error.tsx'
+import { Layout } from './layout/layout.tsx'
+import { beginFeed } from './live.ts'
+import { choice, search, text } from './search.ts'
+import { SignIn } from './sign-in/sign-in.tsx'
+
+type Given = Readonly<Record<string, unknown>>
+
+const root = createRootRoute({ notFoundComponent: NotFound })
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: ({ next }: Given) => search({ next: text(next) }),
+  component: SignIn,
+})
+
+/** What needs a session. */
+const app = createRoute({
+  getParentRoute: () => root,
+  id: 'app',
+  component: Layout,
+  beforeLoad: async ({ location }) => {
+    try {
+      const { apiKey } = await queryClient.ensureQueryData(meQuery)
+      if (apiKey.scopes.includes('audit-events:read')) await beginFeed()
+    } catch (error) {
+      if (isSignedOut(error)) throw redirect({ to: '/sign-in', search: { next: location.href } })
+      throw error
+    }
+  },
+  errorComponent: PageError,
+})
+
+const today = createRoute({ getParentRoute: () => app, path: '/' }).lazy(
+  async () => (await import('./today/today.tsx')).Route,
+)
+
+export const SCHEDULE_STATES = ['enabled', 'paused', 'failing'] as const
+
+const schedules = createRoute({
+  getParentRoute: () => app,
+  path: '/schedules',
+  validateSearch: ({ q, state, of }: Given) =>
+    search({
+      q: text(q),
+      state: choice(state, SCHEDULE_STATES),
+      of: choice(of, ['project', 'agent'] as const),
+    }),
+}).lazy(async () => (await import('./schedules/schedules.tsx')).Route)
+
+const schedule = createRoute({
+  getParentRoute: () => app,
+  path: '/$parents/$parentId/schedules/$scheduleId',
+  params: {
+    parse: ({ parents, ...ids }) => ({
+      parents: parents === 'agents' ? ('agents' as const) : ('projects' as const),
+      ...ids,
+    }),
+  },
+}).lazy(async () => (await import('./schedules/schedule.tsx')).Route)
+
+export const RUN_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'skipped'] as const
+
+const runs = createRoute({
+  getParentRoute: () => app,
+  path: '/runs',
+  validateSearch: ({ status, schedule, project }: Given) =>
+    search({
+      status: choice(status, RUN_STATUSES),
+      schedule: text(schedule),
+      project: text(project),
+    }),
+}).lazy(async () => (await import('./runs/runs.tsx')).Route)
+
+const run = createRoute({ getParentRoute: () => app, path: '/runs/$runId' }).lazy(
+  async () => (await import('./runs/run.tsx')).Route,
+)
+
+const pins = createRoute({ getParentRoute: () => app, path: '/pins' }).lazy(
+  async () => (await import('./pins/pins.tsx')).Route,
+)
+
+const sessions = createRoute({
+  getParentRoute: () => app,
+  path: '/sessions',
+  validateSearch: ({ q, project }: Given) => search({ q: text(q), project: text(project) }),
+}).lazy(async () => (await import('./sessions/sessions.tsx')).Route)
+
+const session = createRoute({
+  getParentRoute: () => app,
+  path: '/sessions/$sessionId',
+  validateSearch: ({ file, q }: Given) => search({ file: text(file), q: text(q) }),
+}).lazy(async () => (await import('./sessions/session.tsx')).Route)
+
+const activity = createRoute({
+  getParentRoute: () => app,
+  path: '/activity',
+  validateSearch: ({ types, resource, user, project }: Given) =>
+    search({
+      types: text(types),
+      resource: text(resource),
+      user: text(user),
+      project: text(project),
+    }),
+}).lazy(async () => (await import('./activity/activity.tsx')).Route)
+
+const pages = [today, schedules, schedule, runs, run, pins, sessions, session, activity]
+
+export function createConsoleRouter() {
+  return createRouter({
+    routeTree: root.addChildren([signIn, app.addChildren(pages)]),
+    defaultPreload: 'intent',
+    // What a page shows is kept by the queries.
+    defaultPreloadStaleTime: 0,
+    defaultErrorComponent: PageError,
+    scrollRestoration: true,
+  })
+}

@@ -1,0 +1,66 @@
+/** The runs of all schedules. */
+import { createLazyRoute, Link } from '@tanstack/react-router'
+import { useNames } from '../api.ts'
+import { Choice, Filters } from '../components/filters.tsx'
+import { Empty } from '../components/note.tsx'
+import { Page } from '../components/page.tsx'
+import { RunTable } from './run-table.tsx'
+
+export const Route = createLazyRoute('/app/runs')({ component: Runs })
+
+const STATUSES = [
+  ['pending', 'Waiting'],
+  ['running', 'Running'],
+  ['succeeded', 'Succeeded'],
+  ['failed', 'Failed'],
+  ['skipped', 'Skipped'],
+] as const
+
+const PAGE = 50
+
+function Runs() {
+  const { status, schedule, project } = Route.useSearch()
+  const navigate = Route.useNavigate()
+  const projects = useNames('projects')
+  const isFiltered = status !== undefined || schedule !== undefined || project !== undefined
+  return (
+    <Page title="Runs" details={schedule && <p className="quiet">of one schedule</p>}>
+      <Filters>
+        <Choice
+          label="State"
+          all="Any state"
+          value={status}
+          options={STATUSES}
+          onChange={(chosen) => void navigate({ search: (previous) => ({ ...previous, status: chosen }) })}
+        />
+        <Choice
+          label="Project"
+          all="All projects and agents"
+          value={project}
+          options={Array.from(projects)}
+          onChange={(chosen) => void navigate({ search: (previous) => ({ ...previous, project: chosen }) })}
+        />
+        {isFiltered && (
+          <Link className="button" to="/runs">
+            Show all
+          </Link>
+        )}
+      </Filters>
+      <RunTable
+        filters={{ status, scheduleId: schedule, projectId: project }}
+        limit={PAGE}
+        empty={
+          isFiltered ? (
+            <Empty title="No run matches">
+              <Link to="/runs">Show all runs</Link>
+            </Empty>
+          ) : (
+            <Empty title="No runs yet">
+              A run begins when a schedule fires. <Link to="/schedules">Go to the schedules</Link>
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  )
+}

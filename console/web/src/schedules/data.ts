@@ -1,0 +1,110 @@
+/** What the pages ask the API about schedules, and what they tell it to do. */
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import type { components } from '../../../../client/src/api.ts'
+import { queryClient, type ScheduleSummary, workspace } from '../api.ts'
+
+export type AgentDetails = components['schemas']['AgentScheduleDetails']
+export type ProjectDetails = components['schemas']['ProjectScheduleDetails']
+export type Details = ProjectDetails | AgentDetails
+export type Settings = components['schemas']['ProjectScheduleUpdate']
+
+/** The project or the agent of a schedule, and its ID. */
+export interface Place {
+  readonly parents: 'projects' | 'agents'
+  readonly parentId: string
+  readonly scheduleId: string
+}
+
+export function placeOf(schedule: {
+  readonly id: string
+  readonly projectId?: string | null
+  readonly agentId?: string | null
+}): Place {
+  const { id, projectId, agentId } = schedule
+  return typeof projectId === 'string'
+    ? { parents: 'projects', parentId: projectId, scheduleId: id }
+    : { parents: 'agents', parentId: agentId ?? '', scheduleId: id }
+}
+
+const PAGE = 100
+
+export interface ScheduleFilters {
+  readonly query?: string | undefined
+  readonly enabled?: 'true' | 'false' | undefined
+  readonly parentType?: 'project' | 'agent' | undefined
+}
+
+export const schedulesQuery = ({ enabled, ...filters }: ScheduleFilters) =>
+  infiniteQueryOptions({
+    queryKey: ['schedules', 'list', { enabled, ...filters }],
+    queryFn: ({ pageParam }) => {
+      const isEnabled = enabled === undefined ? undefined : enabled === 'true'
+      return workspace.schedules.list({ ...filters, enabled: isEnabled, limit: PAGE, cursor: pageParam }).page()
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    placeholderData: (previous) => previous,
+  })
+
+export const scheduleQuery = ({ parents, parentId, scheduleId }: Place) =>
+  queryOptions({
+    queryKey: ['schedules', 'one', parents, parentId, scheduleId],
+    queryFn: async (): Promise<{ schedule: Details; etag: string | null }> => {
+      const { data, response } = await workspace[parents].schedules.retrieve(parentId, scheduleId).withResponse()
+      return { schedule: data, etag: response.headers.get('ETag') }
+    },
+  })
+
+export function change(
+  { parents, parentId, scheduleId }: Place,
+  settings: Settings,
+  ifMatch?: string | null,
+): Promise<unknown> {
+  const options = ifMatch ? { ifMatch } : {}
+  return workspace[parents].schedules.update(parentId, scheduleId, settings, options)
+}
+
+/** Creates it under a new ID; a repetition of the request cannot create a second one. */
+export function create(
+  { parents, parentId, scheduleId }: Place,
+  { cron, runAt, timezone, ...settings }: Settings,
+): Promise<unknown> {
+  const when = runAt ? { runAt } : { cron: cron ?? '' }
+  const options = { ifNoneMatch: '*' }
+  if (parents === 'agents')
+    return workspace.agents.schedules.put(parentId, scheduleId, { ...settings, ...when }, options)
+  const body = { ...settings, ...when, timezone: timezone ?? 'UTC' }
+  return workspace.projects.schedules.put(parentId, scheduleId, body, options)
+}
+
+export function remove({ parents, parentId, scheduleId }: Place) {
+  return workspace[parents].schedules.delete(parentId, scheduleId)
+}
+
+export function runNow({ parents, parentId, scheduleId }: Place) {
+  return workspace[parents].schedules.runs.create(parentId, scheduleId)
+}
+
+export async function refreshSchedules(): Promise<void> {
+  await Promise.all(['schedules', 'runs'].map((resource) => queryClient.invalidateQueries({ queryKey: [resource] })))
+}
+
+const AT_ONCE = 5
+
+/** Does the same to several schedules. @returns the errors, by the names of their schedules. */
+export async function forEach(
+  schedules: readonly ScheduleSummary[],
+  act: (place: Place) => Promise<unknown>,
+): Promise<(readonly [ScheduleSummary, Error])[]> {
+  const waiting = [...schedules]
+  const failed: (readonly [ScheduleSummary, Error])[] = []
+  const worker = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const schedule = next
+      await act(placeOf(schedule)).catch((error: Error) => failed.push([schedule, error]))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  await refreshSchedules()
+  return failed
+}

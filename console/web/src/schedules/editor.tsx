@@ -1,0 +1,363 @@
+/** The form of a schedule, for a new one and for an existing one. */
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, type ReactNode, useId, useState } from 'react'
+import { useCan, useNames, WorkspaceError } from '../api.ts'
+import { Dialog, DialogActions } from '../components/dialog.tsx'
+import { ErrorNote } from '../components/note.tsx'
+import { showToast } from '../components/toast.tsx'
+import { change, create, type Details, type Place, refreshSchedules, type Settings } from './data.ts'
+import styles from './editor.module.css'
+import { NextTimes, OWN_ZONE, problemOf } from './next-times.tsx'
+
+/** What the fields contain: text, as it is typed. */
+interface Fields {
+  readonly name: string
+  readonly kind: 'cron' | 'once'
+  readonly cron: string
+  readonly timezone: string
+  /** In one's own time zone, as the field of the browser has it. */
+  readonly runAt: string
+  readonly payload: string
+  readonly overlap: 'allow' | 'skip'
+  readonly maxRunSeconds: string
+  readonly pauseAfterFailures: string
+  readonly note: string
+}
+
+const EMPTY: Fields = {
+  name: '',
+  kind: 'cron',
+  cron: '0 9 * * mon-fri',
+  timezone: OWN_ZONE,
+  runAt: '',
+  payload: '',
+  overlap: 'allow',
+  maxRunSeconds: '',
+  pauseAfterFailures: '',
+  note: '',
+}
+
+function fieldsOf(schedule: Details): Fields {
+  const { name, cron, runAt, payload, overlap, maxRunSeconds, pauseAfterFailures, note } = schedule
+  return {
+    name: name ?? '',
+    kind: runAt === null ? 'cron' : 'once',
+    cron: cron ?? EMPTY.cron,
+    timezone: 'timezone' in schedule ? schedule.timezone : 'UTC',
+    runAt: runAt === null ? '' : toLocalInput(new Date(runAt)),
+    payload: payload === null ? '' : JSON.stringify(payload, null, 2),
+    overlap,
+    maxRunSeconds: maxRunSeconds?.toString() ?? '',
+    pauseAfterFailures: pauseAfterFailures?.toString() ?? '',
+    note: note ?? '',
+  }
+}
+
+/** What `<input type="datetime-local">` has: the local time without a zone. */
+function toLocalInput(at: Date): string {
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+/** @throws SyntaxError if the payload is not JSON. */
+function settingsOf(fields: Fields, isOfAgent: boolean): Settings {
+  const { name, kind, cron, timezone, runAt, payload, overlap, maxRunSeconds, pauseAfterFailures, note } = fields
+  const recurrence = isOfAgent ? { cron } : { cron, timezone }
+  return {
+    ...(kind === 'cron' ? recurrence : { runAt: new Date(runAt).toISOString() }),
+    name: name.trim() || null,
+    payload: payload.trim() === '' ? null : JSON.parse(payload),
+    overlap,
+    maxRunSeconds: maxRunSeconds === '' ? null : Number(maxRunSeconds),
+    pauseAfterFailures: pauseAfterFailures === '' ? null : Number(pauseAfterFailures),
+    note: note.trim() || null,
+  }
+}
+
+function problemOfPayload(payload: string): string | undefined {
+  if (payload.trim() === '') return undefined
+  try {
+    JSON.parse(payload)
+    return undefined
+  } catch (error) {
+    return `The payload is not JSON: ${(error as Error).message}`
+  }
+}
+
+interface EditScheduleProps {
+  readonly place: Place
+  readonly schedule: Details
+  readonly etag: string | null
+  readonly onClose: () => void
+}
+
+export function EditSchedule({ place, schedule, etag, onClose }: EditScheduleProps) {
+  const isOfAgent = place.parents === 'agents'
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (fields: Fields) => change(place, settingsOf(fields, isOfAgent), etag),
+    onSuccess: async () => {
+      onClose()
+      showToast('Saved.')
+      await refreshSchedules()
+    },
+  })
+  const hasChanged = error instanceof WorkspaceError && error.code === 'etag_mismatch'
+  return (
+    <Editor
+      title="Edit the schedule"
+      initial={fieldsOf(schedule)}
+      isOfAgent={isOfAgent}
+      isPending={isPending}
+      error={
+        hasChanged
+          ? new Error('Somebody has changed this schedule since you opened it. Close, look at it, and edit it again.')
+          : error
+      }
+      onSave={mutate}
+      onClose={onClose}
+    />
+  )
+}
+
+export function NewSchedule({ onClose }: { readonly onClose: () => void }) {
+  const can = useCan()
+  const projects = useNames('projects')
+  const agents = useNames('agents')
+  const [parent, setParent] = useState('')
+  const [id] = useState(() => crypto.randomUUID())
+  const navigate = useNavigate()
+  const fieldId = useId()
+  const [parents = '', parentId = ''] = parent.split(/\/(.*)/s)
+  const place: Place = { parents: parents === 'agents' ? 'agents' : 'projects', parentId, scheduleId: id }
+  const isOfAgent = place.parents === 'agents'
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (fields: Fields) => create(place, settingsOf(fields, isOfAgent)),
+    onSuccess: async () => {
+      await refreshSchedules()
+      await navigate({ to: '/$parents/$parentId/schedules/$scheduleId', params: place })
+    },
+  })
+  return (
+    <Editor
+      title="New schedule"
+      initial={EMPTY}
+      isOfAgent={isOfAgent}
+      isPending={isPending}
+      error={error}
+      onSave={mutate}
+      onClose={onClose}
+    >
+      <div className={styles.field}>
+        <label htmlFor={fieldId}>Belongs to</label>
+        <select id={fieldId} required value={parent} onChange={(event) => setParent(event.target.value)}>
+          <option value="">Choose a project or an agent</option>
+          {can('projects:read') && <Options label="Projects" kind="projects" names={projects} />}
+          {can('agents:read') && <Options label="Agents" kind="agents" names={agents} />}
+        </select>
+      </div>
+    </Editor>
+  )
+}
+
+interface OptionsProps {
+  readonly label: string
+  readonly kind: 'projects' | 'agents'
+  readonly names: ReadonlyMap<string, string>
+}
+
+function Options({ label, kind, names }: OptionsProps) {
+  return (
+    <optgroup label={label}>
+      {Array.from(names, ([id, name]) => (
+        <option key={id} value={`${kind}/${id}`}>
+          {name}
+        </option>
+      ))}
+    </optgroup>
+  )
+}
+
+interface EditorProps {
+  readonly title: string
+  readonly initial: Fields
+  /** Its time zone is UTC. */
+  readonly isOfAgent: boolean
+  readonly isPending: boolean
+  readonly error: Error | null
+  readonly onSave: (fields: Fields) => void
+  readonly onClose: () => void
+  readonly children?: ReactNode
+}
+
+function Editor({ title, initial, isOfAgent, isPending, error, onSave, onClose, children }: EditorProps) {
+  const [fields, setFields] = useState(initial)
+  const set = (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed }))
+  const timezone = isOfAgent ? 'UTC' : fields.timezone
+  const payloadProblem = problemOfPayload(fields.payload)
+  const isWrong =
+    payloadProblem !== undefined || (fields.kind === 'cron' && problemOf({ cron: fields.cron, timezone }) !== undefined)
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isWrong) onSave(fields)
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form className={styles.form} onSubmit={onSubmit}>
+        {children}
+        <TextField label="Name" value={fields.name} maxLength={255} onChange={(name) => set({ name })} />
+        <fieldset className={styles.kinds}>
+          <legend className="only-read-aloud">When</legend>
+          <label>
+            <input type="radio" checked={fields.kind === 'cron'} onChange={() => set({ kind: 'cron' })} /> Repeatedly
+          </label>
+          <label>
+            <input type="radio" checked={fields.kind === 'once'} onChange={() => set({ kind: 'once' })} /> Once
+          </label>
+        </fieldset>
+        {fields.kind === 'once' ? (
+          <TextField
+            label={`Time (${OWN_ZONE})`}
+            type="datetime-local"
+            isRequired
+            value={fields.runAt}
+            onChange={(runAt) => set({ runAt })}
+          />
+        ) : (
+          <>
+            <div className={styles.pair}>
+              <TextField
+                label="Cron expression"
+                isCode
+                isRequired
+                value={fields.cron}
+                onChange={(cron) => set({ cron })}
+              />
+              {!isOfAgent && <TimezoneField value={fields.timezone} onChange={(zone) => set({ timezone: zone })} />}
+            </div>
+            <NextTimes cron={fields.cron} timezone={timezone} />
+          </>
+        )}
+        <TextArea
+          label="Payload (JSON)"
+          isCode
+          value={fields.payload}
+          problem={payloadProblem}
+          onChange={(payload) => set({ payload })}
+        />
+        <details>
+          <summary>Limits and note</summary>
+          <div className={styles.form}>
+            <label className={styles.line}>
+              <input
+                type="checkbox"
+                checked={fields.overlap === 'skip'}
+                onChange={({ target }) => set({ overlap: target.checked ? 'skip' : 'allow' })}
+              />
+              Skip a run while the run before is not finished
+            </label>
+            <div className={styles.pair}>
+              <TextField
+                label="Longest run, in seconds"
+                type="number"
+                value={fields.maxRunSeconds}
+                placeholder="no limit"
+                onChange={(maxRunSeconds) => set({ maxRunSeconds })}
+              />
+              <TextField
+                label="Pause after failed runs in a row"
+                type="number"
+                value={fields.pauseAfterFailures}
+                placeholder="the default"
+                onChange={(pauseAfterFailures) => set({ pauseAfterFailures })}
+              />
+            </div>
+            <TextArea label="Note" value={fields.note} onChange={(note) => set({ note })} />
+          </div>
+        </details>
+        {error && <ErrorNote error={error} />}
+        <DialogActions>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" data-kind="primary" disabled={isPending || isWrong}>
+            Save
+          </button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}
+
+interface TextFieldProps {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly type?: 'text' | 'number' | 'datetime-local'
+  readonly isRequired?: boolean
+  readonly isCode?: boolean
+  readonly placeholder?: string
+  readonly maxLength?: number
+}
+
+function TextField({ label, value, onChange, type = 'text', isRequired, isCode, ...attributes }: TextFieldProps) {
+  const id = useId()
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        type={type}
+        value={value}
+        required={isRequired}
+        className={isCode ? styles.code : undefined}
+        spellCheck={!isCode}
+        onChange={(event) => onChange(event.target.value)}
+        {...(type === 'number' && { min: 1 })}
+        {...attributes}
+      />
+    </div>
+  )
+}
+
+function TimezoneField({ value, onChange }: Pick<TextFieldProps, 'value' | 'onChange'>) {
+  const id = useId()
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id}>Time zone</label>
+      <input id={id} list={`${id}-zones`} value={value} required onChange={(event) => onChange(event.target.value)} />
+      <datalist id={`${id}-zones`}>
+        {['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
+    </div>
+  )
+}
+
+interface TextAreaProps extends Pick<TextFieldProps, 'label' | 'value' | 'onChange' | 'isCode'> {
+  readonly problem?: string | undefined
+}
+
+function TextArea({ label, value, onChange, isCode, problem }: TextAreaProps) {
+  const id = useId()
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id}>{label}</label>
+      <textarea
+        id={id}
+        rows={3}
+        value={value}
+        className={isCode ? styles.code : undefined}
+        spellCheck={!isCode}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem === undefined ? undefined : `${id}-problem`}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {problem !== undefined && (
+        <p id={`${id}-problem`} className={styles.problem}>
+          {problem}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,190 @@
+/** One schedule: when it fires, with what, and its runs. */
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
+import { createLazyRoute, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useCan } from '../api.ts'
+import { Confirm } from '../components/confirm.tsx'
+import { Facts } from '../components/facts.tsx'
+import { Menu } from '../components/menu.tsx'
+import { ErrorNote, Skeleton } from '../components/note.tsx'
+import { Page } from '../components/page.tsx'
+import { Status } from '../components/status.tsx'
+import { Time, useNow } from '../components/time.tsx'
+import { showError, showToast } from '../components/toast.tsx'
+import { runsQuery } from '../runs/data.ts'
+import { RunTable } from '../runs/run-table.tsx'
+import { toDuration } from '../time.ts'
+import { change, type Details, type Place, refreshSchedules, remove, runNow, scheduleQuery } from './data.ts'
+import { EditSchedule } from './editor.tsx'
+import { NextTimes } from './next-times.tsx'
+import styles from './schedule.module.css'
+import { ParentName } from './schedules.tsx'
+import { stateOf } from './state.ts'
+import { describeWhen, nameOf } from './words.ts'
+
+export const Route = createLazyRoute('/app/$parents/$parentId/schedules/$scheduleId')({ component: Schedule })
+
+const RUNS_SHOWN = 20
+
+function Schedule() {
+  const place = Route.useParams()
+  const { data, error, refetch } = useQuery(scheduleQuery(place))
+  if (error) {
+    return (
+      <Page title="Schedule">
+        <ErrorNote error={error} retry={() => void refetch()} />
+      </Page>
+    )
+  }
+  if (!data) {
+    return (
+      <Page title="Schedule">
+        <Skeleton />
+      </Page>
+    )
+  }
+  return <Loaded place={place} schedule={data.schedule} etag={data.etag} />
+}
+
+interface LoadedProps {
+  readonly place: Place
+  readonly schedule: Details
+  readonly etag: string | null
+}
+
+/** The outcomes of the runs that the page shows, the latest first. */
+function useOutcomes(scheduleId: string) {
+  const { data } = useInfiniteQuery(runsQuery({ scheduleId }, RUNS_SHOWN))
+  const runs = data?.pages.flatMap(({ items }) => items) ?? []
+  return runs.flatMap(({ status }) => (status === 'succeeded' || status === 'failed' ? [status] : []))
+}
+
+function Loaded({ place, schedule, etag }: LoadedProps) {
+  const canWrite = useCan()('schedules:write')
+  const [shown, setShown] = useState<'editor' | 'deletion'>()
+  const navigate = Route.useNavigate()
+  const lastOutcomes = useOutcomes(schedule.id)
+  const { tone, word } = stateOf({ ...schedule, lastOutcomes }, useNow())
+  const name = nameOf(schedule)
+  const isEnabled = schedule.enabledAt !== null
+  const { statistics } = schedule
+  const timezone = 'timezone' in schedule ? schedule.timezone : 'UTC'
+  const act = useMutation({
+    mutationFn: ({ act }: { act: () => Promise<unknown>; done: string }) => act(),
+    onSuccess: async (_result, { done }) => {
+      showToast(done)
+      await refreshSchedules()
+    },
+    onError: showError,
+  })
+  return (
+    <Page
+      title={name}
+      details={
+        <p>
+          <Status tone={tone}>{word}</Status>
+          <span className="quiet">
+            {' · '}
+            {place.parents === 'agents' ? 'agent ' : 'project '}
+            <ParentName schedule={schedule} />
+          </span>
+        </p>
+      }
+      actions={
+        canWrite && (
+          <>
+            <button type="button" onClick={() => act.mutate({ act: () => runNow(place), done: `${name} started.` })}>
+              Run now
+            </button>
+            <button
+              type="button"
+              onClick={() =>
+                act.mutate({
+                  act: () => change(place, { enabled: !isEnabled }),
+                  done: `${name} ${isEnabled ? 'paused' : 'resumed'}.`,
+                })
+              }
+            >
+              {isEnabled ? 'Pause' : 'Resume'}
+            </button>
+            <button type="button" onClick={() => setShown('editor')}>
+              Edit
+            </button>
+            <Menu
+              label="More actions"
+              items={[{ label: 'Delete', isDangerous: true, onSelect: () => setShown('deletion') }]}
+            />
+          </>
+        )
+      }
+    >
+      {schedule.pausedReason && <p className={styles.reason}>{schedule.pausedReason}</p>}
+      <div className={styles.columns}>
+        <section>
+          <h2>When</h2>
+          {schedule.cron === null ? (
+            <p>{describeWhen({ ...schedule, timezone })}</p>
+          ) : (
+            <>
+              <code>{schedule.cron}</code>
+              <NextTimes cron={schedule.cron} timezone={timezone} />
+            </>
+          )}
+        </section>
+        <section>
+          <h2>What</h2>
+          <Facts
+            facts={[
+              ['Last run', schedule.lastRunAt && <Time at={schedule.lastRunAt} />],
+              ['Overlap', schedule.overlap === 'skip' ? 'skips while a run is not finished' : 'allowed'],
+              ['Longest run', schedule.maxRunSeconds && toDuration(schedule.maxRunSeconds * 1000)],
+              ['Pauses after', schedule.pauseAfterFailures && `${schedule.pauseAfterFailures} failed runs in a row`],
+              ['Note', schedule.note],
+              [
+                'Outcomes',
+                statistics.runs > 0 && (
+                  <>
+                    {statistics.succeeded} succeeded, {statistics.failed} failed, since <Time at={statistics.since} />
+                  </>
+                ),
+              ],
+              ['Median duration', statistics.medianSeconds !== null && toDuration(statistics.medianSeconds * 1000)],
+            ]}
+          />
+          {schedule.payload !== null && (
+            <>
+              <h3>Payload</h3>
+              <pre className={styles.payload}>{JSON.stringify(schedule.payload, null, 2)}</pre>
+            </>
+          )}
+        </section>
+      </div>
+      <section>
+        <div className={styles.heading}>
+          <h2>Runs</h2>
+          <Link to="/runs" search={{ schedule: schedule.id }}>
+            All runs
+          </Link>
+        </div>
+        <RunTable filters={{ scheduleId: schedule.id }} limit={RUNS_SHOWN} isOfOneSchedule />
+      </section>
+      {shown === 'editor' && (
+        <EditSchedule place={place} schedule={schedule} etag={etag} onClose={() => setShown(undefined)} />
+      )}
+      {shown === 'deletion' && (
+        <Confirm
+          title={`Delete ${name}?`}
+          verb="Delete"
+          act={async () => {
+            await remove(place)
+            await navigate({ to: '/schedules' })
+            await refreshSchedules()
+          }}
+          onClose={() => setShown(undefined)}
+        >
+          It fires no more. For some days it can be restored with its runs: <code>workspace deletions restore</code>.
+        </Confirm>
+      )}
+    </Page>
+  )
+}

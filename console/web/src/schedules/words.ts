@@ -1,0 +1,24 @@
+/** A schedule in words. */
+import cronstrue from 'cronstrue'
+import type { ScheduleSummary } from '../api.ts'
+import { toZoned } from '../time.ts'
+
+type When = Pick<ScheduleSummary, 'cron' | 'runAt' | 'timezone'>
+
+/** Such as "At 09:30, Monday through Friday". */
+export function describeWhen({ cron, runAt, timezone }: When): string {
+  if (runAt !== null) return `Once, on ${toZoned(new Date(runAt), timezone)}`
+  return cron === null ? 'Never' : describeCron(cron)
+}
+
+export function describeCron(cron: string): string {
+  try {
+    return cronstrue.toString(cron, { use24HourTimeFormat: true, verbose: false })
+  } catch {
+    return cron
+  }
+}
+
+export function nameOf({ name, id }: { readonly name: string | null; readonly id: string }): string {
+  return name ?? `Schedule ${id.slice(0, 8)}`
+}

@@ -1,0 +1,20 @@
+/** Search parameters, checked: whoever wrote the address, a page gets what it can show. */
+
+const MAX_LENGTH = 500
+
+export function text(value: unknown): string | undefined {
+  // The router reads "123" as a number.
+  const given = typeof value === 'number' ? String(value) : value
+  return typeof given === 'string' && given !== '' && given.length <= MAX_LENGTH ? given : undefined
+}
+
+export function choice<Value extends string>(value: unknown, allowed: readonly Value[]): Value | undefined {
+  return allowed.find((each) => each === value)
+}
+
+/** The parameters of a page, each of which a link may leave out. */
+export function search<Parameters extends object>(
+  parameters: Parameters,
+): { [Name in keyof Parameters]?: Parameters[Name] | undefined } {
+  return parameters
+}

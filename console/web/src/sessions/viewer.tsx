@@ -1,0 +1,233 @@
+/** One file: what it contains, and what can be done with it. Agents wrote it, so nothing of it runs. */
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { useCan } from '../api.ts'
+import { Code } from '../components/code.tsx'
+import { Confirm } from '../components/confirm.tsx'
+import { Markdown } from '../components/markdown.tsx'
+import { Menu } from '../components/menu.tsx'
+import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
+import { Time } from '../components/time.tsx'
+import { visible } from '../visible.ts'
+import { decode, formatJson, imageTypeOf, kindOf, mayBeHuge, mediaTypeOf, toSize } from './content.ts'
+import {
+  contentPath,
+  contentQuery,
+  FIRST_BYTES,
+  type FileDetails,
+  fileQuery,
+  partsQuery,
+  refreshFiles,
+  remove,
+} from './data.ts'
+import styles from './viewer.module.css'
+
+type LinkTo = (path: string, children: ReactNode) => ReactNode
+
+interface ViewerProps {
+  readonly sessionId: string
+  readonly fileId: string
+  /** A link to another file of the session; undefined if there is none. */
+  readonly linkTo: LinkTo
+  /** Resolves when the file is shown no more. */
+  readonly onDeleted: () => Promise<void>
+}
+
+export function Viewer({ sessionId, fileId, ...rest }: ViewerProps) {
+  const { data, error, refetch } = useQuery(fileQuery(sessionId, fileId))
+  if (error) return <ErrorNote error={error} retry={() => void refetch()} />
+  if (!data) return <Skeleton />
+  return <Loaded key={fileId} file={data} {...rest} />
+}
+
+interface LoadedProps extends Pick<ViewerProps, 'linkTo' | 'onDeleted'> {
+  readonly file: FileDetails
+}
+
+const SVG = 'image/svg+xml'
+
+/** Larger pictures and pages are only downloaded. */
+const MAX_SHOWN_BYTES = 20_000_000
+
+const FORMATTED_VIEWS = { markdown: 'Formatted', json: 'Formatted', html: 'Render', image: 'Picture' } as const
+
+function Loaded({ file, linkTo, onDeleted }: LoadedProps) {
+  const can = useCan()
+  const imageType = imageTypeOf(file)
+  const kind = imageType ? ('image' as const) : kindOf(file)
+  const isLarge = file.sizeBytes > (kind === 'image' || kind === 'html' ? MAX_SHOWN_BYTES : FIRST_BYTES)
+  // A page is rendered when somebody asks for it.
+  const [isSource, setIsSource] = useState(kind === 'html')
+  const [isDeleting, setIsDeleting] = useState(false)
+  const isText = kind !== 'image' || imageType === SVG
+  const name = visible(file.path)
+  const formatted = kind === 'text' || isLarge || file.sizeBytes === 0 ? undefined : FORMATTED_VIEWS[kind]
+  const showsSource = formatted === undefined || isSource
+  return (
+    <article className={styles.viewer} aria-label={name}>
+      <header className={styles.header}>
+        <div>
+          <h2 className="anywhere">
+            <bdi>{name}</bdi>
+          </h2>
+          <p className="quiet small">
+            {toSize(file.sizeBytes)} · {visible(mediaTypeOf(file))} · <Time at={file.updatedAt} />
+          </p>
+        </div>
+        <div className={styles.actions}>
+          {formatted && isText && (
+            // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms.
+            <div role="group" aria-label="View" className={styles.views}>
+              <button type="button" aria-pressed={!isSource} onClick={() => setIsSource(false)}>
+                {formatted}
+              </button>
+              <button type="button" aria-pressed={isSource} onClick={() => setIsSource(true)}>
+                Source
+              </button>
+            </div>
+          )}
+          <a className="button" href={contentPath(file, '/api')} download={name.split('/').at(-1)}>
+            Download
+          </a>
+          {can('session-files:write') && (
+            <Menu
+              label={`Actions for ${name}`}
+              items={[{ label: 'Delete', isDangerous: true, onSelect: () => setIsDeleting(true) }]}
+            />
+          )}
+        </div>
+      </header>
+      {file.sizeBytes === 0 ? (
+        <Empty title="The file is empty" />
+      ) : !showsSource && kind === 'html' ? (
+        <Rendered file={file} />
+      ) : !showsSource && imageType ? (
+        <Picture file={file} type={imageType} />
+      ) : isText ? (
+        <Text key={file.sha256} file={file} name={name} format={showsSource ? undefined : kind} linkTo={linkTo} />
+      ) : (
+        <NotShown file={file} />
+      )}
+      {isDeleting && (
+        <Confirm
+          title="Delete this file?"
+          verb="Delete"
+          act={async () => {
+            await remove(file)
+            await onDeleted()
+            await refreshFiles()
+          }}
+          onClose={() => setIsDeleting(false)}
+        >
+          <p className="anywhere">
+            <bdi>{name}</bdi> is deleted with its content. It cannot be restored.
+          </p>
+        </Confirm>
+      )}
+    </article>
+  )
+}
+
+interface TextProps {
+  readonly file: FileDetails
+  readonly name: string
+  readonly format: 'markdown' | 'json' | 'text' | 'html' | 'image' | undefined
+  readonly linkTo: LinkTo
+}
+
+/** All of a small text. Of a large one its beginning or its end, and more of it on demand. */
+function Text({ file, name, format, linkTo }: TextProps) {
+  const [from, setFrom] = useState<'start' | 'end'>('start')
+  const parts = useInfiniteQuery(partsQuery(file, from))
+  if (parts.isPending) return <Skeleton />
+  if (parts.isError) return <ErrorNote error={parts.error} retry={() => void parts.refetch()} />
+  const isFromStart = from === 'start'
+  const { pages } = parts.data
+  const text = decode(isFromStart ? pages : pages.toReversed(), isFromStart)
+  if (text === undefined) return <NotShown file={file} />
+  if (format === 'markdown') return <Markdown text={text} linkTo={linkTo} />
+  const loaded = pages.reduce((sum, { length }) => sum + length, 0)
+  const isWhole = loaded >= file.sizeBytes
+  return (
+    <>
+      {file.sizeBytes > FIRST_BYTES && (
+        <div className={styles.part}>
+          <p role="status">
+            {isWhole ? 'All' : `The ${isFromStart ? 'first' : 'last'} ${toSize(loaded)}`} of {toSize(file.sizeBytes)}.
+          </p>
+          {!isWhole && (
+            <button type="button" disabled={parts.isFetchingNextPage} onClick={() => void parts.fetchNextPage()}>
+              Show more
+            </button>
+          )}
+          <button type="button" onClick={() => setFrom(isFromStart ? 'end' : 'start')}>
+            {isFromStart ? 'Show the end' : 'Show the beginning'}
+          </button>
+        </div>
+      )}
+      <Code
+        key={from}
+        text={(format === 'json' && formatJson(text)) || text}
+        label={name}
+        wraps={kindOf(file) !== 'json'}
+        hasLineNumbers={isFromStart || isWhole}
+      />
+    </>
+  )
+}
+
+/** In an `<img>`, the scripts and the links of an SVG picture do nothing. */
+function Picture({ file, type }: { readonly file: FileDetails; readonly type: string }) {
+  const { data, error, refetch } = useQuery(contentQuery(file))
+  const [url, setUrl] = useState<string>()
+  const [isBroken, setIsBroken] = useState(false)
+  const [isWanted, setIsWanted] = useState(false)
+  const isHeld = useMemo(() => type === SVG && data !== undefined && mayBeHuge(data), [data, type]) && !isWanted
+  useEffect(() => {
+    if (!data || isHeld) return
+    const made = URL.createObjectURL(new Blob([data], { type }))
+    setUrl(made)
+    setIsBroken(false)
+    return () => URL.revokeObjectURL(made)
+  }, [data, type, isHeld])
+  if (error) return <ErrorNote error={error} retry={() => void refetch()} />
+  if (isHeld) {
+    return (
+      <Empty title="This picture could keep the browser busy">
+        <p>It is made of copies or of other pictures.</p>
+        <button type="button" onClick={() => setIsWanted(true)}>
+          Show it
+        </button>
+      </Empty>
+    )
+  }
+  if (!url) return <Skeleton />
+  if (isBroken) return <Empty title="The browser cannot show this picture">Download it to look at its bytes.</Empty>
+  return (
+    <div className={styles.picture}>
+      <img src={url} alt={visible(file.path)} onError={() => setIsBroken(true)} />
+    </div>
+  )
+}
+
+/** Its policy (console/src/policies.ts) allows no script and no request. */
+function Rendered({ file }: { readonly file: FileDetails }) {
+  return (
+    <>
+      <p className="quiet small">Scripts, pictures of other hosts and links do not work here.</p>
+      <iframe
+        className={styles.frame}
+        sandbox=""
+        referrerPolicy="no-referrer"
+        title={`${visible(file.path)}, rendered`}
+        src={`${contentPath(file, '/api/render')}?${file.sha256}`}
+      />
+    </>
+  )
+}
+
+function NotShown({ file }: { readonly file: FileDetails }) {
+  return (
+    <Empty title="This file is not text">Download it to open its {toSize(file.sizeBytes)} in another program.</Empty>
+  )
+}

@@ -1,0 +1,21 @@
+/** Builds the pages of the console into `console/dist`. */
+import { defineConfig } from 'vite'
+import { NO_NONCE } from '../src/policies.ts'
+
+/** Libraries mark modules for servers that render React. Modules of Node are only in code that no page uses. */
+const EXPECTED = /"use client"|externalized for browser compatibility/
+
+export default defineConfig({
+  root: import.meta.dirname,
+  build: {
+    emptyOutDir: true,
+    // Their licences have to be passed on with the libraries.
+    license: { fileName: 'licenses.md' },
+    // Chromium 123, Firefox 120 and Safari 17.5 have light-dark(), which the styles need.
+    target: ['chrome123', 'firefox120', 'safari17.5'],
+    // A script or style within the page would need its own permission.
+    assetsInlineLimit: 0,
+    rolldownOptions: { onLog: (level, log, handle) => EXPECTED.test(log.message) || handle(level, log) },
+  },
+  html: { cspNonce: NO_NONCE },
+})
