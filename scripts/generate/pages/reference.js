@@ -1,5 +1,7 @@
 /** Opens the viewer on the document. What is tried goes to the base path that the page was opened under. */
 
+/** Where the API key is kept until this tab is closed. Each path that serves the page has its own. */
+const STORED_KEY = `apiKey ${location.pathname}`
 const baseUrl = new URL('.', location.href).href.replace(/\/$/, '')
 
 // Without the viewer, the list of operations stays. With it, the list would be taken for what a server rendered.
@@ -7,8 +9,9 @@ if (window.Scalar) document.querySelector('#reference').replaceChildren()
 window.Scalar?.createApiReference('#reference', {
   url: `${baseUrl}/openapi.json`,
   servers: [{ url: baseUrl }],
-  // A key is forgotten when the page is closed.
+  // The viewer would store the key in `localStorage`, which outlives the tab.
   persistAuth: false,
+  authentication: { securitySchemes: { apiKey: { token: sessionStorage.getItem(STORED_KEY) ?? '' } } },
   // Nothing is fetched from another place, and nothing is sent there.
   withDefaultFonts: false,
   telemetry: false,
@@ -16,4 +19,10 @@ window.Scalar?.createApiReference('#reference', {
   mcp: { disabled: true },
   hideClientButton: true,
   showDeveloperTools: 'never',
+})
+
+document.addEventListener('input', ({ target }) => {
+  if (target.placeholder !== 'Token') return
+  if (target.value) sessionStorage.setItem(STORED_KEY, target.value)
+  else sessionStorage.removeItem(STORED_KEY)
 })
