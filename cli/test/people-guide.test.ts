@@ -65,31 +65,30 @@ it('adds a person and a service, revokes and rotates keys, and removes the perso
     return command as GuideCommand
   }
   const tokenIn = (printed: string) => /wsk_\w+/.exec(printed)?.[0] ?? ''
-  const idIn = (printed: string) => /[0-9a-f-]{36}/.exec(printed)?.[0] ?? ''
 
   next('export WORKSPACE_URL=')
   await run(next('workspace whoami'))
-  await run(next('curl -X PUT'))
-  const createdForGrace = await run(next('workspace keys create'))
-  const graceKey = tokenIn(createdForGrace)
+  await run(next('workspace users put'))
+  const graceKey = tokenIn(await run(next('workspace keys create')))
   writeFileSync(join(folder, 'key.txt'), graceKey)
   await run(next('workspace login'), { WORKSPACE_API_KEY: '', WORKSPACE_URL: '' })
   expect(await runWhoami()).toMatchObject({ user: { id: 'grace' }, apiKey: { name: "Grace's laptop" } })
-  const createdForService = await run(next('workspace keys create'))
-  const serviceKey = tokenIn(createdForService)
 
+  const serviceKey = tokenIn(await run(next('workspace keys create')))
+  const successor = tokenIn(await run(next('workspace keys rotate')))
+  expect([await isValid(serviceKey), await isValid(successor)]).toEqual([true, true])
   expect(await run(next('workspace keys list'))).toContain("Grace's laptop")
-  const { body: lost } = await service.send<{ id: string; token: string }>('POST', '/v1/api-keys', {
-    name: 'Lost',
-    scopes: ['skills:read'],
-  })
-  await run(next('workspace keys revoke'), { KEY_ID: lost.id })
-  expect(await isValid(lost.token)).toBe(false)
-  const rotated = await run(next('curl -X POST'), { KEY_ID: idIn(createdForService) })
-  expect([await isValid(serviceKey), await isValid(tokenIn(rotated))]).toEqual([true, true])
+  await run(next('workspace keys revoke'))
+  expect(await isValid(graceKey)).toBe(false)
 
-  await run(next('curl -X DELETE'))
-  expect([await isValid(graceKey), await isValid(serviceKey)]).toEqual([false, true])
+  const { body: another } = await service.send<{ token: string }>('POST', '/v1/api-keys', {
+    name: 'Another laptop',
+    scopes: ['skills:read'],
+    userId: 'grace',
+  })
+  expect(await isValid(another.token)).toBe(true)
+  await run(next('workspace users delete'))
+  expect([await isValid(another.token), await isValid(successor)]).toEqual([false, true])
   expect(commands).toEqual([])
 })
 

@@ -50,7 +50,8 @@ it.each(examples)('answers as documented: $title', async ({ title, commands }) =
   if (title === 'Quotas') await fillQuota(new Service(url, apiKey))
   for (const { command, output } of commands) {
     expect(output).not.toBe('')
-    await runGuideCommand({ command, output: output.replaceAll(DOCUMENTED_URL, url) }, variables)
+    const printed = await runGuideCommand({ command, output: output.replaceAll(DOCUMENTED_URL, url) }, variables)
+    if (command.includes('/v1/deletions?')) variables.DELETION_ID = JSON.parse(printed).items[0].id
   }
 })
 
