@@ -484,8 +484,8 @@ function firstKey({ target, options }: DeployContext): Step {
     commands: [],
     run: async () => {
       // Loaded on first use: Drizzle takes half a second.
-      const { selectAnyOrganization } = await import('./provisioning.ts')
-      const [found] = await execute(target, [{ statement: selectAnyOrganization, values: {} }])
+      const { selectOldestOrganizations } = await import('./provisioning.ts')
+      const [found] = await execute(target, [{ statement: selectOldestOrganizations, values: {} }])
       if (found && found.length > 0) return 'skipped: an organization exists'
       const { createKey } = await import('./first-key.ts')
       const created = await createKey(target, {

@@ -63,9 +63,13 @@ export const selectDeletedUser = unguarded([organizationId, id], () =>
     ),
 )
 
-/** Returns a row if the database has any organization. */
-export const selectAnyOrganization = unguarded([], () =>
-  query.select({ id: organizations.id }).from(organizations).limit(1),
+/** The oldest organizations, up to three. */
+export const selectOldestOrganizations = unguarded([], () =>
+  query
+    .select({ id: organizations.id, name: organizations.name })
+    .from(organizations)
+    .orderBy(organizations.id)
+    .limit(3),
 )
 
 export interface NewApiKey {

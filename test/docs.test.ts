@@ -76,6 +76,9 @@ describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
       'health',
       'docs/contract',
       'docs/clients',
+      'docs/client',
+      'docs/command',
+      'docs/people',
       'docs/schedules',
       'docs/events',
       'docs/mcp',
@@ -111,6 +114,9 @@ describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
         guides: {
           contract: './docs/contract',
           clients: './docs/clients',
+          client: './docs/client',
+          command: './docs/command',
+          people: './docs/people',
           schedules: './docs/schedules',
           events: './docs/events',
           mcp: './docs/mcp',
@@ -248,6 +254,28 @@ describe.each(BASE_PATHS)('the files of public/ under "%s"', (basePath) => {
   })
 })
 
+describe('a guide', () => {
+  it.each(['/docs/contract', '/docs/people', '/docs/command'])(
+    '%s has a table of contents of its sections',
+    async (path) => {
+      const { text } = await ask(path)
+      const [, contents = ''] = /<nav aria-label="On this page">([\s\S]*?)<\/nav>/.exec(text) ?? []
+      const listed = Array.from(contents.matchAll(/<a href="#([^"]+)">([^<]+)<\/a>/g), ([, id, title]) => [id, title])
+      const sections = Array.from(text.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g), ([, id, title = '']) => [
+        id,
+        title.replaceAll(/<[^>]+>/g, ''),
+      ])
+      expect(listed).toEqual(sections)
+      expect(sections.length).toBeGreaterThan(3)
+    },
+  )
+
+  it('has links to the client and the command', async () => {
+    const { text } = await ask('/docs/schedules')
+    for (const link of ['client', 'command']) expect(text).toContain(`<a href="${link}">`)
+  })
+})
+
 describe('the reference page', () => {
   it('names no address of another place, and no address from the root', async () => {
     const script = (await ask(nameIn(page, SCRIPT))).text
@@ -302,24 +330,31 @@ describe('what agents read', () => {
     }
   })
 
-  it.each(['/docs/contract.md', '/docs/clients.md', '/docs/schedules.md', '/docs/updatePin.md', '/llms-full.txt'])(
-    'has links in %s that work',
-    async (file) => {
-      const { text } = await ask(file)
-      for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
-        const { origin, pathname } = new URL(link, ORIGIN + file)
-        if (origin === ORIGIN) expect([link, (await ask(pathname)).status]).toEqual([link, 200])
-        else
-          expect(link).toMatch(
-            /^https:\/\/(www\.standardwebhooks\.com|modelcontextprotocol\.io(\/extensions\/skills\/overview)?)$/,
-          )
-      }
-    },
-  )
+  it.each([
+    '/docs/contract.md',
+    '/docs/clients.md',
+    '/docs/client.md',
+    '/docs/command.md',
+    '/docs/people.md',
+    '/docs/schedules.md',
+    '/docs/updatePin.md',
+    '/llms-full.txt',
+  ])('has links in %s that work', async (file) => {
+    const { text } = await ask(file)
+    for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      const { origin, pathname } = new URL(link, ORIGIN + file)
+      if (origin === ORIGIN) expect([link, (await ask(pathname)).status]).toEqual([link, 200])
+      else
+        expect(link).toMatch(
+          /^https:\/\/(www\.standardwebhooks\.com|openapi-ts\.dev\/openapi-fetch\/|modelcontextprotocol\.io(\/extensions\/skills\/overview)?)$/,
+        )
+    }
+  })
 
   it('has the guides for API users and every operation in one file, and no page for operators', async () => {
     const { text } = await ask('/llms-full.txt')
-    for (const title of ['API contract', 'Write a client', 'Schedule work and receive its runs']) {
+    const titles = ['API contract', 'Write a client', 'TypeScript client', 'The command `workspace`', 'Add a person']
+    for (const title of [...titles, 'Schedule work and receive its runs']) {
       expect(text).toContain(`\n# ${title}\n`)
     }
     for (const { contract } of await loadOperations()) {
@@ -327,7 +362,7 @@ describe('what agents read', () => {
     }
     expect(text).not.toContain('npm run deploy -- ')
     // A model reads it at once.
-    expect(text.length).toBeLessThan(365_000)
+    expect(text.length).toBeLessThan(415_000)
   })
 
   it('describes an operation with its parameters, bodies, errors and an example', async () => {

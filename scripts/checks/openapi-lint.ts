@@ -22,7 +22,6 @@ const config = await createConfig({
     'component-name-unique': 'error',
     'no-http-verbs-in-paths': 'error',
     'operation-description': 'error',
-    'operation-singular-tag': 'error',
     'operation-tag-defined': 'error',
     'parameter-description': 'error',
     'path-params-defined': 'error',

@@ -8,7 +8,7 @@ import {
   insertOrganization,
   insertUserIfMissing,
   mintApiKey,
-  selectAnyOrganization,
+  selectOldestOrganizations,
 } from '../../operate/provisioning.ts'
 import { stateFolder, type Target } from '../../operate/wrangler.ts'
 import { FEED_PREFIX, hashToken, mintToken } from '../../src/access/api-key.ts'
@@ -101,7 +101,7 @@ export interface DemoKeys {
 
 /** Creates the demo's organizations in an empty database. @returns undefined if it has organizations already. */
 export async function createDemoKeys(target: Target): Promise<DemoKeys | undefined> {
-  const [found] = await execute(target, [{ statement: selectAnyOrganization, values: {} }])
+  const [found] = await execute(target, [{ statement: selectOldestOrganizations, values: {} }])
   if (found && found.length > 0) return undefined
   const acme = organization(EXAMPLE_IDS.organizationId, 'Acme', EXAMPLE_IDS.userId, 'Ada Lovelace')
   const globex = organization(newUuid(), 'Globex', 'grace', 'Grace Hopper')

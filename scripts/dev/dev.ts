@@ -9,7 +9,10 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join, relative } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import { printable } from '../../client/src/printable.ts'
 import { describeScript, parsed, portNumber } from '../../operate/command-line.ts'
+import { execute } from '../../operate/database.ts'
+import { selectOldestOrganizations } from '../../operate/provisioning.ts'
 import { checkStateFolder, hasCurrentSchema } from '../../operate/state-folder.ts'
 import { applyMigrations, ROOT, startDevelopmentServers, stateFolder } from '../../operate/wrangler.ts'
 import { createDemoKeys, curlLines, type Demo, demoFile, fillDemo, firstCurlLines, loadDemo, saveDemo } from './demo.ts'
@@ -94,12 +97,14 @@ async function run(): Promise<void> {
   await untilHealthy(`${baseUrl}/health`)
   if (consoleUrl !== undefined) await untilHealthy(consoleUrl)
   const demo = demoKeys ? await fillDemo(baseUrl, demoKeys) : loadDemo(target)
-  if (demo) await showDemo(demo)
-  else showAddress()
+  if (demo && (await isKeyValid(baseUrl, demo))) await showDemo(demo)
+  else await showAddress()
   await tickEachMinute(baseUrl)
 }
 
-function showAddress(): void {
+/** Without the demo, as after a restore, only a command on the database can create an API key. */
+async function showAddress(): Promise<void> {
+  const [organizations = []] = await execute(target, [{ statement: selectOldestOrganizations, values: {} }])
   print([
     'Workspace API is running. Press Ctrl-C to stop it.',
     '',
@@ -107,9 +112,15 @@ function showAddress(): void {
     `Address     ${baseUrl}`,
     `Reference   ${baseUrl}/docs`,
     '',
-    'The database has data, but not the demo workspace. For an API key, create an organization:',
+    'The database has data, but no demo workspace with a valid API key. To create an API key of an organization:',
+    ...organizations.flatMap(({ id, name }) => [
+      '',
+      `${printable(String(name))}:`,
+      ['npm run bootstrap -- --organization-id', id, '--service', ...persistFlag()].join(' '),
+    ]),
     '',
-    ['npm run bootstrap -- --organization Acme --user ada', ...persistFlag()].join(' '),
+    'To list all organizations:',
+    ['npm run organization -- list', ...persistFlag()].join(' '),
   ])
 }
 
@@ -145,7 +156,7 @@ function print(lines: readonly string[]): void {
 }
 
 function persistFlag(): string[] {
-  return target.persistTo === undefined ? [] : [`--persist-to '${target.persistTo}'`]
+  return target.persistTo === undefined ? [] : [`--persist-to '${target.persistTo.replaceAll("'", "'\\''")}'`]
 }
 
 /** A path relative to the project, which is where npm runs scripts, if it is inside. */
@@ -176,14 +187,18 @@ async function checkPort(port: number, flag: string): Promise<void> {
 
 /** @throws if another process serves the state folder: its service knows the demo's API key. */
 async function checkNotServed(demo: Demo | undefined): Promise<void> {
-  if (!demo) return
-  const headers = { Authorization: `Bearer ${demo.apiKey}` }
-  const response = await fetch(`${demo.baseUrl}/v1/me`, { headers }).catch(() => undefined)
-  if (response?.ok) {
+  if (demo && (await isKeyValid(demo.baseUrl, demo))) {
     throw new Error(
       `The state folder is already served at ${demo.baseUrl}; stop that process, or name another folder: npm run dev -- --persist-to some/dir`,
     )
   }
+}
+
+/** False also if nothing answers there. A restore can revoke the key. */
+async function isKeyValid(url: string, { apiKey }: Demo): Promise<boolean> {
+  const headers = { Authorization: `Bearer ${apiKey}` }
+  const response = await fetch(`${url}/v1/me`, { headers }).catch(() => undefined)
+  return response?.ok === true
 }
 
 /** Waits without a limit: if the server cannot start, this process ends with it. */

@@ -29,9 +29,9 @@ export function writePages(): void {
     script,
     ['docs/viewer-licence.txt', readFileSync(join(VIEWER_MODULE, '..', '..', 'LICENSE'), 'utf8')],
   ])
-  for (const { name } of GUIDES) {
-    files.set(`docs/${name}.md`, guideMarkdown(name))
-    files.set(`docs/${name}.html`, guideHtml(name))
+  for (const guide of GUIDES) {
+    files.set(`docs/${guide.name}.md`, guideMarkdown(guide))
+    files.set(`docs/${guide.name}.html`, guideHtml(guide))
   }
   for (const operation of document.operations) {
     files.set(`docs/${operation.operationId}.md`, operationMarkdown(document, operation, 1))

@@ -27,6 +27,8 @@ export interface Contract extends CallerScope {
   /** The path template: `/v1/pins/{resourceType}`. */
   readonly path: `/v1/${string}`
   readonly tag: Tag
+  /** A second group in which readers look for the operation. */
+  readonly alsoUnder?: Tag
   readonly summary: string
   readonly description: string
   readonly params: z.ZodMiniObject

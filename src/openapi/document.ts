@@ -121,7 +121,7 @@ const TAGS: Record<Tag, string> = {
   Users: 'The users of an organization, and their profile pictures.',
   Pins: 'Sessions, pull requests and projects that a user pinned, in an order that the user chooses.',
   Skills: 'Instructions and files that agents load when a task needs them.',
-  Schedules: 'A preview of the times at which a cron expression fires.',
+  Schedules: 'The schedules of projects and agents, and a preview of the times at which a cron expression fires.',
   Runs: 'The runs of schedules, and the run endpoint that they are sent to.',
   'API keys': 'The API keys of an organization: their scopes, projects and expiry.',
   Events: 'The changes in an organization, in order, and who made them.',
@@ -178,7 +178,7 @@ function describe(operations: readonly Endpoint[]) {
         summary: 'The data that a team of coding agents shares.',
         description:
           'Pins, schedules, session files, skills, profile pictures and environment variables of an organization.\n\n' +
-          'Guides: [API contract](docs/contract), [Write a client](docs/clients), [Schedule work and receive its runs](docs/schedules), [Follow what happens](docs/events), [Connect an agent by MCP](docs/mcp). For agents: [llms.txt](llms.txt).\n\n' +
+          'Guides: [API contract](docs/contract), [Write a client](docs/clients), [TypeScript client](docs/client), [Command](docs/command), [Add a person](docs/people), [Schedule work and receive its runs](docs/schedules), [Follow what happens](docs/events), [Connect an agent by MCP](docs/mcp). For agents: [llms.txt](llms.txt).\n\n' +
           'Every error has the shape `{ "error": string }`; every response has an `X-Request-Id`. ' +
           'With read replication, send the `X-Bookmark` of a response with the next request, so that it sees the same or newer data.',
         license: { name: 'MIT', identifier: 'MIT' },
@@ -196,7 +196,8 @@ function describe(operations: readonly Endpoint[]) {
           apiKey: {
             type: 'http',
             scheme: 'bearer',
-            description: 'An API key: `Authorization: Bearer wsk_…`.',
+            description:
+              'An API key: `Authorization: Bearer wsk_…`. The reference page keeps it until the tab is closed (session storage).',
           },
         },
         headers: HEADERS,
@@ -230,7 +231,7 @@ function describeOperation(
   const { params, query, headers, body, upload, success, scope } = contract
   return {
     operationId: contract.operationId,
-    tags: [contract.tag],
+    tags: contract.alsoUnder ? [contract.tag, contract.alsoUnder] : [contract.tag],
     summary: contract.summary,
     description: `${contract.description}\n\n${describeScope(contract)}`,
     security: [{ apiKey: scope === null ? [] : [scope] }],

@@ -14,6 +14,9 @@ const PAGES = [
   '/docs',
   '/docs/contract',
   '/docs/clients',
+  '/docs/client',
+  '/docs/command',
+  '/docs/people',
   '/docs/schedules',
   '/docs/events',
   '/docs/mcp',
@@ -71,14 +74,14 @@ describe.each(['', '/api/public-api'])('under "%s"', (basePath) => {
   it('every link of the home page and of the guides leads to a page', async () => {
     const { page, complaints } = await newPage(browser)
     const links = new Set<string>()
-    for (const path of ['/', '/docs/contract', '/docs/clients', '/docs/schedules', '/docs/events', '/docs/mcp']) {
+    for (const path of PAGES.filter((each) => each !== '/docs' && !each.includes('.'))) {
       await page.goto(origin + basePath + path)
       for (const link of await page.getByRole('link').all()) {
         links.add(new URL((await link.getAttribute('href')) ?? '', page.url()).href)
       }
     }
     const own = [...links].filter(
-      (link) => !/^https:\/\/(www\.standardwebhooks\.com|modelcontextprotocol\.io)\//.test(link),
+      (link) => !/^https:\/\/(www\.standardwebhooks\.com|modelcontextprotocol\.io|openapi-ts\.dev)\//.test(link),
     )
     expect(own.length).toBeGreaterThan(20)
     for (const link of own) {

@@ -10,7 +10,7 @@ import { ROOT } from '../support/commands.ts'
 import { type DevServer, freePort, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
 import { newState } from '../support/local-state.ts'
 import { launchChromium, newPage, type Observed } from './chromium.ts'
-import { closeGroup, enterKey, openGroups, openRequest, sendRequest, tryOperation } from './reference.ts'
+import { closeGroup, enterKey, openGroups, openOperation, openRequest, sendRequest, tryOperation } from './reference.ts'
 
 const RETRIEVE_SKILL = {
   tag: 'Skills',
@@ -96,8 +96,8 @@ describe.each(['', '/api/public-api'])('the reference page at "%s/docs"', (baseP
     const links = await sidebar.getByRole('link', { name: 'HTTP Method' }).all()
     const targets = await Promise.all(links.map((link) => link.getAttribute('href')))
     const { paths, webhooks } = JSON.parse(readFileSync(join(ROOT, 'public', 'openapi.json'), 'utf8'))
-    const operations = Object.entries<object>(paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => method.toUpperCase() + path),
+    const operations = Object.entries<Record<string, Operation>>(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, { tags }]) => tags.map(() => method.toUpperCase() + path)),
     )
     const received = Object.keys(webhooks).map((name) => `webhook/POST/${name.toLowerCase()}`)
     expect(targets.map((target) => target?.replace(/^#tag\/[^/]+\//, '')).sort()).toEqual(
@@ -138,16 +138,48 @@ describe.each(['', '/api/public-api'])('the reference page at "%s/docs"', (baseP
     expectQuiet([401])
   })
 
-  it('keeps the key nowhere', async () => {
-    await enterKey(observed.page, demo.apiKey)
-    const response = await tryOperation(observed.page, RETRIEVE_SKILL, { skillId: demo.skillId })
+  it('keeps the key in this tab alone, also when it is loaded again, until the field is emptied', async () => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+    const page = await context.newPage()
+    await page.goto(`${demo.baseUrl}${basePath}/docs`)
+    await enterKey(page, demo.apiKey)
+    const response = await tryOperation(page, RETRIEVE_SKILL, { skillId: demo.skillId })
     await response.getByText('200 OK').waitFor()
-    const stored = 'JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])'
-    expect(await observed.page.evaluate(stored)).not.toContain(demo.apiKey)
-    expect(await observed.page.evaluate('indexedDB.databases()')).toEqual([])
-    await observed.page.reload()
-    expect(await observed.page.getByPlaceholder('Token').inputValue()).toBe('')
+    const elsewhere = 'JSON.stringify([localStorage, document.cookie, location.href])'
+    expect(await page.evaluate(elsewhere)).not.toContain(demo.apiKey)
+    expect(await page.evaluate('indexedDB.databases()')).toEqual([])
+
+    await page.reload()
+    expect(await page.getByPlaceholder('Token').inputValue()).toBe(demo.apiKey)
+    const again = await tryOperation(page, RETRIEVE_SKILL, { skillId: demo.skillId })
+    await again.getByText('200 OK').waitFor()
+    await page.getByText('keeps it until the tab is closed').first().waitFor()
+
+    const otherTab = await context.newPage()
+    await otherTab.goto(`${demo.baseUrl}${basePath}/docs`)
+    expect(await otherTab.getByPlaceholder('Token').inputValue()).toBe('')
+
+    await page.reload()
+    await enterKey(page, '')
+    await page.reload()
+    expect(await page.getByPlaceholder('Token').inputValue()).toBe('')
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain(demo.apiKey)
+    await context.close()
   })
+
+  it.each(['Create a project schedule', 'Create an agent schedule'])(
+    'has "%s" under Schedules, and finds it by "Create a schedule"',
+    async (summary) => {
+      const { page } = observed
+      await openOperation(page, { tag: 'Schedules', summary })
+      await page.waitForURL(/#tag\/schedules\/POST\//i)
+
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Search' }).fill('Create a schedule')
+      await page.getByRole('option', { name: summary }).first().waitFor()
+      expectQuiet()
+    },
+  )
 })
 
 /** What these delete or archive is what other requests need, so they come last, in this order. */

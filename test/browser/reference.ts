@@ -16,7 +16,9 @@ export async function enterKey(page: Page, apiKey: string): Promise<void> {
 /** Goes to an operation by the sidebar. */
 export async function openOperation(page: Page, { tag, summary }: Pick<Entry, 'tag' | 'summary'>): Promise<void> {
   const sidebar = page.getByRole('complementary')
-  const link = sidebar.getByRole('link', { name: `${summary} HTTP Method` })
+  // An operation may be in two groups.
+  const inGroup = page.locator(`[href^="#tag/${tag.toLowerCase().replaceAll(' ', '-')}/"]`)
+  const link = sidebar.getByRole('link', { name: `${summary} HTTP Method` }).and(inGroup)
   await openGroups(sidebar, tag)
   await link.click()
 }

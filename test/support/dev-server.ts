@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from './commands.ts'
 
-/** The commands that its screen ends with. */
-const CURL_LINES = 3
+/** Its screen ends with three commands for curl, or without a demo workspace with a command that lists the organizations. */
+const isReady = (printed: string) =>
+  curlLinesOf(printed).length >= 3 || /^npm run organization -- list.*\n/m.test(printed)
 
 /** It ends what doesn't start, so that nothing of it is left. */
 const START_MS = 120_000
@@ -21,7 +22,7 @@ export interface DevServer {
   readonly printed: string
 }
 
-/** `npm run dev` on a state folder, with further flags, once it has shown the demo workspace. Without the console. */
+/** `npm run dev` on a state folder, with further flags, once it has shown its first commands. Without the console. */
 export async function startDevServer(state: string, port: number, ...flags: readonly string[]): Promise<DevServer> {
   // By itself, wrangler takes 9229 for its inspector, as does every other server that starts at the same time.
   const ports = ['--port', String(port), '--inspector-port', String(await freePort())]
@@ -47,7 +48,7 @@ export async function startDevServer(state: string, port: number, ...flags: read
   return new Promise((resolve, reject) => {
     const read = (chunk: Buffer) => {
       printed += chunk
-      if (curlLinesOf(printed).length < CURL_LINES) return
+      if (!isReady(printed)) return
       clearTimeout(timer)
       resolve({
         process: server,

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Marked } from 'marked'
-import { DESCRIPTION, GUIDES, type GuideName, guideMarkdown } from './guides.ts'
+import { DESCRIPTION, GUIDES, type Guide, guideMarkdown } from './guides.ts'
 import type { Document } from './operations.ts'
 
 interface Link {
@@ -59,27 +59,30 @@ ${GUIDES.map(({ name, ...guide }) => item({ path: `docs/${name}`, ...guide })).j
   )
 }
 
-export function guideHtml(name: GuideName): string {
-  const guide = GUIDES.find((each) => each.name === name)
+/** A guide, with a table of contents of its sections and links to what its readers work with. */
+export function guideHtml(guide: Guide): string {
+  const sections: string[] = []
   const body = new Marked({
     renderer: {
       heading({ tokens, depth }) {
         const text = this.parser.parseInline(tokens)
+        if (depth === 2) sections.push(`<li><a href="#${slugOf(text)}">${text.replaceAll(/<[^>]+>/g, '')}</a></li>`)
         return `<h${depth} id="${slugOf(text)}">${text}</h${depth}>\n`
       },
       link({ href, tokens }) {
         return `<a href="${href.replace(/^(\w+)\.md/, '$1')}">${this.parser.parseInline(tokens)}</a>`
       },
     },
-  }).parse(guideMarkdown(name), { async: false })
+  }).parse(guideMarkdown(guide), { async: false })
+  const contents = `<nav aria-label="On this page">\n<ul class="contents">\n${sections.join('\n')}\n</ul>\n</nav>\n`
   const scrollable = body
     .replaceAll('<table>', '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>')
     .replaceAll('</table>', '</table></div>')
   return page(
-    `Workspace API: ${guide?.title}`,
-    `<header class="text"><a href="../">Workspace API</a> · <a href="../docs">API reference</a> · <a href="${name}.md">Markdown</a></header>
+    `Workspace API: ${guide.title}`,
+    `<header class="text"><a href="../">Workspace API</a> · <a href="../docs">API reference</a> · <a href="client">TypeScript client</a> · <a href="command">Command</a> · <a href="${guide.name}.md">Markdown</a></header>
 <main class="text">
-${scrollable}</main>`,
+${scrollable.replace('</h1>\n', (end) => end + contents)}</main>`,
   )
 }
 

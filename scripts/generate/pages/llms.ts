@@ -55,7 +55,7 @@ export function fullText(document: Document): string {
   const shared = document.operations[0]?.responses
   return [
     `${introduction(document)}\n`,
-    ...GUIDES.map(({ name }) => guideMarkdown(name).replaceAll(/\]\((\w+)\.md/g, '](docs/$1.md')),
+    ...GUIDES.map((guide) => guideMarkdown(guide).replaceAll(/\]\((\w+)\.md/g, '](docs/$1.md')),
     `# Operations\n\n- 500: ${shared?.['500']?.description}\n- ${shared?.default?.description}\n`,
     ...operations,
   ].join('\n')

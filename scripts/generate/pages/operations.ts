@@ -41,7 +41,7 @@ interface Content {
 
 export interface Operation {
   readonly operationId: string
-  readonly tags: readonly [string]
+  readonly tags: readonly string[]
   readonly summary: string
   readonly description: string
   readonly parameters?: readonly Parameter[]

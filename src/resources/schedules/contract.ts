@@ -227,6 +227,7 @@ export const createProjectScheduleContract = {
   method: 'POST',
   path: '/v1/projects/{projectId}/schedules',
   tag: 'Projects',
+  alsoUnder: 'Schedules',
   summary: 'Create a project schedule',
   description: 'Creates a recurring build schedule for a project.',
   scope: 'schedules:write',
@@ -266,6 +267,7 @@ export const createAgentScheduleContract = {
   method: 'POST',
   path: '/v1/agents/{agentId}/schedules',
   tag: 'Agents',
+  alsoUnder: 'Schedules',
   summary: 'Create an agent schedule',
   description: 'Creates a recurring schedule for an agent. Its cron expression is evaluated in UTC.',
   scope: 'schedules:write',
@@ -357,6 +359,7 @@ function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Upda
       method: 'PUT',
       path: one,
       tag,
+      alsoUnder: 'Schedules',
       summary: `Create or replace ${article} ${type} schedule`,
       description:
         'Creates the schedule under an ID of your choice, or replaces its settings: fields that are left out get their ' +
@@ -391,6 +394,7 @@ function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Upda
       method: 'GET',
       path: all,
       tag,
+      alsoUnder: 'Schedules',
       summary: `List ${type} schedules`,
       description: `Lists the schedules of the ${type}, in the order of their IDs.`,
       scope: 'schedules:read',
@@ -410,6 +414,7 @@ function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Upda
       method: 'GET',
       path: one,
       tag,
+      alsoUnder: 'Schedules',
       summary: `Retrieve ${article} ${type} schedule`,
       description: 'Returns one schedule with its statistics.',
       scope: 'schedules:read',
@@ -423,6 +428,7 @@ function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Upda
       method: 'PATCH',
       path: one,
       tag,
+      alsoUnder: 'Schedules',
       summary: `Update ${article} ${type} schedule`,
       description:
         'Changes the settings of the schedule, pauses it or resumes it. Fields that are left out stay unchanged; null clears ' +
@@ -446,6 +452,7 @@ function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Upda
       method: 'DELETE',
       path: one,
       tag,
+      alsoUnder: 'Schedules',
       summary: `Delete ${article} ${type} schedule`,
       description: `Deletes the schedule and its runs. Pending runs are not sent. ${UNDO}`,
       scope: 'schedules:write',

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { localDatabaseFile } from '../../../operate/database.ts'
 import { receiveRuns, tickEachMinute } from '../../../scripts/dev/local-runs.ts'
 import { Service } from '../../../scripts/service.ts'
@@ -472,6 +472,53 @@ describe('npm run dev -- --var LOCAL_RECEIVERS:off', { tags: 'slow' }, () => {
       encoding: 'utf8',
     })
     expect(output.trim().split('\n')).toHaveLength(7)
+  })
+})
+
+describe('npm run dev on a restored state folder', () => {
+  const folder = newFolder()
+  const backup = join(folder, 'backup.sqlite')
+  const state = join(folder, "it's restored")
+  let service: DevServer | undefined
+
+  afterEach(async () => {
+    if (service) await stopDevServer(service)
+    service = undefined
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  /** Starts it, and follows what it recommends for a key. @returns the names of the organizations that the keys reach. */
+  async function namesByRecommendedKeys(port: number): Promise<string[]> {
+    service = await startDevServer(state, port)
+    await closedConnections()
+    const recommended = service.printed.split('\n').filter((line) => line.startsWith('npm run bootstrap'))
+    const names: string[] = []
+    for (const line of recommended) {
+      const printed = execFileSync('bash', ['-c', line.replace('npm run', 'npm run --silent')], {
+        cwd: ROOT,
+        encoding: 'utf8',
+      })
+      const api = new Service(`http://localhost:${port}`, JSON.parse(printed).apiKey)
+      const { body } = await api.send<{ organization: { name: string } }>('GET', '/v1/me')
+      names.push(body.organization.name)
+    }
+    return names
+  }
+
+  it('recommends commands that create keys of its organizations, with and without the file of the demo', async () => {
+    const source = newState()
+    bootstrap('--organization', 'Acme', '--user', 'ada', '--persist-to', source)
+    bootstrap('--organization', 'Globex', '--user', 'ada', '--persist-to', source)
+    callScript('backup', '--output', backup, '--persist-to', source)
+    rmSync(source, { recursive: true })
+    callScript('restore', '--input', backup, '--revoke-all-keys', '--yes', '--persist-to', state)
+    const port = await freePort()
+    expect(await namesByRecommendedKeys(port)).toEqual(['Acme', 'Globex'])
+
+    await stopDevServer(service as DevServer)
+    service = undefined
+    writeFileSync(join(state, 'demo.json'), JSON.stringify({ baseUrl: 'http://localhost:1', apiKey: 'wsk_revoked' }))
+    expect(await namesByRecommendedKeys(port)).toEqual(['Acme', 'Globex'])
   })
 })
 

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Service } from '../../../../scripts/service.ts'
 import { ROOT } from '../../../support/commands.ts'
-import { curlCallsOf, runCurl } from '../../../support/curl.ts'
 import {
   type DevServer,
   freePort,
@@ -14,6 +13,7 @@ import {
   startDevServer,
   stopDevServer,
 } from '../../../support/dev-server.ts'
+import { blocksOf, commandsIn, type GuideCommand, runGuideCommand } from '../../../support/guide.ts'
 
 const GUIDE = readFileSync(join(ROOT, 'docs', 'schedules.md'), 'utf8')
 const DOCUMENTED_PORT = '8000'
@@ -26,35 +26,6 @@ interface Run {
   readonly lastError: string | null
   readonly sessionId: string | null
 }
-
-/** The indented code blocks of a language. */
-const blocksOf = (language: string) =>
-  Array.from(
-    GUIDE.matchAll(new RegExp(`^( *)\`\`\`${language}\\n([^]*?)^ *\`\`\`$`, 'gm')),
-    ([, indent = '', code = '']) => code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
-  )
-
-/** The commands of a console block, each with what it prints. */
-const commandsIn = (block: string) =>
-  block
-    .split(/^\$ /m)
-    .slice(1)
-    .map((text) => {
-      const lines = text.split('\n').filter((line) => line !== '')
-      const end = lines.findIndex((line) => line.startsWith('{') && !line.startsWith('{ '))
-      return end < 0
-        ? { command: lines.join('\n'), output: undefined }
-        : { command: lines.slice(0, end).join('\n'), output: lines.slice(end).join('') }
-    })
-
-/** What is printed, where `…` stands for any text. */
-const patternOf = (output: string) =>
-  new RegExp(
-    `^${output
-      .split('…')
-      .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-      .join('.*')}$`,
-  )
 
 describe('the guide to schedules', () => {
   const state = newFolder()
@@ -87,15 +58,12 @@ describe('the guide to schedules', () => {
   })
 
   /** Runs a command of the guide. @returns the response, which is as documented. */
-  async function run({ command, output = '' }: ReturnType<typeof commandsIn>[number]): Promise<string> {
+  const run = ({ command, output }: GuideCommand): Promise<string> => {
     const toReceiver = (text: string) => text.replaceAll(DOCUMENTED_PORT, variables.RECEIVER_PORT ?? '')
-    const [call = []] = curlCallsOf(toReceiver(command), { ...process.env, ...variables })
-    const response = await (await runCurl(call)).text()
-    expect(response).toMatch(patternOf(toReceiver(output)))
-    return response
+    return runGuideCommand({ command: toReceiver(command), output: toReceiver(output) }, variables)
   }
 
-  const [create = '', endpoint = '', runNow = '', claim = ''] = blocksOf('console')
+  const [create = '', endpoint = '', runNow = '', claim = ''] = blocksOf(GUIDE, 'console')
 
   /** Waits until the run has the status. */
   async function runWith(id: string, status: string): Promise<Run> {
@@ -129,7 +97,7 @@ describe('the guide to schedules', () => {
     if (!setUrl || !rotate) throw new Error('The guide sets no run endpoint')
     await run(setUrl)
     variables.RUN_ENDPOINT_SECRET = JSON.parse(await run(rotate)).secret
-    const [code = ''] = blocksOf('js')
+    const [code = ''] = blocksOf(GUIDE, 'js')
     const file = join(folder, 'receiver.mjs')
     writeFileSync(file, code.replace(DOCUMENTED_PORT, variables.RECEIVER_PORT ?? ''))
     receiver = spawn(process.execPath, [file], { env: { ...process.env, ...variables }, stdio: 'ignore' })
