@@ -31,7 +31,7 @@ const PUBLIC_PATHS = ['/health', '/openapi.json']
 /** A token in the path, and no key: test/resources/skill-feeds/skill-feeds.test.ts. */
 const FEED_PATH = '/feeds/:token/.well-known/agent-skills/:file'
 /** Public too: test/docs.test.ts. */
-const PAGE_PATHS = ['/', PREFIX, '/docs', '/docs/', '/docs/:file', '/llms.txt', '/llms-full.txt']
+const PAGE_PATHS = ['/', PREFIX, '/docs', '/docs/', '/docs/:file', '/console', '/llms.txt', '/llms-full.txt']
 /** Why a key is refused, where it is not unknown or malformed. */
 const CODES: Record<string, string> = {
   'no key': 'api_key_missing',
