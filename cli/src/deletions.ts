@@ -1,6 +1,6 @@
 /** `workspace deletions`: what was deleted and can still be restored. */
 import { Option } from '@commander-js/extra-typings'
-import type { Workspace } from '../../client/src/index.ts'
+import { type Workspace, WorkspaceError } from '../../client/src/index.ts'
 import { DELETED_TYPES } from '../../src/contracts.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
 import { countOf, print, printList } from './output.ts'
@@ -11,7 +11,7 @@ import { time } from './times.ts'
 
 const PROJECT = [
   '--project <project>',
-  'only the project and what belonged to it; needed with a restricted API key',
+  'the ID or the name: only the project and what belonged to it; needed with a restricted API key',
 ] as const
 const DELETION = 'the ID or the name of what was deleted, or the ID of the deletion'
 
@@ -97,9 +97,15 @@ async function deletionsOf(workspace: Workspace, texts: readonly string[], proje
 
 type Deletion = Awaited<ReturnType<Workspace['deletions']['retrieve']>>
 
-/** A deleted project is not among the projects, so its ID is taken as it is. */
+const GONE = 410
+
+/** The ID of a project, deleted or not, or the name of one that is not. A part of a deleted one might be another's. */
 function projectIdOf(workspace: Workspace, project: string | undefined): Promise<string | undefined> {
-  return resolveOption(workspace, KINDS.project, project).catch(() => project)
+  const kind = { ...KINDS.project, hasPrefixes: false } as const
+  return resolveOption(workspace, kind, project).catch((error: unknown) => {
+    if (error instanceof WorkspaceError && error.status === GONE) return project
+    throw error
+  })
 }
 
 const wordsOf = (type: string) => type.replace('_', ' ')

@@ -69,7 +69,7 @@ const pull = withJson(
     .option(...ONLY)
     .option('--force', 'replace the file if there is one'),
 ).action(async (file, { project, only, force, ...output }) => {
-  // Nothing is leased in vain.
+  // Before the lease, which is an event.
   if (!force && existsSync(file)) throw new Error(`${file} exists; --force replaces it.`)
   const variables = await lease(project, only)
   await replaceFile(file, writeVariables(variables), 0o600)

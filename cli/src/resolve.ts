@@ -4,7 +4,7 @@ import { printable } from '../../client/src/printable.ts'
 import { UsageError } from '../../command-line/src/index.ts'
 import { isUuid } from '../../src/contracts.ts'
 
-const [FORBIDDEN, NOT_FOUND, GONE] = [403, 404, 410]
+const [FORBIDDEN, NOT_FOUND] = [403, 404]
 const MISSING_SCOPE = 'missing_scope'
 /** Shorter ones would match by accident. */
 const MIN_PREFIX_LENGTH = 4
@@ -23,6 +23,8 @@ interface Kind<Item extends Named> {
   list(workspace: Workspace, options: { readonly query?: string }): AsyncIterable<Item> | Promise<readonly Item[]>
   /** Of kinds whose IDs may be any text. */
   retrieve?(workspace: Workspace, id: string): Promise<unknown>
+  /** False: an ID is given whole. */
+  readonly hasPrefixes?: false
 }
 
 const PAGE = { limit: 1000 }
@@ -58,7 +60,7 @@ export const KINDS = {
 
 /**
  * The ID that people mean by an ID, the first characters of one, or a name. A UUID is taken as it is, without a request.
- * @throws if there is no such thing, or if there are several.
+ * @throws if there is no such thing, or if there are several. The ID of something deleted names nothing else.
  */
 export async function resolve(workspace: Workspace, kind: Kind<Named>, text: string): Promise<string> {
   if (isUuid(text)) return text.toLowerCase()
@@ -87,7 +89,7 @@ async function exists(retrieved: Promise<unknown>): Promise<boolean> {
     await retrieved
     return true
   } catch (error) {
-    if (error instanceof WorkspaceError && [NOT_FOUND, GONE].includes(error.status)) return false
+    if (error instanceof WorkspaceError && error.status === NOT_FOUND) return false
     throw error
   }
 }
@@ -104,8 +106,8 @@ export async function find<Item extends Named>(workspace: Workspace, kind: Kind<
   }
   if (named.length > 0) return only(named, `${kind.noun}s have the name "${text}"`)
   const found: Item[] = []
-  const isPrefix = text.length >= MIN_PREFIX_LENGTH && (kind.retrieve || /^[0-9a-f-]+$/i.test(text))
-  if (isPrefix) {
+  const mayBePrefix = text.length >= MIN_PREFIX_LENGTH && (kind.retrieve || /^[0-9a-f-]+$/i.test(text))
+  if (mayBePrefix && kind.hasPrefixes !== false) {
     for await (const item of await kind.list(workspace, {})) {
       if (item.id.toLowerCase().startsWith(wanted)) found.push(item)
     }

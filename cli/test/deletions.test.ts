@@ -3,7 +3,11 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { runWorkspace, typeInto, type WorkspaceLogin } from '../../test/support/commands.ts'
 import { type RunningService, startService } from '../../test/support/service.ts'
 
-const [FIRST, SECOND] = ['0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901', '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902'] as const
+const [FIRST, SECOND, OTHER] = [
+  '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901',
+  '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902',
+  '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
+] as const
 let service: RunningService
 let login: WorkspaceLogin
 
@@ -52,6 +56,26 @@ it('restores what belonged to a deleted project, with the project', async () => 
   expect((await run('deletions', 'restore', project.id, FIRST, '--project', 'website')).stdout).toBe(
     'Restored the project Website.\nRestored the session Checkout.\n',
   )
+})
+
+it('takes no other project for a deleted one', async () => {
+  await run('projects', 'put', 'website-old', '--name', 'Former website')
+  await run('sessions', 'put', OTHER, '--name', 'Draft', '--project', 'website-old')
+  await run('sessions', 'delete', OTHER)
+  await run('projects', 'delete', 'website')
+  const refused = { status: 1, stdout: '' }
+  expect(await run('projects', 'delete', 'website')).toMatchObject({
+    ...refused,
+    stderr: expect.stringMatching(/^The project was deleted/),
+  })
+  expect(await run('deletions', 'purge', 'Draft', '--project', 'website', '--yes')).toMatchObject(refused)
+  expect(await run('deletions', 'purge', 'Draft', '--project', 'Website', '--yes')).toMatchObject({
+    ...refused,
+    stderr: 'There is no project with the ID or the name "Website". Similar: Former website (website-old).\n',
+  })
+  expect((await deletions()).map(({ resourceId }) => resourceId)).toEqual(['website', OTHER, SECOND, FIRST])
+  await run('deletions', 'restore', 'website')
+  expect(await run('deletions', 'restore', FIRST, '--project', 'website')).toMatchObject({ status: 0 })
 })
 
 it('purges nothing without an answer', async () => {

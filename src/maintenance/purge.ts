@@ -160,7 +160,7 @@ const hasNoDependents = sql.join(
   sql` and `,
 )
 
-/** Forgets the rows of final deletions. */
+/** Removes the copies of the rows of final deletions. */
 const dropRows = unguarded([now], () =>
   query
     .update(deletions)

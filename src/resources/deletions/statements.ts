@@ -98,7 +98,7 @@ const isThereAndAccessible = {
     () =>
       new ApiError(
         'deletion_not_found',
-        'There is no deletion with this id that can be undone: it is final, what was deleted is restored, or there was none.',
+        'There is no deletion with this deletionId that can be undone: it is final, what was deleted is restored, or there was none.',
       ),
   ),
   projectIsAccessible: accessibleIf(or(isNull(deletions.projectId), isAccessible(deletions.projectId))),
