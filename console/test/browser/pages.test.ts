@@ -102,6 +102,17 @@ describe('sign-in', () => {
     expect((await fetch(`${running.demo.baseUrl}/v1/me`, { headers })).status).toBe(401)
   })
 
+  it('does nothing later without a network: it says so, and stays signed in', async () => {
+    const page = await open('/')
+    await page.context().setOffline(true)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('The console is not reachable. Are you online?').waitFor()
+    await page.context().setOffline(false)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Today' }).waitFor()
+    await signed.close()
+  })
+
   it('asks again when the session was revoked', async () => {
     const page = await open('/schedules')
     const [cookie] = await page.context().cookies()
