@@ -247,6 +247,19 @@ describe('schedules', () => {
     expectQuiet(signed, [/412/])
   })
 
+  it('keep the seconds of their time when something else is edited', async () => {
+    const runAt = new Date(Date.now() + 86_400_000).toISOString().replace(/:\d\d\.\d+Z/, ':42.000Z')
+    const path = `/v1/agents/${running.demo.agentId}/schedules/${crypto.randomUUID()}`
+    await ask('PUT', path, { name: 'Once', runAt })
+    const page = await open(path.slice('/v1'.length))
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Once only')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'Once only' }).waitFor()
+    expect(await ask('GET', path)).toMatchObject({ name: 'Once only', runAt })
+    await signed.close()
+  })
+
   it('are deleted only after a question', async () => {
     const path = await newSchedule('To be deleted')
     const page = await open(path.replace('/v1', ''))
