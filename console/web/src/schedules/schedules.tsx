@@ -223,7 +223,7 @@ function Row({ schedule, isSelected, onToggle, onAct }: RowProps) {
         </Link>
         <div className="quiet small">
           <ParentName schedule={schedule} /> · {describeWhen(schedule)}
-          {schedule.cron !== null && timezone !== 'UTC' && ` (${timezone})`}
+          {schedule.cron !== null && ` (${timezone})`}
         </div>
         <div className={styles.narrow}>
           <Outcomes outcomes={lastOutcomes} />
