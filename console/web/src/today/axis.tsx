@@ -167,6 +167,9 @@ function nextOf({ cron, timezone, nextRunAt, enabledAt }: ScheduleSummary, now: 
 
 function describe(runs: readonly Run[], { nextRunAt }: ScheduleSummary): string {
   const failed = runs.filter(({ status }) => status === 'failed').length
-  const past = runs.length === 0 ? 'no runs in the last day' : `${runs.length} runs in the last day, ${failed} failed`
+  const past =
+    runs.length === 0
+      ? 'no runs in the last day'
+      : `${runs.length} ${runs.length === 1 ? 'run' : 'runs'} in the last day, ${failed} failed`
   return `${past}; ${nextRunAt ? `next ${toZoned(new Date(nextRunAt))}` : 'no next run'}`
 }
