@@ -65,6 +65,8 @@ describe('sign-in', () => {
     const { page, complaints } = await newPage(browser)
     await page.goto(`${running.url}/schedules?state=paused`)
     await page.waitForURL(/\/sign-in\?next=/)
+    // The address changes before the field has the focus.
+    await page.getByRole('heading', { name: 'Sign in to Workspace' }).waitFor()
     await page.keyboard.type('wsk_wrong')
     await page.keyboard.press('Enter')
     await page
