@@ -89,7 +89,9 @@ app.get('/api/render/v1/sessions/:sessionId/files/:fileId/content', async (c) =>
   headers.delete('Content-Disposition')
   // The length changes.
   headers.delete('Content-Length')
-  return withoutConnections.transform(new Response(response.body, { status: response.status, headers }))
+  // A byte order mark of UTF-16 would outdo the charset, and the rewriter would see other elements than the browser.
+  const text = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new TextEncoderStream())
+  return withoutConnections.transform(new Response(text, { status: response.status, headers }))
 })
 
 app.all('/api/v1/*', (c) => {

@@ -65,6 +65,8 @@ describe('sign-in', () => {
     const { page, complaints } = await newPage(browser)
     await page.goto(`${running.url}/schedules?state=paused`)
     await page.waitForURL(/\/sign-in\?next=/)
+    // The address changes before the field has the focus.
+    await page.getByRole('heading', { name: 'Sign in to Workspace' }).waitFor()
     await page.keyboard.type('wsk_wrong')
     await page.keyboard.press('Enter')
     await page
@@ -100,6 +102,17 @@ describe('sign-in', () => {
     expect(await page.context().cookies()).toEqual([])
     const headers = { Authorization: `Bearer ${cookie?.value}` }
     expect((await fetch(`${running.demo.baseUrl}/v1/me`, { headers })).status).toBe(401)
+  })
+
+  it('does nothing later without a network: it says so, and stays signed in', async () => {
+    const page = await open('/')
+    await page.context().setOffline(true)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('The console is not reachable. Are you online?').waitFor()
+    await page.context().setOffline(false)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Today' }).waitFor()
+    await signed.close()
   })
 
   it('asks again when the session was revoked', async () => {
@@ -234,6 +247,19 @@ describe('schedules', () => {
     await page.keyboard.press('Escape')
     await page.getByRole('heading', { name: 'Theirs' }).waitFor()
     expectQuiet(signed, [/412/])
+  })
+
+  it('keep the seconds of their time when something else is edited', async () => {
+    const runAt = new Date(Date.now() + 86_400_000).toISOString().replace(/:\d\d\.\d+Z/, ':42.000Z')
+    const path = `/v1/agents/${running.demo.agentId}/schedules/${crypto.randomUUID()}`
+    await ask('PUT', path, { name: 'Once', runAt })
+    const page = await open(path.slice('/v1'.length))
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Once only')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'Once only' }).waitFor()
+    expect(await ask('GET', path)).toMatchObject({ name: 'Once only', runAt })
+    await signed.close()
   })
 
   it('are deleted only after a question', async () => {

@@ -233,4 +233,16 @@ describe('an HTML file of an agent', () => {
     const source = await send(`/api${path}/${id}/content`, { cookie })
     expect(source.headers.get('Content-Type')).toBe('application/octet-stream')
   })
+
+  it('is read as UTF-8, also with the byte order mark of UTF-16', async () => {
+    const cookie = await session()
+    const content = Buffer.from('\ufeff<link rel="preconnect" href="https://elsewhere.example">', 'utf16le')
+    const path = `/v1/sessions/${running.demo.sessionId}/files`
+    const put = await api(`${path}?path=utf-16.html`, running.demo.apiKey, { method: 'PUT', body: content })
+    const { id } = (await put.json()) as { id: string }
+    const response = await send(`/api/render${path}/${id}/content`, { cookie })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    expect([...bytes.subarray(0, 2)]).not.toEqual([0xff, 0xfe])
+    expect(bytes.toString('utf8')).toMatch(/^\ufffd\ufffd/)
+  })
 })

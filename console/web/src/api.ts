@@ -33,7 +33,11 @@ export const queryClient = new QueryClient({
       // The client repeats by itself what is safe to repeat.
       retry: false,
       staleTime: MINUTE_MS,
+      networkMode: 'always',
+      refetchOnReconnect: true,
     },
+    // Without a network, a change fails at once. It must not be made later, when nobody expects it.
+    mutations: { networkMode: 'always' },
   },
 })
 

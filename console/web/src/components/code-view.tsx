@@ -15,16 +15,6 @@ export interface CodeProps {
   readonly hasLineNumbers?: boolean
 }
 
-export interface CodeProps {
-  readonly text: string
-  /** What it is, for screen readers. */
-  readonly label: string
-  /** Long lines are wrapped, as those of prose and logs. */
-  readonly wraps?: boolean
-  /** Not if the text is a part whose first line is not known. */
-  readonly hasLineNumbers?: boolean
-}
-
 /** It adds a style element, which the policy of the page allows with this nonce only. */
 const cspNonce = () =>
   EditorView.cspNonce.of(document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '')

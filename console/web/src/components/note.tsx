@@ -13,15 +13,20 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   )
 }
 
+/** What Chrome and Edge, Firefox and Safari say if there is no response. */
+const UNREACHABLE = /^(?:Failed to fetch|Load failed)$|^NetworkError/
+
+export function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return UNREACHABLE.test(message) ? 'The console is not reachable. Are you online?' : message
+}
+
 /** The sentence of the API, and the ID by which the operator finds the request. */
 export function ErrorNote({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
-  const message = error instanceof Error ? error.message : String(error)
   const requestId = error instanceof WorkspaceError ? error.requestId : null
   return (
     <div className={styles.error} role="alert">
-      <p className="anywhere">
-        {message === 'Failed to fetch' ? 'The console is not reachable. Are you online?' : message}
-      </p>
+      <p className="anywhere">{messageOf(error)}</p>
       {requestId && (
         <p className="small">
           Request <code>{requestId}</code>

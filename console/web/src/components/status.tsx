@@ -34,7 +34,8 @@ export function Status({ tone, children }: { readonly tone: Tone; readonly child
 export function Outcomes({ outcomes }: { readonly outcomes: readonly ('succeeded' | 'failed')[] }) {
   if (outcomes.length === 0) return <span className="quiet">no runs yet</span>
   const failures = outcomes.filter((outcome) => outcome === 'failed').length
-  const label = `${outcomes.length} last runs: ${failures === 0 ? 'all succeeded' : `${failures} failed`}; the latest ${outcomes[0]}`
+  const last = outcomes.length === 1 ? 'The last run' : `The last ${outcomes.length} runs`
+  const label = `${last}: ${failures === 0 ? 'all succeeded' : `${failures} failed`}; the latest ${outcomes[0]}`
   return (
     <span className={styles.outcomes} role="img" aria-label={label} title={label}>
       {outcomes.toReversed().map((outcome, index) => (

@@ -1,5 +1,6 @@
 /** Short messages at the edge of the window, read aloud: what was done, or why it was not. */
 import { useSyncExternalStore } from 'react'
+import { messageOf } from './note.tsx'
 import styles from './toast.module.css'
 
 interface Toast {
@@ -35,7 +36,7 @@ export function showToast(text: string, isError = false, action?: ToastAction): 
 }
 
 export function showError(error: unknown): void {
-  showToast(error instanceof Error ? error.message : String(error), true)
+  showToast(messageOf(error), true)
 }
 
 function close(id: number): void {

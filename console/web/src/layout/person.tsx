@@ -17,8 +17,9 @@ export function Person({ onShowKeys }: { readonly onShowKeys: () => void }) {
   const navigate = useNavigate()
   const leave = useMutation({
     mutationFn: signOut,
+    // The session may still be valid: the person sees that, and can try again.
     onError: showError,
-    onSettled: async () => {
+    onSuccess: async () => {
       await navigate({ to: '/sign-in' })
       queryClient.clear()
     },

@@ -7,7 +7,7 @@ import { Dialog, DialogActions } from '../components/dialog.tsx'
 import { Facts } from '../components/facts.tsx'
 import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
-import { Status, type Tone } from '../components/status.tsx'
+import { Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showError, showToast } from '../components/toast.tsx'
 import { placeOf, runNow, scheduleQuery } from '../schedules/data.ts'
@@ -64,7 +64,7 @@ function Loaded({ run }: { readonly run: RunData }) {
       title={nameOf(run)}
       details={
         <p>
-          <Status tone={tone as Tone}>{word}</Status>
+          <Status tone={tone}>{word}</Status>
           <span className="quiet">
             {' · due '}
             <Time at={run.scheduledAt} />

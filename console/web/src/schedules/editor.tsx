@@ -93,8 +93,14 @@ interface EditScheduleProps {
 
 export function EditSchedule({ place, schedule, etag, onClose }: EditScheduleProps) {
   const isOfAgent = place.parents === 'agents'
+  const initial = fieldsOf(schedule)
   const { mutate, isPending, error } = useMutation({
-    mutationFn: (fields: Fields) => change(place, settingsOf(fields, isOfAgent), etag),
+    mutationFn: (fields: Fields) => {
+      const settings = settingsOf(fields, isOfAgent)
+      // The field has no seconds, and the service accepts a time that has passed only if it is the same.
+      const isSameTime = fields.kind === initial.kind && fields.runAt === initial.runAt
+      return change(place, isSameTime && schedule.runAt ? { ...settings, runAt: schedule.runAt } : settings, etag)
+    },
     onSuccess: async () => {
       onClose()
       showToast('Saved.')
@@ -105,7 +111,7 @@ export function EditSchedule({ place, schedule, etag, onClose }: EditSchedulePro
   return (
     <Editor
       title="Edit the schedule"
-      initial={fieldsOf(schedule)}
+      initial={initial}
       isOfAgent={isOfAgent}
       isPending={isPending}
       error={

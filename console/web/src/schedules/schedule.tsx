@@ -1,7 +1,7 @@
 /** One schedule: when it fires, with what, and its runs. */
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useCan } from '../api.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { Facts } from '../components/facts.tsx'
@@ -29,27 +29,17 @@ const RUNS_SHOWN = 20
 function Schedule() {
   const place = Route.useParams()
   const { data, error, refetch } = useQuery(scheduleQuery(place))
-  if (error) {
-    return (
-      <Page title="Schedule">
-        <ErrorNote error={error} retry={() => void refetch()} />
-      </Page>
-    )
-  }
-  if (!data) {
-    return (
-      <Page title="Schedule">
-        <Skeleton />
-      </Page>
-    )
-  }
-  return <Loaded place={place} schedule={data.schedule} etag={data.etag} />
+  const problem = error && <ErrorNote error={error} retry={() => void refetch()} />
+  if (data) return <Loaded place={place} schedule={data.schedule} etag={data.etag} problem={problem} />
+  return <Page title="Schedule">{problem ?? <Skeleton />}</Page>
 }
 
 interface LoadedProps {
   readonly place: Place
   readonly schedule: Details
   readonly etag: string | null
+  /** Why what is shown may be old. */
+  readonly problem: ReactNode
 }
 
 /** The outcomes of the runs that the page shows, the latest first. */
@@ -59,7 +49,7 @@ function useOutcomes(scheduleId: string) {
   return runs.flatMap(({ status }) => (status === 'succeeded' || status === 'failed' ? [status] : []))
 }
 
-function Loaded({ place, schedule, etag }: LoadedProps) {
+function Loaded({ place, schedule, etag, problem }: LoadedProps) {
   const canWrite = useCan()('schedules:write')
   const [shown, setShown] = useState<'editor' | 'deletion'>()
   const navigate = Route.useNavigate()
@@ -93,11 +83,16 @@ function Loaded({ place, schedule, etag }: LoadedProps) {
       actions={
         canWrite && (
           <>
-            <button type="button" onClick={() => act.mutate({ act: () => runNow(place), done: `${name} started.` })}>
+            <button
+              type="button"
+              disabled={act.isPending}
+              onClick={() => act.mutate({ act: () => runNow(place), done: `${name} started.` })}
+            >
               Run now
             </button>
             <button
               type="button"
+              disabled={act.isPending}
               onClick={() =>
                 act.mutate({
                   act: () => change(place, { enabled: !isEnabled }),
@@ -118,6 +113,7 @@ function Loaded({ place, schedule, etag }: LoadedProps) {
         )
       }
     >
+      {problem}
       {schedule.pausedReason && <p className={styles.reason}>{schedule.pausedReason}</p>}
       <div className={styles.columns}>
         <section>

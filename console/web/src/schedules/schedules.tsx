@@ -5,7 +5,7 @@ import { useCallback, useEffect, useState } from 'react'
 import { type ScheduleSummary, useCan, useNames } from '../api.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Menu } from '../components/menu.tsx'
-import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
+import { Empty, ErrorNote, messageOf, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Outcomes, Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
@@ -121,7 +121,7 @@ function useAct() {
       const [first] = schedules
       const what = schedules.length === 1 && first ? nameOf(first) : `${done} ${done === 1 ? 'schedule' : 'schedules'}`
       if (done > 0) showToast(`${what} ${VERBS[verb].done}.`)
-      for (const [schedule, error] of failed) showToast(`${nameOf(schedule)}: ${error.message}`, true)
+      for (const [schedule, error] of failed) showToast(`${nameOf(schedule)}: ${messageOf(error)}`, true)
     },
   })
 }
@@ -223,7 +223,7 @@ function Row({ schedule, isSelected, onToggle, onAct }: RowProps) {
         </Link>
         <div className="quiet small">
           <ParentName schedule={schedule} /> · {describeWhen(schedule)}
-          {schedule.cron !== null && timezone !== 'UTC' && ` (${timezone})`}
+          {schedule.cron !== null && ` (${timezone})`}
         </div>
         <div className={styles.narrow}>
           <Outcomes outcomes={lastOutcomes} />

@@ -20,6 +20,8 @@ const MAX_RUNS = 1000
 const SLOT_MS = 30 * MINUTE_MS
 const SLOTS_AHEAD = DAY_MS / SLOT_MS
 const LABEL_HOURS = 6
+/** Labels that are closer to an end would pass it. */
+const EDGE_MS = 2 * HOUR_MS
 
 export function Axis({ schedules }: { readonly schedules: readonly ScheduleSummary[] }) {
   const now = useNow()
@@ -50,7 +52,7 @@ export function Axis({ schedules }: { readonly schedules: readonly ScheduleSumma
       <h2>A day back, a day ahead</h2>
       <div className={styles.head} aria-hidden="true">
         {hours
-          .filter((at) => at < start + 2 * DAY_MS)
+          .filter((at) => at >= start + EDGE_MS && at <= start + 2 * DAY_MS - EDGE_MS)
           .map((at) => (
             <span key={at} style={{ left: percent(at, start) }}>
               {toClock(new Date(at))}
@@ -165,6 +167,9 @@ function nextOf({ cron, timezone, nextRunAt, enabledAt }: ScheduleSummary, now: 
 
 function describe(runs: readonly Run[], { nextRunAt }: ScheduleSummary): string {
   const failed = runs.filter(({ status }) => status === 'failed').length
-  const past = runs.length === 0 ? 'no runs in the last day' : `${runs.length} runs in the last day, ${failed} failed`
+  const past =
+    runs.length === 0
+      ? 'no runs in the last day'
+      : `${runs.length} ${runs.length === 1 ? 'run' : 'runs'} in the last day, ${failed} failed`
   return `${past}; ${nextRunAt ? `next ${toZoned(new Date(nextRunAt))}` : 'no next run'}`
 }
