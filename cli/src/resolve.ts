@@ -59,7 +59,7 @@ export const KINDS = {
 } satisfies Record<string, Kind<Named>>
 
 /**
- * The ID that people mean by an ID, the first characters of one, or a name. A UUID is taken as it is, without a request.
+ * The ID that people mean by an ID, the first characters of a UUID, or a name. A UUID is taken as it is, without a request.
  * @throws if there is no such thing, or if there are several. The ID of something deleted names nothing else.
  */
 export async function resolve(workspace: Workspace, kind: Kind<Named>, text: string): Promise<string> {
@@ -94,7 +94,7 @@ async function exists(retrieved: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Searches names, and then the first characters of IDs. @throws if not exactly one matches. */
+/** Searches names, and then the first characters of UUIDs. @throws if not exactly one matches. */
 export async function find<Item extends Named>(workspace: Workspace, kind: Kind<Item>, text: string): Promise<Item> {
   const wanted = text.toLowerCase()
   const similar: Item[] = []
@@ -106,10 +106,11 @@ export async function find<Item extends Named>(workspace: Workspace, kind: Kind<
   }
   if (named.length > 0) return only(named, `${kind.noun}s have the name "${text}"`)
   const found: Item[] = []
-  const mayBePrefix = text.length >= MIN_PREFIX_LENGTH && (kind.retrieve || /^[0-9a-f-]+$/i.test(text))
+  // Of an ID that the platform chose, "shop" is not the beginning of "shop-old".
+  const mayBePrefix = text.length >= MIN_PREFIX_LENGTH && /^[0-9a-f-]+$/i.test(text)
   if (mayBePrefix && kind.hasPrefixes !== false) {
     for await (const item of await kind.list(workspace, {})) {
-      if (item.id.toLowerCase().startsWith(wanted)) found.push(item)
+      if (isUuid(item.id) && item.id.startsWith(wanted)) found.push(item)
     }
   }
   if (found.length > 0) return only(found, `${kind.noun}s have an ID that begins with "${text}"`)

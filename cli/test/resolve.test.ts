@@ -63,10 +63,12 @@ describe('a thing is named by', () => {
     expect(requests).toEqual(['GET /v1/agents?limit=1000&query=reviewer', `PATCH /v1/agents/${REVIEWER}`])
   })
 
-  it('the first characters of its ID, if there are four or more', async () => {
+  it('the first characters of its ID, if that is a UUID and there are four or more', async () => {
     expect(await archived('agents', 'unarchive', '0198')).toBe(REVIEWER)
-    expect(await archived('projects', 'unarchive', 'mobi')).toBe('mobile')
-    expect((await run('projects', 'delete', 'mob')).stderr).toBe('There is no project with the ID or the name "mob".\n')
+    expect((await run('agents', 'delete', '019')).stderr).toBe('There is no agent with the ID or the name "019".\n')
+    expect((await run('projects', 'delete', 'mobi')).stderr).toBe(
+      'There is no project with the ID or the name "mobi".\n',
+    )
   })
 })
 

@@ -168,6 +168,17 @@ function exampleRows(organizationId: string) {
       ...row,
       ...times,
     })
+  const deletedSession = (id: string, sessionId: string, name: string) =>
+    query.insert(deletions).values({
+      organizationId,
+      resourceType: 'session',
+      resourceId: sessionId,
+      projectId,
+      deletedAt: times.createdAt,
+      finalAt: new Date(Date.now() + 7 * DAY_MS).toISOString(),
+      id,
+      row: JSON.stringify({ id: sessionId, projectId, name, ...times }),
+    })
   const inserts = [
     query.insert(skills).values({
       organizationId,
@@ -189,21 +200,8 @@ function exampleRows(organizationId: string) {
       apiKeyId: EXAMPLE_IDS.apiKeyId,
       createdAt: times.createdAt,
     }),
-    query.insert(deletions).values({
-      organizationId,
-      resourceType: 'session',
-      resourceId: EXAMPLE_IDS.deletedSessionId,
-      projectId,
-      deletedAt: times.createdAt,
-      finalAt: new Date(Date.now() + 7 * DAY_MS).toISOString(),
-      id: EXAMPLE_IDS.deletionId,
-      row: JSON.stringify({
-        id: EXAMPLE_IDS.deletedSessionId,
-        projectId,
-        name: 'Try the new search',
-        ...times,
-      }),
-    }),
+    deletedSession(EXAMPLE_IDS.deletionId, EXAMPLE_IDS.deletedSessionId, 'Try the new search'),
+    deletedSession(EXAMPLE_IDS.purgedDeletionId, newUuid(), 'Compare two search engines'),
     // It is disabled, so that nothing is sent. The URL comes with a request.
     query.insert(eventEndpoints).values({
       organizationId,

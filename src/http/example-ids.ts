@@ -24,7 +24,9 @@ export const EXAMPLE_IDS = {
   apiKeyId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73',
   skillFeedId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c74',
   eventEndpointId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c75',
+  /** One to restore, and one to make final. */
   deletionId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c76',
+  purgedDeletionId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c78',
   deletedSessionId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e904',
   variableKey: 'DATABASE_URL',
 } as const

@@ -179,7 +179,9 @@ describe('npm run deploy', () => {
 
   it('leaves nothing after the commands of "Leave" in docs/day-2.md', { tags: 'slow' }, async () => {
     const { api, deploy, variables } = await newAccount()
-    expect((await deploy(newProject())).code).toBe(0)
+    const project = newProject()
+    project.addConsole()
+    expect((await deploy(project)).code).toBe(0)
     const page = readFileSync(join(ROOT, 'docs', 'day-2.md'), 'utf8')
     const leave = page.slice(page.indexOf('## Leave')).replace('<database_name in wrangler.toml>', 'workspace-api')
     const commands = Array.from(leave.matchAll(/npm run wrangler -- (.*?)(?=`|$)/gm), ([, args = '']) => args)

@@ -121,7 +121,8 @@ export const restoreDeletionContract = {
 } as const satisfies Contract
 
 export const purgeDeletionContract = {
-  ...named,
+  tag: 'Deletions',
+  params: z.object({ deletionId: uuid('The deletion.', EXAMPLE_IDS.purgedDeletionId) }),
   operationId: 'purgeDeletion',
   method: 'DELETE',
   path: '/v1/deletions/{deletionId}',
@@ -133,7 +134,7 @@ export const purgeDeletionContract = {
     status: 200,
     description: 'The deletion is final.',
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'DeletionPurge' }),
-    example: { deleted: true, id: EXAMPLE_IDS.deletionId },
+    example: { deleted: true, id: EXAMPLE_IDS.purgedDeletionId },
   },
   errorCodes: codes,
   errors,
