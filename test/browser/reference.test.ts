@@ -216,7 +216,7 @@ describe('the requests that the reference page fills in', () => {
   const rankOf = ({ operationId, method }: { operationId: string; method: string }) =>
     LAST.includes(operationId) ? 2 + LAST.indexOf(operationId) : Number(method === 'delete')
 
-  it('succeed on the demo, each as it is', { timeout: 600_000 }, async () => {
+  it('succeed on the demo, each as it is', { timeout: 1_800_000 }, async () => {
     const { page } = await newPage(browser)
     await page.emulateMedia({ reducedMotion: 'reduce' })
     const answers: string[] = []

@@ -283,6 +283,22 @@ describe('schedules', () => {
   })
 })
 
+describe('a page that cannot be read again', () => {
+  it('keeps what it shows, and says so', async () => {
+    const path = await newSchedule('Kept')
+    const page = await open('/schedules?q=Kept')
+    await page.getByRole('link', { name: 'Kept' }).waitFor()
+    await page.route('**/api/v1/schedules?*', (route) => route.abort())
+    await ask('PATCH', path, { enabled: false })
+    await page.getByText('Not up to date: The console is not reachable.').waitFor()
+    expect(await page.getByRole('cell', { name: 'Enabled' }).count()).toBe(1)
+    await page.unroute('**/api/v1/schedules?*')
+    await ask('PATCH', path, { note: 'changed' })
+    await page.getByRole('cell', { name: 'Paused' }).waitFor()
+    expectQuiet(signed, [/ERR_FAILED/])
+  })
+})
+
 describe('a run', () => {
   it('shows what happened, and is started again', async () => {
     const page = await open('/runs?status=failed')

@@ -9,10 +9,10 @@ import {
   useSuspenseQuery,
 } from '@tanstack/react-query'
 import type { components, operations } from '../../../client/src/api.ts'
-import { Workspace, WorkspaceError } from '../../../client/src/index.ts'
+import { Workspace } from '../../../client/src/index.ts'
 import type { Scope } from '../../../src/contracts.ts'
-
-export { WorkspaceError }
+import { showToast } from './components/toast.tsx'
+import { messageOf, WorkspaceError } from './errors.ts'
 
 type Schemas = components['schemas']
 export type Me = Schemas['Me']
@@ -26,7 +26,7 @@ export const workspace = new Workspace({ url: `${location.origin}/api`, apiKey: 
 const MINUTE_MS = 60_000
 
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: signInAgain }),
+  queryCache: new QueryCache({ onError: onQueryError }),
   mutationCache: new MutationCache({ onError: signInAgain }),
   defaultOptions: {
     queries: {
@@ -91,6 +91,12 @@ export function useNames(kind: Named): ReadonlyMap<string, string> {
 
 export function isSignedOut(error: unknown): boolean {
   return error instanceof WorkspaceError && error.status === 401
+}
+
+/** A page whose first request failed says so itself. Otherwise it keeps showing what it has. */
+function onQueryError(error: unknown, { state }: { readonly state: { readonly data: unknown } }): void {
+  signInAgain(error)
+  if (state.data !== undefined && !isSignedOut(error)) showToast(`Not up to date: ${messageOf(error)}`, true)
 }
 
 /** The session has ended. Nothing of what was shown stays in memory. */

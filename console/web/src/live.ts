@@ -4,14 +4,14 @@ import { queryClient, useCan, workspace } from './api.ts'
 
 /** What an event of a resource makes stale, by the first part of the keys of queries. */
 const STALE: Readonly<Record<string, readonly string[]>> = {
-  agent: ['agents', 'schedules'],
+  agent: ['agents', 'schedules', 'runs'],
   'api-key': ['api-keys', 'me'],
   pin: ['pins'],
-  project: ['projects', 'schedules', 'sessions', 'pins'],
+  project: ['projects', 'schedules', 'sessions', 'pins', 'runs'],
   'pull-request': ['pins'],
   run: ['runs', 'schedules'],
   schedule: ['schedules', 'runs'],
-  session: ['sessions', 'pins'],
+  session: ['sessions', 'pins', 'files'],
   'session-file': ['files'],
   user: ['users'],
 }

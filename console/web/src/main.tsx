@@ -10,6 +10,7 @@ import { createConsoleRouter } from './router.tsx'
 import { applyTheme } from './theme.ts'
 
 applyTheme()
+reloadAfterDeployments()
 const router = createConsoleRouter()
 
 declare module '@tanstack/react-router' {
@@ -25,3 +26,14 @@ createRoot(document.getElementById('root') as HTMLElement).render(
     </QueryClientProvider>
   </StrictMode>,
 )
+
+/** The scripts of an earlier version are gone. Once a minute at most, because a reload may not help. */
+function reloadAfterDeployments(): void {
+  window.addEventListener('vite:preloadError', (event) => {
+    const last = Number(sessionStorage.getItem('reloadedAt') ?? 0)
+    if (Date.now() - last < 60_000) return
+    event.preventDefault()
+    sessionStorage.setItem('reloadedAt', String(Date.now()))
+    location.reload()
+  })
+}

@@ -34,7 +34,7 @@ function Events() {
       <EventFilters events={events} isFiltered={isFiltered} />
       {list.isPending ? (
         <Skeleton rows={12} />
-      ) : list.isError ? (
+      ) : list.isLoadingError ? (
         <ErrorNote error={list.error} retry={() => void list.refetch()} />
       ) : events.length === 0 ? (
         <Empty title={isFiltered ? 'No event matches' : 'Nothing has happened yet'}>

@@ -1,6 +1,6 @@
 /** What a page says when it has nothing to show, or could not do what it was asked. */
 import type { ReactNode } from 'react'
-import { WorkspaceError } from '../api.ts'
+import { messageOf, WorkspaceError } from '../errors.ts'
 import styles from './note.module.css'
 
 /** @param children what to do now. */
@@ -11,14 +11,6 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
       <div className="quiet">{children}</div>
     </div>
   )
-}
-
-/** What Chrome and Edge, Firefox and Safari say if there is no response. */
-const UNREACHABLE = /^(?:Failed to fetch|Load failed)$|^NetworkError/
-
-export function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
-  return UNREACHABLE.test(message) ? 'The console is not reachable. Are you online?' : message
 }
 
 /** The sentence of the API, and the ID by which the operator finds the request. */

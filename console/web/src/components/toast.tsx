@@ -1,6 +1,6 @@
 /** Short messages at the edge of the window, read aloud: what was done, or why it was not. */
 import { useSyncExternalStore } from 'react'
-import { messageOf } from './note.tsx'
+import { messageOf } from '../errors.ts'
 import styles from './toast.module.css'
 
 interface Toast {
@@ -27,8 +27,9 @@ function set(next: readonly Toast[]): void {
   for (const listener of listeners) listener()
 }
 
-/** Errors stay until they are closed. */
+/** Errors stay until they are closed. What is shown is not shown twice. */
 export function showToast(text: string, isError = false, action?: ToastAction): void {
+  if (isError && toasts.some((shown) => shown.text === text)) return
   lastId += 1
   const id = lastId
   set([...toasts.slice(-2), { id, text, isError, action }])

@@ -6,6 +6,7 @@ import type { Run } from '../api.ts'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
+import { placeOf } from '../schedules/data.ts'
 import { toDuration } from '../time.ts'
 import { type RunFilters, runsQuery } from './data.ts'
 import styles from './run-table.module.css'
@@ -22,7 +23,7 @@ interface RunTableProps {
 export function RunTable({ filters, limit, isOfOneSchedule = false, empty }: RunTableProps) {
   const list = useInfiniteQuery(runsQuery(filters, limit))
   if (list.isPending) return <Skeleton />
-  if (list.isError) return <ErrorNote error={list.error} retry={() => void list.refetch()} />
+  if (list.isLoadingError) return <ErrorNote error={list.error} retry={() => void list.refetch()} />
   const runs = list.data.pages.flatMap(({ items }) => items)
   if (runs.length === 0) return empty ?? <Empty title="No runs yet" />
   return (
@@ -63,7 +64,17 @@ function Row({ run, isOfOneSchedule }: { readonly run: Run; readonly isOfOneSche
           <Status tone={tone}>{word}</Status>
         </Link>
       </td>
-      {!isOfOneSchedule && <td className="anywhere">{nameOf(run)}</td>}
+      {!isOfOneSchedule && (
+        <td className="anywhere">
+          <Link
+            className={styles.state}
+            to="/$parents/$parentId/schedules/$scheduleId"
+            params={placeOf({ ...run, id: run.scheduleId })}
+          >
+            {nameOf(run)}
+          </Link>
+        </td>
+      )}
       <td className={styles.short}>
         <Time at={run.scheduledAt} />
       </td>

@@ -59,10 +59,15 @@ function Loaded({ place, schedule, etag, problem }: LoadedProps) {
   const isEnabled = schedule.enabledAt !== null
   const { statistics } = schedule
   const timezone = 'timezone' in schedule ? schedule.timezone : 'UTC'
+  const run = async () => {
+    const { id } = await runNow(place)
+    const open = () => void navigate({ to: '/runs/$runId', params: { runId: id } })
+    showToast(`${name} started.`, false, { label: 'Open the run', onSelect: open })
+  }
   const act = useMutation({
-    mutationFn: ({ act }: { act: () => Promise<unknown>; done: string }) => act(),
+    mutationFn: ({ act }: { act: () => Promise<unknown>; done?: string }) => act(),
     onSuccess: async (_result, { done }) => {
-      showToast(done)
+      if (done !== undefined) showToast(done)
       await refreshSchedules()
     },
     onError: showError,
@@ -83,11 +88,7 @@ function Loaded({ place, schedule, etag, problem }: LoadedProps) {
       actions={
         canWrite && (
           <>
-            <button
-              type="button"
-              disabled={act.isPending}
-              onClick={() => act.mutate({ act: () => runNow(place), done: `${name} started.` })}
-            >
+            <button type="button" disabled={act.isPending} onClick={() => act.mutate({ act: run })}>
               Run now
             </button>
             <button
@@ -123,6 +124,7 @@ function Loaded({ place, schedule, etag, problem }: LoadedProps) {
           ) : (
             <>
               <code>{schedule.cron}</code>
+              {!isEnabled && <p className="quiet">It is paused. Its next times would be:</p>}
               <NextTimes cron={schedule.cron} timezone={timezone} />
             </>
           )}

@@ -5,11 +5,12 @@ import { useCallback, useEffect, useState } from 'react'
 import { type ScheduleSummary, useCan, useNames } from '../api.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Menu } from '../components/menu.tsx'
-import { Empty, ErrorNote, messageOf, Skeleton } from '../components/note.tsx'
+import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Outcomes, Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
+import { messageOf } from '../errors.ts'
 import { change, forEach, type Place, placeOf, runNow, schedulesQuery } from './data.ts'
 import { NewSchedule } from './editor.tsx'
 import styles from './schedules.module.css'
@@ -80,7 +81,7 @@ function Schedules() {
       </Filters>
       {list.isPending ? (
         <Skeleton />
-      ) : list.isError ? (
+      ) : list.isLoadingError ? (
         <ErrorNote error={list.error} retry={() => void list.refetch()} />
       ) : shown.length === 0 ? (
         <Empty title={isFiltered ? 'No schedule matches' : 'No schedules yet'}>

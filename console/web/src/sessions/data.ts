@@ -131,8 +131,8 @@ export function contentPath({ sessionId, id }: FileDetails, route: '/api' | '/ap
 const UPLOAD_TIMEOUT_MS = 60 * 60 * 1000
 
 /** @returns whether it has replaced a file. */
-export async function upload(sessionId: string, path: string, content: Blob): Promise<boolean> {
-  const options = { path, timeout: UPLOAD_TIMEOUT_MS }
+export async function upload(sessionId: string, path: string, content: Blob, signal: AbortSignal): Promise<boolean> {
+  const options = { path, signal, timeout: UPLOAD_TIMEOUT_MS }
   const { response } = await workspace.sessions.files.put(sessionId, content, options).withResponse()
   return response.status === 200
 }

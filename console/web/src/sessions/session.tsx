@@ -148,7 +148,7 @@ function Files({ sessionId, chosen, onChoose }: FilesProps) {
         </Filters>
         {list.isPending ? (
           <Skeleton />
-        ) : list.isError ? (
+        ) : list.isLoadingError ? (
           <ErrorNote error={list.error} retry={() => void list.refetch()} />
         ) : files.length === 0 ? (
           <Empty title={q === undefined ? 'No files yet' : 'No path matches'}>

@@ -44,7 +44,7 @@ function Sessions() {
       </Filters>
       {list.isPending ? (
         <Skeleton />
-      ) : list.isError ? (
+      ) : list.isLoadingError ? (
         <ErrorNote error={list.error} retry={() => void list.refetch()} />
       ) : sessions.length > 0 ? (
         <Table sessions={sessions} />

@@ -1,6 +1,6 @@
 /** Puts chosen or dropped files into a session, after it has said which files they replace. */
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { Dialog, DialogActions } from '../components/dialog.tsx'
 import { ErrorNote } from '../components/note.tsx'
 import { showToast } from '../components/toast.tsx'
@@ -21,6 +21,9 @@ export function Upload({ sessionId, chosen, folder: initial, onClose }: UploadPr
   const id = useId()
   const [folder, setFolder] = useState(initial)
   const [done, setDone] = useState(0)
+  const [uploading] = useState(() => new AbortController())
+  // Closed is cancelled. What was uploaded stays.
+  useEffect(() => () => uploading.abort(), [uploading])
   const existing = useQuery(filesQuery(sessionId))
   const prefix = folder.trim().replace(/\/*$/, '/').replace(/^\/$/, '')
   // As the service stores paths.
@@ -33,7 +36,7 @@ export function Upload({ sessionId, chosen, folder: initial, onClose }: UploadPr
       // What is done already is not done again after an error.
       for (const [index, { file, path }] of files.entries()) {
         if (index < done) continue
-        if (await upload(sessionId, path, file)) replacedNow += 1
+        if (await upload(sessionId, path, file, uploading.signal)) replacedNow += 1
         setDone(index + 1)
       }
       return replacedNow

@@ -41,7 +41,7 @@ function Schedules() {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
   }, [hasNextPage, isFetchingNextPage, fetchNextPage])
   if (list.isPending) return <Skeleton rows={12} />
-  if (list.isError) return <ErrorNote error={list.error} retry={() => void list.refetch()} />
+  if (list.isLoadingError) return <ErrorNote error={list.error} retry={() => void list.refetch()} />
   const schedules = list.data.pages.flatMap(({ items }) => items)
   if (schedules.length === 0) {
     return (
