@@ -65,7 +65,7 @@ describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
     expect(text).not.toMatch(/<script|\son\w+=|https?:|@import|url\(/)
   })
 
-  it('has links to pages that exist', async () => {
+  it('has links to pages that exist, where no two headings have the same address', async () => {
     const { text } = await ask(home, 'GET', HTML)
     const links = Array.from(text.matchAll(/<a href="([^"]+)"/g), ([, link = '']) => link)
     expect(links).toEqual([
@@ -85,7 +85,10 @@ describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
     ])
     for (const link of links) {
       const { pathname } = new URL(link, ORIGIN + home)
-      expect([link, (await ask(pathname)).status]).toEqual([link, 200])
+      const { status, text } = await ask(pathname)
+      expect([link, status]).toEqual([link, 200])
+      const ids = Array.from(text.matchAll(/ id="([^"]+)"/g), ([, id]) => id)
+      expect([link, ids]).toEqual([link, [...new Set(ids)]])
     }
   })
 

@@ -22,7 +22,8 @@ export interface Observed {
 export async function newPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Observed> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
   const page = await context.newPage()
-  page.on('close', () => context.close())
+  // Fails if the whole browser is closed, which closes the context anyway.
+  page.on('close', () => context.close().catch(() => undefined))
   const complaints: string[] = []
   const requested: string[] = []
   page.on('console', (message) => {
