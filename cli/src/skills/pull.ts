@@ -169,7 +169,7 @@ async function pullSkill(
   return [...skipped, ...linesOf(outcome, pulled.files, kept, notes)]
 }
 
-/** Decides what becomes of the files that were changed in the folder and in the version. */
+/** Merges the files that were changed in the folder and in the version, or marks their conflicts. */
 async function resolve(
   workspace: Workspace,
   id: string,

@@ -93,6 +93,11 @@ export function isSignedOut(error: unknown): boolean {
   return error instanceof WorkspaceError && error.status === 401
 }
 
+/** Reads again what the pages show of these resources. */
+export async function refresh(...resources: readonly string[]): Promise<void> {
+  await Promise.all(resources.map((resource) => queryClient.invalidateQueries({ queryKey: [resource] })))
+}
+
 /** A page whose first request failed says so itself. Otherwise it keeps showing what it has. */
 function onQueryError(error: unknown, { state }: { readonly state: { readonly data: unknown } }): void {
   signInAgain(error)

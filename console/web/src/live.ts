@@ -1,6 +1,6 @@
 /** Keeps what is shown up to date: events say what has changed. */
 import { useEffect } from 'react'
-import { queryClient, useCan, workspace } from './api.ts'
+import { queryClient, refresh, useCan, workspace } from './api.ts'
 
 /** What an event of a resource makes stale, by the first part of the keys of queries. */
 const STALE: Readonly<Record<string, readonly string[]>> = {
@@ -59,7 +59,7 @@ async function follow(signal: AbortSignal): Promise<void> {
     try {
       for await (const { resource } of feed) {
         after = feed.cursor
-        refresh(['events', ...(STALE[resource.type] ?? [])])
+        void refresh('events', ...(STALE[resource.type] ?? []))
       }
       after = feed.cursor
     } catch {
@@ -69,8 +69,4 @@ async function follow(signal: AbortSignal): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, RESTART_MS))
     }
   }
-}
-
-function refresh(resources: readonly string[]): void {
-  for (const resource of new Set(resources)) void queryClient.invalidateQueries({ queryKey: [resource] })
 }

@@ -1,4 +1,4 @@
-/** Search parameters, checked: whoever wrote the address, a page gets what it can show. */
+/** Checks search parameters, because anyone can write an address. */
 
 const MAX_LENGTH = 500
 

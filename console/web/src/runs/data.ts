@@ -1,6 +1,6 @@
 /** What the pages ask the API about runs. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { type Query, queryClient, workspace } from '../api.ts'
+import { type Query, workspace } from '../api.ts'
 
 type Filters = Omit<Query<'listRuns'>, 'limit' | 'cursor'>
 export type RunFilters = { readonly [Name in keyof Filters]?: Filters[Name] | undefined }
@@ -24,7 +24,3 @@ export const runQuery = (runId: string) =>
     queryFn: () => workspace.runs.retrieve(runId),
     refetchInterval: RUNS_REFRESH_MS,
   })
-
-export async function refreshRuns(): Promise<void> {
-  await Promise.all(['runs', 'schedules'].map((resource) => queryClient.invalidateQueries({ queryKey: [resource] })))
-}

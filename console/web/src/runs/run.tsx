@@ -10,9 +10,9 @@ import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showError, showToast } from '../components/toast.tsx'
-import { placeOf, runNow, scheduleQuery } from '../schedules/data.ts'
+import { placeOf, refreshSchedulesAndRuns, runNow, scheduleQuery } from '../schedules/data.ts'
 import { toDuration } from '../time.ts'
-import { refreshRuns, runQuery } from './data.ts'
+import { runQuery } from './data.ts'
 import styles from './run.module.css'
 import { durationOf, nameOf, stateOf } from './state.ts'
 import { Timeline } from './timeline.tsx'
@@ -46,7 +46,7 @@ function Loaded({ run }: { readonly run: RunData }) {
     mutationFn: () => workspace.runs.redeliver(run.id),
     onSuccess: async () => {
       showToast('The run is sent again.')
-      await refreshRuns()
+      await refreshSchedulesAndRuns()
     },
     onError: showError,
   })
@@ -54,7 +54,7 @@ function Loaded({ run }: { readonly run: RunData }) {
     mutationFn: () => runNow(place),
     onSuccess: async ({ id }) => {
       showToast('Started another run of the schedule.')
-      await refreshRuns()
+      await refreshSchedulesAndRuns()
       await navigate({ to: '/runs/$runId', params: { runId: id } })
     },
     onError: showError,
@@ -152,7 +152,7 @@ function Complete({ run, onClose }: { readonly run: RunData; readonly onClose: (
     mutationFn: () => workspace.runs.complete(run.id, { outcome, ...(message.trim() && { message: message.trim() }) }),
     onSuccess: async () => {
       onClose()
-      await refreshRuns()
+      await refreshSchedulesAndRuns()
     },
   })
   return (

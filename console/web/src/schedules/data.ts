@@ -1,7 +1,7 @@
 /** What the pages ask the API about schedules, and what they tell it to do. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { queryClient, type ScheduleSummary, workspace } from '../api.ts'
+import { refresh, type ScheduleSummary, workspace } from '../api.ts'
 
 export type AgentDetails = components['schemas']['AgentScheduleDetails']
 export type ProjectDetails = components['schemas']['ProjectScheduleDetails']
@@ -85,9 +85,8 @@ export function runNow({ parents, parentId, scheduleId }: Place) {
   return workspace[parents].schedules.runs.create(parentId, scheduleId)
 }
 
-export async function refreshSchedules(): Promise<void> {
-  await Promise.all(['schedules', 'runs'].map((resource) => queryClient.invalidateQueries({ queryKey: [resource] })))
-}
+/** A change of one often shows at the other. */
+export const refreshSchedulesAndRuns = () => refresh('schedules', 'runs')
 
 const AT_ONCE = 5
 
@@ -105,6 +104,6 @@ export async function forEach(
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, worker))
-  await refreshSchedules()
+  await refreshSchedulesAndRuns()
   return failed
 }

@@ -7,7 +7,7 @@ import { Dialog, DialogActions } from '../components/dialog.tsx'
 import { ErrorNote } from '../components/note.tsx'
 import { showToast } from '../components/toast.tsx'
 import { WorkspaceError } from '../errors.ts'
-import { change, create, type Details, type Place, refreshSchedules, type Settings } from './data.ts'
+import { change, create, type Details, type Place, refreshSchedulesAndRuns, type Settings } from './data.ts'
 import styles from './editor.module.css'
 import { NextTimes, OWN_ZONE, problemOf } from './next-times.tsx'
 
@@ -105,7 +105,7 @@ export function EditSchedule({ place, schedule, etag, onClose }: EditSchedulePro
     onSuccess: async () => {
       onClose()
       showToast('Saved.')
-      await refreshSchedules()
+      await refreshSchedulesAndRuns()
     },
   })
   const hasChanged = error instanceof WorkspaceError && error.code === 'etag_mismatch'
@@ -140,7 +140,7 @@ export function NewSchedule({ onClose }: { readonly onClose: () => void }) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: (fields: Fields) => create(place, settingsOf(fields, isOfAgent)),
     onSuccess: async () => {
-      await refreshSchedules()
+      await refreshSchedulesAndRuns()
       await navigate({ to: '/$parents/$parentId/schedules/$scheduleId', params: place })
     },
   })

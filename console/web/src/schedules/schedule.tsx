@@ -14,7 +14,7 @@ import { showError, showToast } from '../components/toast.tsx'
 import { runsQuery } from '../runs/data.ts'
 import { RunTable } from '../runs/run-table.tsx'
 import { toDuration } from '../time.ts'
-import { change, type Details, type Place, refreshSchedules, remove, runNow, scheduleQuery } from './data.ts'
+import { change, type Details, type Place, refreshSchedulesAndRuns, remove, runNow, scheduleQuery } from './data.ts'
 import { EditSchedule } from './editor.tsx'
 import { NextTimes } from './next-times.tsx'
 import styles from './schedule.module.css'
@@ -68,7 +68,7 @@ function Loaded({ place, schedule, etag, problem }: LoadedProps) {
     mutationFn: ({ act }: { act: () => Promise<unknown>; done?: string }) => act(),
     onSuccess: async (_result, { done }) => {
       if (done !== undefined) showToast(done)
-      await refreshSchedules()
+      await refreshSchedulesAndRuns()
     },
     onError: showError,
   })
@@ -176,7 +176,7 @@ function Loaded({ place, schedule, etag, problem }: LoadedProps) {
           act={async () => {
             await remove(place)
             await navigate({ to: '/schedules' })
-            await refreshSchedules()
+            await refreshSchedulesAndRuns()
           }}
           onClose={() => setShown(undefined)}
         >

@@ -219,7 +219,7 @@ function Row({ schedule, isSelected, onToggle, onAct }: RowProps) {
         </td>
       )}
       <td>
-        <Link className={styles.name} to="/$parents/$parentId/schedules/$scheduleId" params={placeOf(schedule)}>
+        <Link className="row-link" to="/$parents/$parentId/schedules/$scheduleId" params={placeOf(schedule)}>
           {name}
         </Link>
         <div className="quiet small">

@@ -1,7 +1,7 @@
 /** What the pages ask the API about sessions and their files, and what they tell it to do. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { queryClient, workspace } from '../api.ts'
+import { refresh, workspace } from '../api.ts'
 
 type Schemas = components['schemas']
 export type Session = Schemas['Session']
@@ -42,7 +42,7 @@ export const sessionQuery = (sessionId: string) =>
 
 export async function setPinned(sessionId: string, isPinned: boolean): Promise<void> {
   await (isPinned ? workspace.pins.put('session', sessionId) : workspace.pins.delete('session', sessionId))
-  await queryClient.invalidateQueries({ queryKey: ['pins'] })
+  await refresh('pins')
 }
 
 /** How many files a tree has. */
@@ -141,6 +141,4 @@ export async function remove({ sessionId, id }: SessionFile): Promise<void> {
   await workspace.sessions.files.delete(sessionId, id)
 }
 
-export async function refreshFiles(): Promise<void> {
-  await queryClient.invalidateQueries({ queryKey: ['files'] })
-}
+export const refreshFiles = () => refresh('files')

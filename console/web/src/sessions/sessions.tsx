@@ -9,7 +9,6 @@ import { Page } from '../components/page.tsx'
 import { Time } from '../components/time.tsx'
 import { visible } from '../visible.ts'
 import { type Session, sessionsQuery } from './data.ts'
-import styles from './sessions.module.css'
 
 export const Route = createLazyRoute('/app/sessions')({ component: Sessions })
 
@@ -81,7 +80,7 @@ function Table({ sessions }: { readonly sessions: readonly Session[] }) {
         {sessions.map(({ id, name, projectId, createdAt }) => (
           <tr key={id}>
             <td>
-              <Link className={styles.name} to="/sessions/$sessionId" params={{ sessionId: id }}>
+              <Link className="row-link" to="/sessions/$sessionId" params={{ sessionId: id }}>
                 <bdi>{visible(name)}</bdi>
               </Link>
             </td>

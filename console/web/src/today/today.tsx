@@ -93,7 +93,7 @@ function ScheduleLine({ schedule, now }: { readonly schedule: ScheduleSummary; r
   return (
     <li>
       <Status tone={tone}>{word}</Status>
-      <Link className={styles.name} to="/$parents/$parentId/schedules/$scheduleId" params={placeOf(schedule)}>
+      <Link className="row-link" to="/$parents/$parentId/schedules/$scheduleId" params={placeOf(schedule)}>
         {nameOf(schedule)}
       </Link>
       <Outcomes outcomes={schedule.lastOutcomes} />
@@ -106,7 +106,7 @@ function RunLine({ run }: { readonly run: Run }) {
   return (
     <li>
       <Status tone="idle">Waiting</Status>
-      <Link className={styles.name} to="/runs/$runId" params={{ runId: run.id }}>
+      <Link className="row-link" to="/runs/$runId" params={{ runId: run.id }}>
         {nameOfRun(run)}
       </Link>
       <span className="quiet small">
