@@ -15,8 +15,9 @@ const LAYERS = {
   '*.config.ts': 'scripts/** test/**',
   'client/test cli/test console/test mcp/test command-line/test': '**',
   test: '**',
-  bench: 'operate/** scripts/** src/** test/support/inputs.ts',
+  bench: 'operate/** scripts/** src/** test/support/inputs.ts test/browser/chromium.ts',
   'test/support/inputs.ts': 'src/http',
+  'test/browser/chromium.ts': '',
   'scripts/checks scripts/dev scripts/generate':
     'client/** command-line/src cli/bundle.ts operate/** scripts/*.ts src/**',
   scripts: 'client/src command-line/src operate/** src/**',

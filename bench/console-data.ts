@@ -1,0 +1,217 @@
+/** A large organization for the console: 10,000 sessions, 1,000 schedules, 100,000 runs and 100,000 events. */
+import { SEQUENCES_PER_MS } from '../src/access/events.ts'
+import { computeRunId } from '../src/resources/schedules/run-id.ts'
+import { organization, organizationId, userId } from './data.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+const PROJECTS = 100
+const AGENTS = 100
+const SESSIONS = 10_000
+/** Every so many sessions, one has 1,000 files. */
+const SESSIONS_WITH_FILES_EVERY = 1000
+const FILES = 1000
+const SCHEDULES = 1000
+const RUNS_OF_A_SCHEDULE = 100
+const EVENTS = 100_000
+const PINS = 50
+
+type Kind = 'project' | 'agent' | 'session' | 'file' | 'schedule' | 'event'
+type Row = Readonly<Record<string, string | number | null>>
+
+const PREFIXES: Readonly<Record<Kind, string>> = {
+  project: '1',
+  agent: '2',
+  session: '3',
+  file: '4',
+  schedule: '5',
+  event: '6',
+}
+
+/** The n-th ID of a kind. */
+function id(kind: Kind, n: number): string {
+  return `${PREFIXES[kind].padStart(8, '0')}-0000-7000-8000-${n.toString(16).padStart(12, '0')}`
+}
+
+const range = (count: number) => Array.from({ length: count }, (_, index) => index)
+const iso = (ms: number) => new Date(ms).toISOString()
+
+/** What the addresses of the pages name. */
+export interface Large {
+  readonly token: string
+  readonly runId: string
+  readonly sessionId: string
+  readonly schedulePath: string
+}
+
+/** Fills an empty database. The schedules fire hourly, each at a minute of its own. */
+export async function fill(database: D1Database): Promise<Large> {
+  const now = Date.now()
+  const { token, rows } = organization(organizationId, userId)
+  await database.batch(rows.map((statement) => database.prepare(statement)))
+  const own = { organizationId, createdAt: iso(now - 90 * 24 * HOUR_MS), updatedAt: iso(now - HOUR_MS) }
+  await insert(
+    database,
+    'projects',
+    range(PROJECTS).map((n) => ({ ...own, id: id('project', n), name: `Project ${n}` })),
+  )
+  await insert(
+    database,
+    'agents',
+    range(AGENTS).map((n) => ({ ...own, id: id('agent', n), name: `Agent ${n}` })),
+  )
+  await insert(
+    database,
+    'sessions',
+    range(SESSIONS).map((n) => ({
+      ...own,
+      id: id('session', n),
+      projectId: id('project', n % PROJECTS),
+      name: `Review of change ${n}: the tests of the checkout`,
+      createdAt: iso(now - (SESSIONS - n) * MINUTE_MS),
+    })),
+  )
+  await insert(
+    database,
+    'pins',
+    range(PINS).map((n) => ({
+      organizationId,
+      userId,
+      resourceType: 'session',
+      resourceId: id('session', n),
+      position: n * 2 ** 30,
+      createdAt: own.createdAt,
+    })),
+  )
+  const withFiles = range(SESSIONS / SESSIONS_WITH_FILES_EVERY).map((n) => (n + 1) * SESSIONS_WITH_FILES_EVERY - 1)
+  for (const session of withFiles) {
+    await insert(
+      database,
+      'sessionFiles',
+      range(FILES).map((n) => file(session, n, own)),
+    )
+  }
+  const schedules = range(SCHEDULES).map((n) => schedule(n, own, now))
+  await insert(database, 'schedules', schedules)
+  const latest = schedules.toSorted((one, other) => other.lastRunAt.localeCompare(one.lastRunAt))[0]
+  for (const each of schedules) {
+    await insert(
+      database,
+      'runs',
+      range(RUNS_OF_A_SCHEDULE).map((n) => run(each, n)),
+    )
+  }
+  for (let start = 0; start < EVENTS; start += 1000) {
+    await insert(
+      database,
+      'auditEvents',
+      range(1000).map((n) => event(start + n, now)),
+    )
+  }
+  if (!latest) throw new Error('There is no schedule.')
+  return {
+    token,
+    runId: computeRunId(latest.id, latest.lastRunAt),
+    sessionId: id('session', SESSIONS - 1),
+    schedulePath: `/${latest.parentType}s/${latest.parentId}/schedules/${latest.id}`,
+  }
+}
+
+function file(session: number, n: number, own: Row): Row {
+  const number = session * FILES + n
+  return {
+    ...own,
+    sessionId: id('session', session),
+    id: id('file', number),
+    path: `packages/package-${Math.floor(n / 50)}/src/part-${Math.floor(n / 10) % 5}/file-${n}.ts`,
+    objectKey: `session-files/${number}`,
+    sizeBytes: 2000,
+    contentType: 'text/plain',
+    sha256: n.toString(16).padStart(64, '0'),
+  }
+}
+
+function schedule(n: number, own: Row, now: number) {
+  const parent = n % 2 === 0 ? ('project' as const) : ('agent' as const)
+  const hour = Math.floor(now / HOUR_MS) * HOUR_MS
+  const due = hour + (n % 60) * MINUTE_MS
+  const last = due > now ? due - HOUR_MS : due
+  const isPaused = n % 50 === 0
+  return {
+    ...own,
+    id: id('schedule', n),
+    parentType: parent,
+    parentId: id(parent, Math.floor(n / 2) % PROJECTS),
+    name: `Check of area ${n}, each hour`,
+    cron: `${n % 60} * * * *`,
+    timezone: 'UTC',
+    enabledAt: isPaused ? null : iso(now - 30 * 24 * HOUR_MS),
+    pausedReason: isPaused ? 'Paused after 5 failed runs in a row.' : null,
+    lastRunAt: iso(last),
+    nextRunAt: isPaused ? null : iso(last + HOUR_MS),
+  }
+}
+
+/** The n-th latest run of a schedule. One in ten failed, and one in a hundred waits for a worker. */
+function run(of: ReturnType<typeof schedule>, n: number): Row {
+  const due = Date.parse(of.lastRunAt) - n * HOUR_MS
+  const scheduledAt = iso(due)
+  const digit = Number.parseInt(computeRunId(of.id, scheduledAt).slice(-2), 16)
+  const isPending = n === 0 && digit < 3
+  const status = isPending ? 'pending' : digit < 26 ? 'failed' : digit < 30 ? 'skipped' : 'succeeded'
+  const isOver = status === 'failed' || status === 'succeeded'
+  return {
+    organizationId,
+    scheduleId: of.id,
+    scheduledAt,
+    id: computeRunId(of.id, scheduledAt),
+    parentType: of.parentType,
+    parentId: of.parentId,
+    status,
+    failure: status === 'failed' ? 'task' : null,
+    attempts: isOver ? 1 : 0,
+    lastError: null,
+    startedAt: isOver ? iso(due + 1000) : null,
+    finishedAt: isOver ? iso(due + 1000 + digit * 3000) : null,
+    message: status === 'failed' ? `${digit} of 412 tests failed: the checkout does not load.` : null,
+    createdAt: scheduledAt,
+    updatedAt: scheduledAt,
+  }
+}
+
+const TYPES = ['session.created', 'session.updated', 'session-file.created', 'run.claimed', 'run.succeeded']
+
+/** One event for each three minutes, the latest last. */
+function event(n: number, now: number): Row {
+  const at = now - (EVENTS - n) * 3 * MINUTE_MS
+  const type = TYPES[n % TYPES.length] as string
+  const ofSession = type.startsWith('session')
+  return {
+    organizationId,
+    sequence: at * SEQUENCES_PER_MS,
+    id: id('event', n),
+    type,
+    resourceId: ofSession ? id('session', n % SESSIONS) : computeRunId(id('schedule', n % SCHEDULES), iso(at)),
+    parentId: type.startsWith('session-file') ? id('session', n % SESSIONS) : null,
+    resourceName: ofSession ? `Review of change ${n}` : `Check of area ${n % SCHEDULES}, each hour`,
+    projectId: id('project', n % PROJECTS),
+    apiKeyId: id('agent', n % AGENTS),
+    apiKeyName: `agent-${n % AGENTS}`,
+    userId: n % 3 === 0 ? userId : null,
+  }
+}
+
+/** Each value is one of JSON, so a statement has one parameter however many rows it inserts. */
+async function insert(database: D1Database, table: string, rows: readonly Row[]): Promise<void> {
+  const columns = Object.keys(rows[0] ?? {})
+  const names = columns.map((column) => `"${column}"`).join(', ')
+  const values = columns.map((column) => `value ->> '${column}'`).join(', ')
+  const sql = `INSERT INTO "${table}" (${names}) SELECT ${values} FROM json_each(?)`
+  for (let start = 0; start < rows.length; start += 1000) {
+    await database
+      .prepare(sql)
+      .bind(JSON.stringify(rows.slice(start, start + 1000)))
+      .run()
+  }
+}
