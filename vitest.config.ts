@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
@@ -11,8 +10,6 @@ process.env.WRANGLER_LOG ??= 'warn'
 
 const migrations = await readD1Migrations('migrations')
 writePages()
-// Now, so that the servers that tests start at the same time find it done.
-execFileSync('npm', ['run', '--silent', 'build', '--workspace', '@workspace-api/console'])
 
 /** The tests of what runs on Node: commands, scripts, and other programs with `npm run dev`. */
 const ON_NODE = [
@@ -31,6 +28,9 @@ const WRANGLER_ENVIRONMENT = {
   // A process of wrangler reads 10 MB of code.
   NODE_COMPILE_CACHE: join(tmpdir(), 'workspace-api-compile-cache'),
 }
+
+/** So that the servers that tests start at the same time find it done. */
+const BUILD_CONSOLE = ['test/support/build-console.ts']
 
 /** On a busy machine, what a test waits for takes longer than the second that is the default. */
 const POLLING = { poll: { timeout: 30_000 } }
@@ -82,6 +82,7 @@ export default defineConfig({
       {
         test: {
           name: 'node',
+          globalSetup: BUILD_CONSOLE,
           expect: POLLING,
           include: ON_NODE,
           env: WRANGLER_ENVIRONMENT,
@@ -93,6 +94,7 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
+          globalSetup: BUILD_CONSOLE,
           expect: POLLING,
           include: ['{client/,console/,}test/browser/*.test.ts'],
           env: WRANGLER_ENVIRONMENT,
