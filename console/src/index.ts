@@ -69,14 +69,17 @@ app.post('/session', bodyLimit({ maxSize: SIGN_IN_LIMIT_BYTES }), async (c) => {
 
 app.delete('/session', async (c) => {
   const token = getCookie(c, COOKIE)
+  if (token !== undefined) {
+    const headers = headersTo(c, token, ['CF-Connecting-IP'])
+    const deleted = await c.env.API.fetch(apiUrl('/v1/me/api-key'), { method: 'DELETE', headers })
+    // A session that has ended already is what the person wants. Otherwise the cookie stays for another attempt.
+    if (!deleted.ok && deleted.status !== 401) {
+      const { error } = await deleted.json<{ error: string }>()
+      return refuse(c, 502, `You are still signed in, because the session could not be revoked: ${error}`)
+    }
+  }
   deleteCookie(c, COOKIE, COOKIE_OPTIONS)
-  if (token === undefined) return c.body(null, 204)
-  const headers = headersTo(c, token, ['CF-Connecting-IP'])
-  const deleted = await c.env.API.fetch(apiUrl('/v1/me/api-key'), { method: 'DELETE', headers })
-  // A session that has ended already is what the person wants.
-  if (deleted.ok || deleted.status === 401) return c.body(null, 204)
-  const { error } = await deleted.json<{ error: string }>()
-  return refuse(c, 502, `The session of this browser has ended here, but it could not be revoked: ${error}`)
+  return c.body(null, 204)
 })
 
 // An HTML file of an agent: without scripts, without requests, and of an origin of its own.

@@ -61,7 +61,7 @@ const unrestrictedKeyRequired = (subject: string, advice?: string) => () => {
 export const projectIdOrNull = textOrNull('projectId')
 const named = alias(projects, 'named')
 
-/** A key that is restricted to projects names one. @param subject what is of all projects, in the plural. */
+/** A key that is restricted to projects names one. @param subject what the list or the claim is of, in the plural. */
 export const namesProjectIfRestricted = (subject: string) =>
   precondition(
     sql`${projectIdOrNull} is not null or ${isUnrestricted}`,
@@ -70,8 +70,9 @@ export const namesProjectIfRestricted = (subject: string) =>
   )
 
 /**
- * For what is of all projects, or of the one that the request names. A key that is restricted to projects names one.
- * @param subject what is of all projects, in the plural: "Runs of all projects".
+ * For a list or a claim of the whole organization, or of the project that the request names. A key that is restricted to
+ * projects names one.
+ * @param subject what the list or the claim is of without a project, in the plural: "Runs of all projects".
  */
 export function ofAllProjectsOrOne(subject: string) {
   const on = and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, projectIdOrNull))
