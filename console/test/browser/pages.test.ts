@@ -162,6 +162,18 @@ describe('Today', () => {
     expectQuiet(signed)
   })
 
+  it('says why a schedule fails, and what it could not read', async () => {
+    const page = await open('/')
+    const attention = page.getByRole('region', { name: 'Needs somebody' })
+    await attention.getByText('Failing').first().waitFor()
+    await attention.locator('li', { hasText: 'Failing' }).first().locator('a[href^="/runs/"]').waitFor()
+    await page.route('**/api/v1/{runs,pins}?*', (route) => route.abort())
+    await page.reload()
+    // The waiting runs, the time axis and the pins.
+    await expect.poll(() => page.getByRole('alert').count()).toBe(3)
+    expectQuiet(signed, [/ERR_FAILED/])
+  })
+
   it('shows the runs of a day back and the next ones', async () => {
     const page = await open('/')
     const track = page.getByRole('img', { name: /runs in the last day, 2 failed; next/ })
@@ -220,7 +232,7 @@ describe('schedules', () => {
     await dialog.getByLabel('Name').fill('Made in the console')
     await dialog.getByLabel('Cron expression').fill('0 9 29 * *')
     await dialog.getByLabel('Time zone').fill('America/New_York')
-    await dialog.getByText('At 09:00, on day 29 of the month').waitFor()
+    await dialog.getByText('At 09:00 AM, on day 29 of the month').waitFor()
     await dialog.getByText('after a clock change').first().waitFor()
     await dialog.getByLabel('Cron expression').fill('0 9 32 * *')
     await dialog.getByText(/^cron /).waitFor()
@@ -244,8 +256,17 @@ describe('schedules', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Somebody has changed this schedule since you opened it.').waitFor()
     expect((await scheduleNamed('Theirs')).id).toBe(path.split('/').at(-1))
+    // Escape asks before it throws away what was typed, however often it is pressed.
+    const question = page.getByRole('dialog', { name: 'Discard what you typed?' })
     await page.keyboard.press('Escape')
+    await question.waitFor()
+    await page.keyboard.press('Escape')
+    await question.waitFor({ state: 'detached' })
+    expect(await page.getByLabel('Name').inputValue()).toBe('Mine')
+    await page.keyboard.press('Escape')
+    await question.getByRole('button', { name: 'Discard' }).click()
     await page.getByRole('heading', { name: 'Theirs' }).waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
     expectQuiet(signed, [/412/])
   })
 
@@ -296,6 +317,45 @@ describe('a page that cannot be read again', () => {
     await ask('PATCH', path, { note: 'changed' })
     await page.getByRole('cell', { name: 'Paused' }).waitFor()
     expectQuiet(signed, [/ERR_FAILED/])
+  })
+})
+
+describe('the runs of one schedule', () => {
+  it('say its name', async () => {
+    const path = await newSchedule('Named on its runs')
+    await ask('POST', `${path}/runs`, {})
+    const page = await open(`/runs?schedule=${path.split('/').at(-1)}`)
+    await page.getByRole('paragraph').getByRole('link', { name: 'Named on its runs' }).click()
+    await page.getByRole('heading', { name: 'Named on its runs' }).waitFor()
+    expectQuiet(signed)
+  })
+})
+
+describe('a name beyond those of the list', () => {
+  it('is read by its ID', async () => {
+    const path = await newSchedule('Of an unlisted agent')
+    const page = await open('/')
+    await page.route('**/api/v1/agents?*', (route) => route.fulfill({ json: { items: [], nextCursor: 'more' } }))
+    await page.goto(`${running.url}${path.slice('/v1'.length)}`)
+    const { name } = await ask<{ name: string }>('GET', `/v1/agents/${running.demo.agentId}`)
+    await page.getByRole('main').getByText(`agent ${name}`).waitFor()
+    expectQuiet(signed)
+  })
+})
+
+describe('sign-out that fails', () => {
+  it('stays on the page, says so, and can be repeated', async () => {
+    const page = await open('/schedules')
+    await page.route('**/session', (route) =>
+      route.fulfill({ status: 502, json: { error: 'You are still signed in.' } }),
+    )
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You are still signed in.').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/schedules')
+    await page.unroute('**/session')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Workspace' }).waitFor()
+    expectQuiet(signed, [/502/])
   })
 })
 

@@ -66,27 +66,81 @@ export function listQuery<Page>(key: readonly [resource: string, ...rest: unknow
   return queryOptions({ queryKey: key, queryFn: page, placeholderData: keepPreviousData })
 }
 
+/** A page of the API examines a limited number of rows, and may have none of those that are asked for. */
+const MAX_EMPTY_PAGES = 10
+
+interface PageOf<Item> {
+  readonly items: readonly Item[]
+  readonly nextCursor: string | null
+}
+
+/** Reads on until a page has items. Only a list of which none is left, or which examines very many rows, has none. */
+export async function filledPage<Page extends PageOf<unknown>>(
+  read: (cursor: string | undefined) => Promise<Page>,
+  cursor: string | undefined,
+): Promise<Page> {
+  let page = await read(cursor)
+  for (let pages = 1; pages < MAX_EMPTY_PAGES && page.items.length === 0 && page.nextCursor !== null; pages++) {
+    page = await read(page.nextCursor)
+  }
+  return page
+}
+
 const NAMED = ['projects', 'agents', 'users'] as const
 type Named = (typeof NAMED)[number]
 const MAX_NAMES = 1000
+/** How many names beyond those are read, one by one. */
+const MAX_FURTHER_NAMES = 200
 
 const namesQuery = (kind: Named) =>
   queryOptions({
     queryKey: [kind, 'names'],
     queryFn: async () => {
-      const { items } = await workspace[kind].list({ limit: MAX_NAMES }).page()
-      return new Map(items.map(({ id, name }) => [id, name]))
+      const { items, nextCursor } = await workspace[kind].list({ limit: MAX_NAMES }).page()
+      return { names: new Map(items.map(({ id, name }) => [id, name])), areAll: nextCursor === null }
+    },
+    staleTime: 5 * MINUTE_MS,
+  })
+
+/** The names that were asked for one by one. Those of a kind are refreshed with it. */
+const furtherNames = new Set<string>()
+
+const nameQuery = (kind: Named, id: string) =>
+  queryOptions({
+    queryKey: [kind, 'name', id],
+    queryFn: async () => {
+      furtherNames.add(id)
+      const named = await workspace[kind].retrieve(id).catch((error: unknown) => {
+        if (error instanceof WorkspaceError && (error.status === 404 || error.status === 410)) return undefined
+        throw error
+      })
+      return named?.name ?? null
     },
     staleTime: 5 * MINUTE_MS,
   })
 
 const SCOPE_OF_NAMES = { projects: 'projects:read', agents: 'agents:read', users: 'users:read' } as const
+const NO_NAMES: ReadonlyMap<string, string> = new Map()
 
 /** The names of projects, agents or users, by ID; empty while they load, and of those that the session may not read. */
 export function useNames(kind: Named): ReadonlyMap<string, string> {
   const can = useCan()
   const { data } = useQuery({ ...namesQuery(kind), enabled: can(SCOPE_OF_NAMES[kind]) })
-  return data ?? new Map()
+  return data?.names ?? NO_NAMES
+}
+
+/**
+ * The name of a project, an agent or a user; undefined while it loads, and if the session may not read it or it was
+ * deleted. In an organization with more than the list has, it is read by its ID.
+ */
+export function useName(kind: Named, id: string | null | undefined): string | undefined {
+  const can = useCan()
+  const { data } = useQuery({ ...namesQuery(kind), enabled: can(SCOPE_OF_NAMES[kind]) && id != null })
+  const listed = id == null ? undefined : data?.names.get(id)
+  const isMissing = id != null && listed === undefined && data?.areAll === false
+  const mayAsk = isMissing && (furtherNames.has(id) || furtherNames.size < MAX_FURTHER_NAMES)
+  const { data: name } = useQuery({ ...nameQuery(kind, id ?? ''), enabled: mayAsk })
+  return listed ?? name ?? undefined
 }
 
 export function isSignedOut(error: unknown): boolean {

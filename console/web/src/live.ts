@@ -17,6 +17,8 @@ const STALE: Readonly<Record<string, readonly string[]>> = {
 }
 
 const RESTART_MS = 60_000
+/** What the events of so long make stale is read again once. A page of the feed has up to a hundred events. */
+const COLLECT_MS = 250
 
 /** The cursor of the last event that the pages know; undefined before the first page is shown. */
 let after: string | undefined
@@ -59,7 +61,7 @@ async function follow(signal: AbortSignal): Promise<void> {
     try {
       for await (const { resource } of feed) {
         after = feed.cursor
-        void refresh('events', ...(STALE[resource.type] ?? []))
+        refreshSoon('events', ...(STALE[resource.type] ?? []))
       }
       after = feed.cursor
     } catch {
@@ -69,4 +71,16 @@ async function follow(signal: AbortSignal): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, RESTART_MS))
     }
   }
+}
+
+const stale = new Set<string>()
+
+function refreshSoon(...resources: readonly string[]): void {
+  if (stale.size === 0) {
+    setTimeout(() => {
+      void refresh(...stale)
+      stale.clear()
+    }, COLLECT_MS)
+  }
+  for (const resource of resources) stale.add(resource)
 }

@@ -112,7 +112,7 @@ const activity = createRoute({
 const pages = [today, schedules, schedule, runs, run, pins, sessions, session, activity]
 
 export function createConsoleRouter() {
-  return createRouter({
+  const router = createRouter({
     routeTree: root.addChildren([signIn, app.addChildren(pages)]),
     defaultPreload: 'intent',
     // What a page shows is kept by the queries.
@@ -120,4 +120,9 @@ export function createConsoleRouter() {
     defaultErrorComponent: PageError,
     scrollRestoration: true,
   })
+  // The code of the first page is loaded while the session is read.
+  const [routes] = router.getMatchedRoutes(router.latestLocation.pathname)
+  // Loaded again when it is needed, if that fails.
+  for (const route of routes) router.loadRouteChunk(route)?.catch(() => undefined)
+  return router
 }

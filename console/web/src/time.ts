@@ -21,6 +21,9 @@ export function toRelative(at: Date, now: Date): string {
   return relative.format(Math.trunc(ms / unitMs), unit)
 }
 
+/** Whether the person's clock has 24 hours rather than AM and PM. */
+export const HAS_24_HOURS = !new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hour12
+
 // Creating a format is slow.
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })

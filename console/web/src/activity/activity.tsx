@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link, useRouter } from '@tanstack/react-router'
 import { ListFilter, X } from 'lucide-react'
 import { useId } from 'react'
-import { useCan, useMe, useNames } from '../api.ts'
+import { useCan, useMe, useName, useNames } from '../api.ts'
 import { Choice, Filters } from '../components/filters.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
@@ -167,12 +167,12 @@ const toDay = (at: Date) => dayFormat.format(at)
 
 function EventLine({ event }: { readonly event: Event }) {
   const users = useNames('users')
-  const projects = useNames('projects')
   const { resource: only } = Route.useSearch()
   const { actor, projectId, resource, createdAt } = event
+  const project = useName('projects', projectId)
+  const person = useName('users', actor?.userId)
   const [before, after] = predicateOf(event.type)
   const name = nameOf(event, users)
-  const person = actor?.userId != null ? users.get(actor.userId) : undefined
   return (
     <li className={styles.event}>
       <time className="quiet" dateTime={createdAt} title={toExact(new Date(createdAt))}>
@@ -189,7 +189,7 @@ function EventLine({ event }: { readonly event: Event }) {
         {projectId !== null && resource.type !== 'project' && (
           <>
             {' in '}
-            <bdi>{projects.get(projectId) ?? projectId}</bdi>
+            <bdi>{project ?? projectId}</bdi>
           </>
         )}
       </p>

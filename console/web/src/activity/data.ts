@@ -1,7 +1,7 @@
 /** What the pages ask the API about events. */
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { type Query, queryClient, workspace } from '../api.ts'
+import { filledPage, type Query, queryClient, workspace } from '../api.ts'
 
 export type Event = components['schemas']['Event']
 type Filters = Pick<Query<'listAuditEvents'>, 'types' | 'resource' | 'userId' | 'projectId'>
@@ -16,8 +16,6 @@ interface Page {
 }
 
 const PAGE = 50
-/** A page of the API may be empty although there are more. */
-const MAX_EMPTY_PAGES = 10
 
 /** @param isRestricted whether the session is restricted to projects: it may read the feed only. */
 export function eventsQuery(filters: EventFilters, isRestricted: boolean) {
@@ -25,22 +23,15 @@ export function eventsQuery(filters: EventFilters, isRestricted: boolean) {
   return infiniteQueryOptions({
     queryKey,
     queryFn: ({ pageParam }): Promise<Page> => {
-      if (!isRestricted) return latest(filters, pageParam)
+      if (!isRestricted) {
+        return filledPage((cursor) => workspace.auditEvents.list({ ...filters, limit: PAGE, cursor }).page(), pageParam)
+      }
       return readOn(filters, queryClient.getQueryData<{ pages: readonly Page[] }>(queryKey)?.pages[0])
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     placeholderData: (previous) => previous,
   })
-}
-
-async function latest(filters: EventFilters, cursor: string | undefined): Promise<Page> {
-  let page: Page = { items: [], nextCursor: cursor ?? null }
-  for (let pages = 0; pages < MAX_EMPTY_PAGES && page.items.length === 0; pages++) {
-    page = await workspace.auditEvents.list({ ...filters, limit: PAGE, cursor: page.nextCursor ?? undefined }).page()
-    if (page.nextCursor === null) break
-  }
-  return page
 }
 
 const FEED_PAGE = 1000

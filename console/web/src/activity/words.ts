@@ -39,6 +39,8 @@ export const typesOf = (resource: string) =>
 
 /** Such as "API key" of "api-key". */
 function toWords(name: string): string {
+  // Otherwise only an "s" would tell it from a variable.
+  if (name === 'environment-variables') return 'Lease of environment variables'
   return name
     .replaceAll('-', ' ')
     .replace(/^api\b/, 'API')

@@ -27,6 +27,14 @@ export function Dialog({ title, onClose, children }: DialogProps) {
         event.preventDefault()
         onClose()
       }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return
+        // Chromium closes a dialog without asking it if Escape is pressed twice.
+        event.preventDefault()
+        // It may be within another one.
+        event.stopPropagation()
+        onClose()
+      }}
     >
       <div className={styles.content}>
         <header className={styles.header}>

@@ -7,8 +7,8 @@ export type Tone = 'good' | 'bad' | 'warning' | 'active' | 'idle'
 export function Mark({ tone }: { readonly tone: Tone }) {
   return (
     <svg className={styles.mark} data-tone={tone} viewBox="0 0 12 12" aria-hidden="true">
-      {tone === 'good' && <circle cx="6" cy="6" r="4.5" />}
-      {tone === 'bad' && <path d="M6 .8 11.2 6 6 11.2 .8 6z" />}
+      {tone === 'good' && <Disc />}
+      {tone === 'bad' && <Diamond />}
       {tone === 'warning' && <path d="M6 1.2 11.4 10.8H.6z" />}
       {tone === 'active' && (
         <>
@@ -21,6 +21,9 @@ export function Mark({ tone }: { readonly tone: Tone }) {
   )
 }
 
+const Disc = () => <circle cx="6" cy="6" r="4.5" />
+const Diamond = () => <path d="M6 .8 11.2 6 6 11.2 .8 6z" />
+
 export function Status({ tone, children }: { readonly tone: Tone; readonly children: string }) {
   return (
     <span className={styles.status}>
@@ -30,18 +33,37 @@ export function Status({ tone, children }: { readonly tone: Tone; readonly child
   )
 }
 
+/** Of a mark, and the gap behind it. */
+const OUTCOME_WIDTH = 14
+
 /** The outcomes of the last runs, the latest on the right. */
 export function Outcomes({ outcomes }: { readonly outcomes: readonly ('succeeded' | 'failed')[] }) {
   if (outcomes.length === 0) return <span className="quiet">no runs yet</span>
   const failures = outcomes.filter((outcome) => outcome === 'failed').length
   const last = outcomes.length === 1 ? 'The last run' : `The last ${outcomes.length} runs`
   const label = `${last}: ${failures === 0 ? 'all succeeded' : `${failures} failed`}; the latest ${outcomes[0]}`
+  const width = outcomes.length * OUTCOME_WIDTH - 2
   return (
-    <span className={styles.outcomes} role="img" aria-label={label} title={label}>
+    // One picture, because a thousand rows with ten pictures each would scroll with jerks.
+    <svg
+      className={styles.outcomes}
+      viewBox={`0 0 ${width} 12`}
+      width={width}
+      height="12"
+      role="img"
+      aria-label={label}
+    >
+      <title>{label}</title>
       {outcomes.toReversed().map((outcome, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: outcomes have no identity but their place.
-        <Mark key={index} tone={outcome === 'succeeded' ? 'good' : 'bad'} />
+        <g
+          // biome-ignore lint/suspicious/noArrayIndexKey: outcomes have no identity but their place.
+          key={index}
+          data-outcome={outcome}
+          transform={`translate(${index * OUTCOME_WIDTH} 0)`}
+        >
+          {outcome === 'succeeded' ? <Disc /> : <Diamond />}
+        </g>
       ))}
-    </span>
+    </svg>
   )
 }

@@ -9,9 +9,21 @@ export function useNow(): Date {
   return new Date(useSyncExternalStore(subscribe, () => Math.floor(Date.now() / TICK_MS) * TICK_MS))
 }
 
+const listeners = new Set<() => void>()
+let timer: ReturnType<typeof setInterval> | undefined
+
+/** One timer for all times of a page, so that React draws them together. */
 function subscribe(onChange: () => void): () => void {
-  const timer = setInterval(onChange, TICK_MS)
-  return () => clearInterval(timer)
+  listeners.add(onChange)
+  timer ??= setInterval(() => {
+    for (const listener of listeners) listener()
+  }, TICK_MS)
+  return () => {
+    listeners.delete(onChange)
+    if (listeners.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
 }
 
 export function Time({ at }: { readonly at: string }) {

@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { isUuid } from '../../../../src/contracts.ts'
-import { useCan, useMe, useNames, workspace } from '../api.ts'
+import { useCan, useMe, useName, workspace } from '../api.ts'
 import { Dialog } from '../components/dialog.tsx'
 import { SearchField } from '../components/filters.tsx'
 import { ErrorNote, Skeleton } from '../components/note.tsx'
@@ -81,11 +81,11 @@ interface ResultProps extends Pick<PinSomethingProps, 'pinned' | 'onChoose'> {
 }
 
 function Result({ kind, resource, pinned, onChoose }: ResultProps) {
-  const projects = useNames('projects')
   const { id, name, archivedAt = null } = resource
   const projectId: string | null = resource.projectId ?? null
+  const projectName = useName('projects', projectId)
   const pin = { resourceType: kind, resourceId: id, name, createdAt: new Date().toISOString() }
-  const project = projectId !== null && (projects.get(projectId) ?? projectId)
+  const project = projectId !== null && (projectName ?? projectId)
   const refusal = pinned.has(keyOf(pin)) ? 'pinned' : isUuid(id) ? undefined : 'its ID is not a UUID'
   const content = (
     <>

@@ -6,7 +6,7 @@ import { extractClosestEdge } from '@atlaskit/pragmatic-drag-and-drop-hitbox/clo
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { GripVertical } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react'
-import { useCan, useMe, useNames } from '../api.ts'
+import { useCan, useMe, useName } from '../api.ts'
 import { Menu, type MenuItem } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
@@ -213,8 +213,8 @@ function positionOf(data: Record<string | symbol, unknown>): Placement['position
 }
 
 function About({ pin }: { readonly pin: Pin }) {
-  const projects = useNames('projects')
   const { projectId, archivedAt } = pin.resource
+  const project = useName('projects', projectId)
   const path = pathOf(pin)
   const name: ReactNode = <bdi>{pin.name}</bdi>
   return (
@@ -233,7 +233,7 @@ function About({ pin }: { readonly pin: Pin }) {
         )}
         <p className="quiet small">
           {wordOf(pin.resourceType)}
-          {projectId !== null && ` · ${projects.get(projectId) ?? projectId}`}
+          {projectId !== null && ` · ${project ?? projectId}`}
         </p>
       </div>
       {archivedAt && <Status tone="idle">Archived</Status>}

@@ -1,6 +1,6 @@
 /** What the pages ask the API about runs. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { type Query, workspace } from '../api.ts'
+import { filledPage, type Query, workspace } from '../api.ts'
 
 type Filters = Omit<Query<'listRuns'>, 'limit' | 'cursor'>
 export type RunFilters = { readonly [Name in keyof Filters]?: Filters[Name] | undefined }
@@ -11,7 +11,8 @@ export const RUNS_REFRESH_MS = 30_000
 export const runsQuery = (filters: RunFilters, limit: number) =>
   infiniteQueryOptions({
     queryKey: ['runs', 'list', filters, limit],
-    queryFn: ({ pageParam }) => workspace.runs.list({ ...filters, limit, cursor: pageParam }).page(),
+    queryFn: ({ pageParam }) =>
+      filledPage((cursor) => workspace.runs.list({ ...filters, limit, cursor }).page(), pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     refetchInterval: RUNS_REFRESH_MS,

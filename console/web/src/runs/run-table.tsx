@@ -25,9 +25,10 @@ export function RunTable({ filters, limit, isOfOneSchedule = false, empty }: Run
   if (list.isPending) return <Skeleton />
   if (list.isLoadingError) return <ErrorNote error={list.error} retry={() => void list.refetch()} />
   const runs = list.data.pages.flatMap(({ items }) => items)
-  if (runs.length === 0) return empty ?? <Empty title="No runs yet" />
+  if (runs.length === 0 && !list.hasNextPage) return empty ?? <Empty title="No runs yet" />
   return (
     <>
+      {runs.length === 0 && <p className="quiet">None of the latest runs matches. “Show more” looks further back.</p>}
       <table>
         <thead>
           <tr>

@@ -93,7 +93,7 @@ function Loaded({ run }: { readonly run: RunData }) {
       }
     >
       {run.message && (
-        <pre className={styles.message} data-failed={run.status === 'failed'}>
+        <pre className={`block ${styles.message}`} data-failed={run.status === 'failed'}>
           {run.message}
         </pre>
       )}
@@ -139,7 +139,7 @@ function Payload({ run }: { readonly run: RunData }) {
   return (
     <>
       <h3>Payload of the schedule</h3>
-      <pre className={styles.payload}>{JSON.stringify(data.schedule.payload, null, 2)}</pre>
+      <pre className="block">{JSON.stringify(data.schedule.payload, null, 2)}</pre>
     </>
   )
 }

@@ -1,10 +1,14 @@
 /** The runs of all schedules. */
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useNames } from '../api.ts'
 import { Choice, Filters } from '../components/filters.tsx'
 import { Empty } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
+import { placeOf } from '../schedules/data.ts'
+import { type RunFilters, runsQuery } from './data.ts'
 import { RunTable } from './run-table.tsx'
+import { nameOf } from './state.ts'
 
 export const Route = createLazyRoute('/app/runs')({ component: Runs })
 
@@ -22,9 +26,10 @@ function Runs() {
   const { status, schedule, project } = Route.useSearch()
   const navigate = Route.useNavigate()
   const projects = useNames('projects')
+  const filters = { status, scheduleId: schedule, projectId: project }
   const isFiltered = status !== undefined || schedule !== undefined || project !== undefined
   return (
-    <Page title="Runs" details={schedule && <p className="quiet">of one schedule</p>}>
+    <Page title="Runs" details={schedule && <OfSchedule filters={filters} />}>
       <Filters>
         <Choice
           label="State"
@@ -47,7 +52,7 @@ function Runs() {
         )}
       </Filters>
       <RunTable
-        filters={{ status, scheduleId: schedule, projectId: project }}
+        filters={filters}
         limit={PAGE}
         empty={
           isFiltered ? (
@@ -62,5 +67,23 @@ function Runs() {
         }
       />
     </Page>
+  )
+}
+
+/** A run has the name of its schedule. */
+function OfSchedule({ filters }: { readonly filters: RunFilters }) {
+  const { data } = useInfiniteQuery(runsQuery(filters, PAGE))
+  const run = data?.pages[0]?.items.find(({ scheduleId }) => scheduleId === filters.scheduleId)
+  return (
+    <p className="quiet">
+      of{' '}
+      {run ? (
+        <Link to="/$parents/$parentId/schedules/$scheduleId" params={placeOf({ ...run, id: run.scheduleId })}>
+          {nameOf(run)}
+        </Link>
+      ) : (
+        'one schedule'
+      )}
+    </p>
   )
 }

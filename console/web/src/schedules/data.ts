@@ -1,7 +1,7 @@
 /** What the pages ask the API about schedules, and what they tell it to do. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { refresh, type ScheduleSummary, workspace } from '../api.ts'
+import { filledPage, refresh, type ScheduleSummary, workspace } from '../api.ts'
 
 export type AgentDetails = components['schemas']['AgentScheduleDetails']
 export type ProjectDetails = components['schemas']['ProjectScheduleDetails']
@@ -27,6 +27,8 @@ export function placeOf(schedule: {
 }
 
 const PAGE = 100
+/** Of the pages behind the first, if all are read. */
+const MAX_PAGE = 1000
 
 export interface ScheduleFilters {
   readonly query?: string | undefined
@@ -34,12 +36,17 @@ export interface ScheduleFilters {
   readonly parentType?: 'project' | 'agent' | undefined
 }
 
-export const schedulesQuery = ({ enabled, ...filters }: ScheduleFilters) =>
+/** @param areAllRead whether the page reads on to the end of the list. */
+export const schedulesQuery = ({ enabled, ...filters }: ScheduleFilters, areAllRead = false) =>
   infiniteQueryOptions({
-    queryKey: ['schedules', 'list', { enabled, ...filters }],
+    queryKey: ['schedules', 'list', { enabled, ...filters }, areAllRead],
     queryFn: ({ pageParam }) => {
       const isEnabled = enabled === undefined ? undefined : enabled === 'true'
-      return workspace.schedules.list({ ...filters, enabled: isEnabled, limit: PAGE, cursor: pageParam }).page()
+      const limit = areAllRead && pageParam !== undefined ? MAX_PAGE : PAGE
+      return filledPage(
+        (cursor) => workspace.schedules.list({ ...filters, enabled: isEnabled, limit, cursor }).page(),
+        pageParam,
+      )
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useId, useState } from 'react'
 import { useCan, useNames } from '../api.ts'
+import { Confirm } from '../components/confirm.tsx'
 import { Dialog, DialogActions } from '../components/dialog.tsx'
 import { ErrorNote } from '../components/note.tsx'
 import { showToast } from '../components/toast.tsx'
@@ -197,7 +198,10 @@ interface EditorProps {
 }
 
 function Editor({ title, initial, isOfAgent, isPending, error, onSave, onClose, children }: EditorProps) {
+  const [opened] = useState(initial)
   const [fields, setFields] = useState(initial)
+  const [isDiscarding, setIsDiscarding] = useState(false)
+  const isTyped = JSON.stringify(fields) !== JSON.stringify(opened)
   const set = (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed }))
   const timezone = isOfAgent ? 'UTC' : fields.timezone
   const payloadProblem = problemOfPayload(fields.payload)
@@ -208,7 +212,7 @@ function Editor({ title, initial, isOfAgent, isPending, error, onSave, onClose, 
     if (!isWrong) onSave(fields)
   }
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={() => (isTyped ? setIsDiscarding(true) : onClose())}>
       <form className={styles.form} onSubmit={onSubmit}>
         {children}
         <TextField label="Name" value={fields.name} maxLength={255} onChange={(name) => set({ name })} />
@@ -291,6 +295,16 @@ function Editor({ title, initial, isOfAgent, isPending, error, onSave, onClose, 
           </button>
         </DialogActions>
       </form>
+      {isDiscarding && (
+        <Confirm
+          title="Discard what you typed?"
+          verb="Discard"
+          act={async () => onClose()}
+          onClose={() => setIsDiscarding(false)}
+        >
+          It is not saved.
+        </Confirm>
+      )}
     </Dialog>
   )
 }

@@ -152,7 +152,7 @@ function Loaded({ place, schedule, etag, problem }: LoadedProps) {
           {schedule.payload !== null && (
             <>
               <h3>Payload</h3>
-              <pre className={styles.payload}>{JSON.stringify(schedule.payload, null, 2)}</pre>
+              <pre className="block">{JSON.stringify(schedule.payload, null, 2)}</pre>
             </>
           )}
         </section>

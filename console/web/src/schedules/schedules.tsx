@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useCallback, useEffect, useState } from 'react'
-import { type ScheduleSummary, useCan, useNames } from '../api.ts'
+import { type ScheduleSummary, useCan, useName } from '../api.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
@@ -35,9 +35,9 @@ function Schedules() {
   const can = useCan()
   const [isCreating, setIsCreating] = useState(false)
   const enabled = state === undefined ? undefined : state === 'paused' ? ('false' as const) : ('true' as const)
-  const list = useInfiniteQuery(schedulesQuery({ query: q, enabled, parentType: of }))
-  const { hasNextPage, fetchNextPage, isFetchingNextPage } = list
   const isFailing = state === 'failing'
+  const list = useInfiniteQuery(schedulesQuery({ query: q, enabled, parentType: of }, isFailing))
+  const { hasNextPage, fetchNextPage, isFetchingNextPage } = list
   useEffect(() => {
     // The service has no filter for it.
     if (isFailing && hasNextPage && !isFetchingNextPage) void fetchNextPage()
@@ -257,10 +257,9 @@ function Row({ schedule, isSelected, onToggle, onAct }: RowProps) {
 }
 
 export function ParentName({ schedule: { projectId, agentId } }: { readonly schedule: ParentIds }) {
-  const projects = useNames('projects')
-  const agents = useNames('agents')
-  if (projectId) return projects.get(projectId) ?? projectId
-  return agentId ? (agents.get(agentId) ?? agentId) : null
+  const project = useName('projects', projectId)
+  const agent = useName('agents', agentId)
+  return projectId ? (project ?? projectId) : (agent ?? agentId)
 }
 
 interface ParentIds {

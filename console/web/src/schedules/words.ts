@@ -1,7 +1,7 @@
 /** A schedule in words. */
 import cronstrue from 'cronstrue'
 import type { ScheduleSummary } from '../api.ts'
-import { toZoned } from '../time.ts'
+import { HAS_24_HOURS, toZoned } from '../time.ts'
 
 type When = Pick<ScheduleSummary, 'cron' | 'runAt' | 'timezone'>
 
@@ -13,7 +13,7 @@ export function describeWhen({ cron, runAt, timezone }: When): string {
 
 export function describeCron(cron: string): string {
   try {
-    return cronstrue.toString(cron, { use24HourTimeFormat: true, verbose: false })
+    return cronstrue.toString(cron, { use24HourTimeFormat: HAS_24_HOURS, verbose: false })
   } catch {
     return cron
   }

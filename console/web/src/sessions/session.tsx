@@ -3,7 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { ChevronLeft } from 'lucide-react'
 import { type ReactNode, useCallback, useRef, useState } from 'react'
-import { useCan, useMe, useNames } from '../api.ts'
+import { useCan, useMe, useName } from '../api.ts'
 import { Filters, SearchField } from '../components/filters.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
@@ -29,7 +29,7 @@ function Session() {
 function Loaded({ session }: { readonly session: SessionData }) {
   const can = useCan()
   const isPerson = useMe().user !== null
-  const projects = useNames('projects')
+  const project = useName('projects', session.projectId)
   const canWrite = can('session-files:write')
   const input = useRef<HTMLInputElement>(null)
   const [chosen, setChosen] = useState<readonly File[]>([])
@@ -39,7 +39,7 @@ function Loaded({ session }: { readonly session: SessionData }) {
       details={
         <p className="quiet">
           <Link to="/sessions" search={{ project: session.projectId }}>
-            {projects.get(session.projectId) ?? session.projectId}
+            {project ?? session.projectId}
           </Link>
           {' · created '}
           <Time at={session.createdAt} />

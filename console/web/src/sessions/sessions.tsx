@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useCallback } from 'react'
-import { useMe, useNames } from '../api.ts'
+import { useMe, useName, useNames } from '../api.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
@@ -66,7 +66,6 @@ function Sessions() {
 }
 
 function Table({ sessions }: { readonly sessions: readonly Session[] }) {
-  const projects = useNames('projects')
   return (
     <table>
       <thead>
@@ -84,7 +83,9 @@ function Table({ sessions }: { readonly sessions: readonly Session[] }) {
                 <bdi>{visible(name)}</bdi>
               </Link>
             </td>
-            <td className="anywhere">{projects.get(projectId) ?? projectId}</td>
+            <td className="anywhere">
+              <ProjectName id={projectId} />
+            </td>
             <td>
               <Time at={createdAt} />
             </td>
@@ -93,4 +94,8 @@ function Table({ sessions }: { readonly sessions: readonly Session[] }) {
       </tbody>
     </table>
   )
+}
+
+function ProjectName({ id }: { readonly id: string }) {
+  return useName('projects', id) ?? id
 }

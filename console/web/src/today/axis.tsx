@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { runsAfter } from '../../../../src/contracts.ts'
 import { listQuery, type Run, type ScheduleSummary, useCan, workspace } from '../api.ts'
+import { ErrorNote } from '../components/note.tsx'
 import type { Tone } from '../components/status.tsx'
 import { useNow } from '../components/time.tsx'
 import { RUNS_REFRESH_MS } from '../runs/data.ts'
@@ -64,6 +65,7 @@ export function Axis({ schedules }: { readonly schedules: readonly ScheduleSumma
           <Row key={schedule.id} schedule={schedule} runs={bySchedule.get(schedule.id) ?? []} now={now} />
         ))}
       </ul>
+      {runs.error && <ErrorNote error={runs.error} retry={() => void runs.refetch()} />}
       {runs.data?.nextCursor && <p className="quiet small">Only the latest {MAX_RUNS} runs are shown.</p>}
       {schedules.length > shown.length && <Link to="/schedules">All {schedules.length} schedules</Link>}
     </section>

@@ -2,14 +2,15 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { listQuery, type Run, type ScheduleSummary, useCan, useMe, workspace } from '../api.ts'
+import { listQuery, type Run, type ScheduleSummary, useCan, useMe, useName, workspace } from '../api.ts'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Outcomes, Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
-import { pathOf, pinsQuery } from '../pins/data.ts'
+import { type Pin, pathOf, pinsQuery } from '../pins/data.ts'
+import { wordOf } from '../pins/kinds.tsx'
 import { RUNS_REFRESH_MS } from '../runs/data.ts'
-import { nameOf as nameOfRun } from '../runs/state.ts'
+import { nameOf as nameOfRun, stateOf as stateOfRun } from '../runs/state.ts'
 import { placeOf, schedulesQuery } from '../schedules/data.ts'
 import { needsSomebody, stateOf } from '../schedules/state.ts'
 import { nameOf } from '../schedules/words.ts'
@@ -23,6 +24,9 @@ export const Route = createLazyRoute('/app/')({ component: Today })
 const WAITING_MS = 10 * MINUTE_MS
 const WAITING_SHOWN = 10
 const PINS_SHOWN = 10
+const REASONS_SHOWN = 10
+/** The latest run may be under way. */
+const LATEST_RUNS = 3
 
 function Today() {
   const can = useCan()
@@ -35,7 +39,7 @@ function Today() {
 }
 
 function Schedules() {
-  const list = useInfiniteQuery(schedulesQuery({}))
+  const list = useInfiniteQuery(schedulesQuery({}, true))
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
@@ -62,7 +66,11 @@ function Schedules() {
 function Attention({ schedules }: { readonly schedules: readonly ScheduleSummary[] }) {
   const now = useNow()
   const can = useCan()
-  const { data: pending } = useQuery({
+  const {
+    data: pending,
+    error,
+    refetch,
+  } = useQuery({
     ...listQuery(['runs', 'pending'], () => workspace.runs.list({ status: 'pending', limit: WAITING_SHOWN }).page()),
     enabled: can('runs:read'),
     refetchInterval: RUNS_REFRESH_MS,
@@ -72,12 +80,13 @@ function Attention({ schedules }: { readonly schedules: readonly ScheduleSummary
   return (
     <section className={styles.section} aria-labelledby="attention">
       <h2 id="attention">Needs somebody</h2>
+      {error && <ErrorNote error={error} retry={() => void refetch()} />}
       {found.length === 0 && waiting.length === 0 ? (
         <p className="quiet">Nothing: all schedules fire, and their last runs succeeded.</p>
       ) : (
         <ul className={styles.attention}>
-          {found.map((schedule) => (
-            <ScheduleLine key={schedule.id} schedule={schedule} now={now} />
+          {found.map((schedule, index) => (
+            <ScheduleLine key={schedule.id} schedule={schedule} now={now} showsReason={index < REASONS_SHOWN} />
           ))}
           {waiting.map((run) => (
             <RunLine key={run.id} run={run} />
@@ -88,7 +97,14 @@ function Attention({ schedules }: { readonly schedules: readonly ScheduleSummary
   )
 }
 
-function ScheduleLine({ schedule, now }: { readonly schedule: ScheduleSummary; readonly now: Date }) {
+interface ScheduleLineProps {
+  readonly schedule: ScheduleSummary
+  readonly now: Date
+  /** Each reason is a request. */
+  readonly showsReason: boolean
+}
+
+function ScheduleLine({ schedule, now, showsReason }: ScheduleLineProps) {
   const { tone, word } = stateOf(schedule, now)
   return (
     <li>
@@ -98,7 +114,23 @@ function ScheduleLine({ schedule, now }: { readonly schedule: ScheduleSummary; r
       </Link>
       <Outcomes outcomes={schedule.lastOutcomes} />
       {schedule.pausedReason && <span className="quiet small">{schedule.pausedReason}</span>}
+      {tone === 'bad' && showsReason && <LastFailure scheduleId={schedule.id} />}
     </li>
+  )
+}
+
+/** Why the last run failed, as far as somebody said it. */
+function LastFailure({ scheduleId }: { readonly scheduleId: string }) {
+  const { data } = useQuery({
+    ...listQuery(['runs', 'latest', scheduleId], () => workspace.runs.list({ scheduleId, limit: LATEST_RUNS }).page()),
+    enabled: useCan()('runs:read'),
+  })
+  const run = data?.items.find(({ status }) => status === 'failed')
+  if (!run) return null
+  return (
+    <Link className={`quiet small ${styles.failure}`} to="/runs/$runId" params={{ runId: run.id }}>
+      {run.message ?? run.lastError ?? stateOfRun(run).word}
+    </Link>
   )
 }
 
@@ -117,23 +149,35 @@ function RunLine({ run }: { readonly run: Run }) {
 }
 
 function Pins() {
-  const { data } = useQuery(pinsQuery)
-  if (!data || data.items.length === 0) return null
+  const { data, error, refetch } = useQuery(pinsQuery)
+  const pins = data?.items ?? []
+  if (pins.length === 0 && !error) return null
   return (
     <section className={styles.section}>
       <h2>My pins</h2>
+      {error && <ErrorNote error={error} retry={() => void refetch()} />}
       <ul className={styles.pins}>
-        {data.items.slice(0, PINS_SHOWN).map((pin) => {
-          const path = pathOf(pin)
-          return (
-            <li key={`${pin.resourceType}/${pin.resourceId}`}>
-              {path ? <Link to={path}>{pin.name}</Link> : pin.name}
-              <span className="quiet small"> {pin.resourceType.replace('_', ' ')}</span>
-            </li>
-          )
-        })}
+        {pins.slice(0, PINS_SHOWN).map((pin) => (
+          <PinLine key={`${pin.resourceType}/${pin.resourceId}`} pin={pin} />
+        ))}
       </ul>
       <Link to="/pins">All pins</Link>
     </section>
+  )
+}
+
+function PinLine({ pin }: { readonly pin: Pin }) {
+  const { projectId } = pin.resource
+  const project = useName('projects', projectId)
+  const path = pathOf(pin)
+  return (
+    <li>
+      {path ? <Link to={path}>{pin.name}</Link> : pin.name}
+      <span className="quiet small">
+        {' '}
+        {wordOf(pin.resourceType)}
+        {projectId !== null && ` · ${project ?? projectId}`}
+      </span>
+    </li>
   )
 }
