@@ -1,5 +1,8 @@
 /** What an event can be about (docs/events.md): its types, and the paths of its resources. */
 
+/** An event has the time of its request as the first number that it can have: 1024 for each millisecond. */
+export const SEQUENCES_PER_MS = 1024
+
 /** Each type with what it means. The part before the dot is the type of the resource. */
 export const EVENT_TYPES = {
   'agent.created': 'An agent was created.',

@@ -122,7 +122,15 @@ const key = createRoute({ getParentRoute: () => app, path: '/keys/$keyId' }).laz
   async () => (await import('./keys/key.tsx')).Route,
 )
 
-const pages = [today, schedules, schedule, runs, run, pins, sessions, session, activity, keys, key]
+const endpoints = createRoute({ getParentRoute: () => app, path: '/endpoints' }).lazy(
+  async () => (await import('./endpoints/endpoints.tsx')).Route,
+)
+
+const endpoint = createRoute({ getParentRoute: () => app, path: '/endpoints/$endpointId' }).lazy(
+  async () => (await import('./endpoints/endpoint.tsx')).Route,
+)
+
+const pages = [today, schedules, schedule, runs, run, pins, sessions, session, activity, keys, key, endpoints, endpoint]
 
 export function createConsoleRouter() {
   return createRouter({

@@ -26,6 +26,8 @@ export function addressOf({ type, resource }: Event): string | undefined {
     .replace(/^\/v1/, '')
     .replace(/^\/pins\/session\//, '/sessions/')
     .replace(/^\/api-keys\//, '/keys/')
+    .replace(/^\/event-endpoints\//, '/endpoints/')
+    .replace(/^\/run-endpoint$/, '/endpoints')
     .replace(/^(\/sessions\/[^/]+)\/files\//, '$1?file=')
 }
 

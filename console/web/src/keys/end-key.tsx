@@ -2,8 +2,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { refresh, useMe } from '../api.ts'
-import { Check, Field, FormDialog } from '../components/field.tsx'
+import { Check, FormDialog } from '../components/field.tsx'
 import type { MenuItem } from '../components/menu.tsx'
+import { DEFAULT_OVERLAP, Overlap } from '../components/overlap.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
@@ -119,22 +120,13 @@ function hasGone(tree: Children): boolean {
   return Array.from(tree.keys()).some((creatorId) => creatorId !== null && !ids.has(creatorId))
 }
 
-const HOUR_SECONDS = 3600
-const OVERLAPS = [
-  [0, 'It ends at once'],
-  [HOUR_SECONDS, 'One more hour'],
-  [24 * HOUR_SECONDS, 'One more day'],
-  [7 * 24 * HOUR_SECONDS, 'Seven more days'],
-  [30 * 24 * HOUR_SECONDS, 'Thirty more days'],
-] as const
-const MAX_SESSION_SECONDS = 12 * HOUR_SECONDS
-const DEFAULT_OVERLAP = 24 * HOUR_SECONDS
+const MAX_SESSION_SECONDS = 12 * 3600
 
 function Rotate({ apiKey, tree, onDone, onClose }: DialogProps) {
   const { id, name, expiresAt } = apiKey
   const { apiKey: own } = useMe()
   const now = useNow()
-  const [overlapSeconds, setOverlapSeconds] = useState<number>(DEFAULT_OVERLAP)
+  const [overlapSeconds, setOverlapSeconds] = useState(DEFAULT_OVERLAP)
   const [entered, setEntered] = useState('')
   const [token, setToken] = useState<string>()
   const [idempotencyKey] = useState(() => crypto.randomUUID())
@@ -181,21 +173,7 @@ function Rotate({ apiKey, tree, onDone, onClose }: DialogProps) {
       onClose={onClose}
     >
       <p>A new key with the same permissions takes its place, with a new token.</p>
-      <Field label="How long the old token stays valid">
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={overlapSeconds}
-            onChange={({ target }) => setOverlapSeconds(Number(target.value))}
-          >
-            {OVERLAPS.map(([seconds, label]) => (
-              <option key={seconds} value={seconds}>
-                {label}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <Overlap word="token" value={overlapSeconds} onChange={setOverlapSeconds} />
       {isShortened && signedIn.length > 0 && (
         <p className={isOwn ? styles.warning : 'quiet'}>
           {isOwn
