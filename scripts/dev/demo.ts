@@ -215,9 +215,10 @@ function exampleRows(organizationId: string) {
       deliveredSequence: 0,
       failures: 12,
       lastAttempts: JSON.stringify(failedAttempts()),
-      disabledAt: times.createdAt,
+      disabledAt: hoursAgo(6),
       disabledReason: 'Every attempt of three days failed. The last one: HTTP 503',
-      ...times,
+      createdAt: hoursAgo(8 * 24),
+      updatedAt: hoursAgo(6),
     }),
     query.insert(sessionFiles).values({
       organizationId,
@@ -281,7 +282,7 @@ function exampleRows(organizationId: string) {
 /** Of an endpoint that has failed for days: every six hours, the latest first. */
 function failedAttempts() {
   return Array.from({ length: 10 }, (_, index) => ({
-    startedAt: new Date(Date.now() - (index + 1) * 6 * HOUR_MS).toISOString(),
+    startedAt: hoursAgo((index + 1) * 6),
     status: 503,
     milliseconds: 140 + ((index * 37) % 60),
     error: 'HTTP 503',
@@ -289,6 +290,8 @@ function failedAttempts() {
 }
 
 const inserted = (insert: Compilable<unknown>) => ({ statement: unguarded([], () => insert), values: {} })
+
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR_MS).toISOString()
 
 function now(): string {
   return new Date().toISOString()

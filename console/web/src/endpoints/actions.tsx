@@ -10,7 +10,7 @@ import type { MenuItem } from '../components/menu.tsx'
 import { DEFAULT_OVERLAP, Overlap } from '../components/overlap.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { showError, showToast } from '../components/toast.tsx'
-import { describeAttempt, type EventEndpoint, refreshEndpoints } from './data.ts'
+import { type Attempt, describeAttempt, type EventEndpoint, refreshEndpoints } from './data.ts'
 import { EditEndpoint } from './editor.tsx'
 
 /** The dialog that is open. */
@@ -23,7 +23,6 @@ export function useActions(endpoint: EventEndpoint) {
   const { id, url, format, disabledAt } = endpoint
   const test = useMutation({
     mutationFn: () => workspace.eventEndpoints.test(id),
-    onSuccess: (attempt) => showToast(`Test of ${url}: ${describeAttempt(attempt)}`, attempt.error !== null),
     onError: showError,
     onSettled: refreshEndpoints,
   })
@@ -34,8 +33,10 @@ export function useActions(endpoint: EventEndpoint) {
     onError: showError,
     onSettled: refreshEndpoints,
   })
+  const showResult = (attempt: Attempt) =>
+    showToast(`Test of ${url}: ${describeAttempt(attempt)}`, attempt.error !== null)
   const itemsOf = (show: (shown: Shown) => void): readonly MenuItem[] => [
-    { label: 'Test', onSelect: () => test.mutate() },
+    { label: 'Test', onSelect: () => test.mutate(undefined, { onSuccess: showResult }) },
     { label: 'Edit', onSelect: () => show({ endpoint, dialog: 'edit' }) },
     { label: isDisabled ? 'Enable' : 'Disable', onSelect: () => enable.mutate() },
     ...(format === 'standard'
