@@ -27,6 +27,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
         event.preventDefault()
         onClose()
       }}
+      onClose={({ currentTarget }) => {
+        // Browsers let a page prevent only the first Escape. What is still rendered stays open.
+        if (currentTarget.isConnected && !currentTarget.open) currentTarget.showModal()
+      }}
     >
       <div className={styles.content}>
         <header className={styles.header}>
