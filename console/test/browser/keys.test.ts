@@ -217,7 +217,10 @@ describe('a rotation', () => {
     await page.getByText('You signed in with this key: your sign-in ends with the old token.').waitFor()
     await field(page, 'Your API key').fill(person.apiKey)
     await button(page, 'Rotate').click()
-    // It can still be copied.
+    // It can still be copied when the page has heard that the session has ended.
+    await page.locator('[data-secret]').waitFor()
+    await page.waitForResponse((response) => response.url().includes('/api/v1/') && response.status() === 401)
+    await page.waitForLoadState('networkidle')
     const token = await shownToken(page)
     expect([await isRefused(person.apiKey), await isRefused(token)]).toEqual([true, false])
     await button(page, 'Done').click()
