@@ -415,7 +415,10 @@ select
     ) + 1
   ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
-  'api-key.revoked' as "type",
+  case
+    when "revoked"."kind" = 'session' then 'api-key.session-ended'
+    else 'api-key.revoked'
+  end as "type",
   "revoked"."id" as "resourceId",
   null as "parentId",
   "revoked"."name" as "resourceName",
@@ -918,7 +921,8 @@ returning
   "expiresAt",
   "rotatedAt",
   "lastUsedAt",
-  "createdAt";
+  "createdAt",
+  "createdByKeyId";
 
 -- insertKey.recording
 insert into
@@ -1071,7 +1075,8 @@ returning
   "expiresAt",
   "rotatedAt",
   "lastUsedAt",
-  "createdAt";
+  "createdAt",
+  "createdByKeyId";
 
 -- insertSession.recording
 insert into
@@ -1106,7 +1111,7 @@ select
     ) + 1
   ) + 0 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
-  'api-key.created' as "type",
+  'api-key.session-created' as "type",
   :id as "resourceId",
   null as "parentId",
   coalesce(:name, "apiKeys"."name") as "resourceName",
@@ -1289,7 +1294,8 @@ returning
   "expiresAt",
   "rotatedAt",
   "lastUsedAt",
-  "createdAt";
+  "createdAt",
+  "createdByKeyId";
 
 -- insertSuccessor.recording
 insert into
@@ -1385,7 +1391,8 @@ select
   "named"."expiresAt",
   "named"."rotatedAt",
   "named"."lastUsedAt",
-  "named"."createdAt"
+  "named"."createdAt",
+  "named"."createdByKeyId"
 from
   "apiKeys"
   inner join "apiKeys" "named" on (
@@ -1446,7 +1453,8 @@ select
   "named"."expiresAt",
   "named"."rotatedAt",
   "named"."lastUsedAt",
-  "named"."createdAt"
+  "named"."createdAt",
+  "named"."createdByKeyId"
 from
   "apiKeys"
   inner join "apiKeys" "named" on (
@@ -1747,7 +1755,10 @@ select
     ) + 1
   ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
-  'api-key.revoked' as "type",
+  case
+    when "revoked"."kind" = 'session' then 'api-key.session-ended'
+    else 'api-key.revoked'
+  end as "type",
   "revoked"."id" as "resourceId",
   null as "parentId",
   "revoked"."name" as "resourceName",
@@ -1898,7 +1909,7 @@ select
     ) + 1
   ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
-  'api-key.revoked' as "type",
+  'api-key.session-ended' as "type",
   "session"."id" as "resourceId",
   null as "parentId",
   "session"."name" as "resourceName",
@@ -2087,7 +2098,7 @@ select
     ) + 1
   ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
-  'api-key.revoked' as "type",
+  'api-key.session-ended' as "type",
   "session"."id" as "resourceId",
   null as "parentId",
   "session"."name" as "resourceName",

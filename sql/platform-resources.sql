@@ -5839,7 +5839,10 @@ select
     ) + 1
   ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
-  'api-key.revoked' as "type",
+  case
+    when "userKey"."kind" = 'session' then 'api-key.session-ended'
+    else 'api-key.revoked'
+  end as "type",
   "userKey"."id" as "resourceId",
   null as "parentId",
   "userKey"."name" as "resourceName",

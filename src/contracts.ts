@@ -18,6 +18,7 @@ export {
   setEnvironmentVariablesContract,
 } from './resources/environment-variables/contract.ts'
 export { PREDICATES, sentenceOf } from './resources/events/delivery/sentences.ts'
+export { cursorBefore } from './resources/events/sequence.ts'
 export { retrieveMeContract } from './resources/me/contract.ts'
 export {
   deletePinContract,

@@ -151,8 +151,8 @@ describe('the document', () => {
     expect(operationOf(operationId).security).toEqual([{ apiKey: scope === null ? [] : [scope] }])
   })
 
-  it('has up to 310 KB, and up to 34 KB in gzip', async () => {
-    expect(Buffer.byteLength(documentText)).toBeLessThanOrEqual(310_000)
+  it('has up to 311 KB, and up to 34 KB in gzip', async () => {
+    expect(Buffer.byteLength(documentText)).toBeLessThanOrEqual(311_000)
     const gzip = new Blob([documentText]).stream().pipeThrough(new CompressionStream('gzip'))
     expect((await new Response(gzip).arrayBuffer()).byteLength).toBeLessThanOrEqual(34_000)
   })

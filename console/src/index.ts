@@ -35,6 +35,8 @@ const FORWARDED_HEADERS = [
   'X-Bookmark',
 ]
 
+const ENTERED_PATHS = ['/v1/me', '/v1/api-keys', '/v1/api-keys/:apiKeyId/rotate'].map((path) => `/api/entered${path}`)
+
 const SIGN_IN_LIMIT_BYTES = 4096
 
 const app = new Hono<{ Bindings: Environment }>()
@@ -102,6 +104,13 @@ app.all('/api/v1/*', (c) => {
   return forward(c, `${pathname.slice('/api'.length)}${search}`)
 })
 
+// With an API key that the person enters for one request, because a session makes no key that outlives it.
+app.on(['GET', 'POST'], ENTERED_PATHS, (c) => {
+  const [, apiKey] = /^Bearer ([!-~]{1,200})$/.exec(c.req.header('Authorization') ?? '') ?? []
+  if (apiKey === undefined) return refuse(c, 401, 'Enter an API key.')
+  return send(c, new URL(c.req.url).pathname.slice('/api/entered'.length), apiKey)
+})
+
 app.on(['POST', 'PUT', 'PATCH', 'DELETE'], '*', (c) => refuse(c, 405, 'This path has pages only.'))
 
 // Every page is the same file, which finds out what to show.
@@ -149,15 +158,16 @@ const withoutConnections = new HTMLRewriter()
 async function forward(c: ConsoleContext, path: string): Promise<Response> {
   const token = getCookie(c, COOKIE)
   if (token === undefined) return refuse(c, 401, 'You are signed out. Sign in again.')
-  const { method, body } = c.req.raw
-  const response = await c.env.API.fetch(apiUrl(path), {
-    method,
-    headers: headersTo(c, token, FORWARDED_HEADERS),
-    body,
-    redirect: 'manual',
-  })
+  const response = await send(c, path, token)
   if (response.status === 401) deleteCookie(c, COOKIE, COOKIE_OPTIONS)
   return c.newResponse(response.body, response)
+}
+
+async function send(c: ConsoleContext, path: string, token: string): Promise<Response> {
+  const { method, body } = c.req.raw
+  const headers = headersTo(c, token, FORWARDED_HEADERS)
+  const response = await c.env.API.fetch(apiUrl(path), { method, headers, body, redirect: 'manual' })
+  return new Response(response.body, response)
 }
 
 /** The host does not matter to a service binding. */

@@ -3,7 +3,7 @@
  * and what both have done. The rows are inserted, because they are from the past.
  */
 import { v7 as newUuid, v5 as uuidOf } from 'uuid'
-import { SEQUENCES_PER_MS } from '../../src/access/events.ts'
+import { SEQUENCES_PER_MS } from '../../src/access/event-types.ts'
 import { runsAfter } from '../../src/cron/next-run.ts'
 import { auditEvents, runs, schedules, users } from '../../src/db/schema.ts'
 import { query } from '../../src/db/statement.ts'

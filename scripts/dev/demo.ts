@@ -16,7 +16,7 @@ import { SCOPES } from '../../src/access/scopes.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import { deletions, eventEndpoints, runs, schedules, sessionFiles, skillFeeds, skills } from '../../src/db/schema.ts'
 import { type Compilable, query, unguarded } from '../../src/db/statement.ts'
-import { DAY_MS } from '../../src/durations.ts'
+import { DAY_MS, HOUR_MS } from '../../src/durations.ts'
 import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { Service } from '../service.ts'
@@ -213,10 +213,12 @@ function exampleRows(organizationId: string) {
       note: 'Keeps the cache of the build machines fresh',
       batch: 1,
       deliveredSequence: 0,
-      failures: 0,
-      disabledAt: times.createdAt,
-      disabledReason: 'A request disabled it.',
-      ...times,
+      failures: 12,
+      lastAttempts: JSON.stringify(failedAttempts()),
+      disabledAt: hoursAgo(6),
+      disabledReason: 'Every attempt of three days failed. The last one: HTTP 503',
+      createdAt: hoursAgo(8 * 24),
+      updatedAt: hoursAgo(6),
     }),
     query.insert(sessionFiles).values({
       organizationId,
@@ -277,7 +279,19 @@ function exampleRows(organizationId: string) {
   return inserts.map(inserted)
 }
 
+/** Of an endpoint that has failed for days: every six hours, the latest first. */
+function failedAttempts() {
+  return Array.from({ length: 10 }, (_, index) => ({
+    startedAt: hoursAgo((index + 1) * 6),
+    status: 503,
+    milliseconds: 140 + ((index * 37) % 60),
+    error: 'HTTP 503',
+  }))
+}
+
 const inserted = (insert: Compilable<unknown>) => ({ statement: unguarded([], () => insert), values: {} })
+
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR_MS).toISOString()
 
 function now(): string {
   return new Date().toISOString()

@@ -1,5 +1,8 @@
 /** What an event can be about (docs/events.md): its types, and the paths of its resources. */
 
+/** An event has the time of its request as the first number that it can have: 1024 for each millisecond. */
+export const SEQUENCES_PER_MS = 1024
+
 /** Each type with what it means. The part before the dot is the type of the resource. */
 export const EVENT_TYPES = {
   'agent.created': 'An agent was created.',
@@ -8,9 +11,11 @@ export const EVENT_TYPES = {
   'agent.unarchived': 'An archived agent became active again.',
   'agent.deleted': 'An agent was deleted.',
   'agent.restored': 'An agent was restored after its deletion.',
-  'api-key.created': 'An API key, or a session of one, was created.',
+  'api-key.created': 'An API key was created.',
   'api-key.rotated': 'An API key got a successor.',
   'api-key.revoked': 'An API key was revoked: deleted itself, or with its creator or its user.',
+  'api-key.session-created': 'A session of an API key was created: somebody signed in.',
+  'api-key.session-ended': 'A session of an API key ended: by itself, with its key, or by a later one.',
   'deletion.purged': 'A deletion was made final: what was deleted cannot be restored any more.',
   'environment-variable.set': 'An environment variable was created or got a value.',
   'environment-variable.deleted': 'An environment variable was deleted.',

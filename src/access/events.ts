@@ -9,12 +9,9 @@ import { now, number, type Parameter, text, textOrNull } from '../db/parameters.
 import { insertRow } from '../db/rows.ts'
 import { apiKeys, auditEvents } from '../db/schema.ts'
 import { type Compilable, guarded, query, type ResultRow, type Statement, unguarded } from '../db/statement.ts'
-import type { EventType, ResourceOf } from './event-types.ts'
+import { type EventType, type ResourceOf, SEQUENCES_PER_MS } from './event-types.ts'
 import { isCallersKey, isInScope } from './guard.ts'
 import type { Preconditions } from './preconditions.ts'
-
-/** An event has the time of its request as the first number that it can have: 1024 for each millisecond. */
-export const SEQUENCES_PER_MS = 1024
 
 /** Bound for every request (request-context.ts). No field of a contract can have these names (http/endpoint.ts). */
 const eventId = text('event.id')

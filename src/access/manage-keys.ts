@@ -4,6 +4,7 @@
  */
 import { and, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys } from '../db/schema.ts'
+import { eventType } from './events.ts'
 
 /** True if each item of a list (JSON) is in another. */
 export const isSubset = (list: SQLWrapper, of: SQLWrapper): SQL =>
@@ -28,3 +29,7 @@ export const isKeyAccessible = ({ userId, projectIds }: Omit<Key, 'id'>): SQL | 
 /** True if the caller may manage the key. */
 export const isManageable = (key: Key): SQL | undefined =>
   and(isKeyAccessible(key), sql`(${isUnrotated} or ${key.id} = ${apiKeys.id})`)
+
+/** The type of the event of a key that ends. */
+export const typeOfEnd = (kind: SQLWrapper) =>
+  eventType(sql`case when ${kind} = 'session' then 'api-key.session-ended' else 'api-key.revoked' end`)

@@ -16,6 +16,10 @@ const created =
   (name: string): EventsOf =>
   (_, { created }) => [{ type: 'api-key.created', path: `/v1/api-keys/${created}`, name }]
 
+const createdSession: EventsOf = (_, { created }) => [
+  { type: 'api-key.session-created', path: `/v1/api-keys/${created}`, name: 'test' },
+]
+
 /** The events of the first ID: a key that is deleted, or that gets a successor. */
 const ofNamed =
   (type: 'api-key.revoked' | 'api-key.rotated', ...others: readonly ExampleEvent[]): EventsOf =>
@@ -73,14 +77,14 @@ export const apiKeyRows: Rows = {
   createApiKeySession: {
     prepare: async () => ({ path: '/v1/me/sessions', json: { expiresInSeconds: 60 }, ids: [] }),
     namesNothing: true,
-    events: created('test'),
+    events: createdSession,
     variations: {
       'no time at all': {
         status: 400,
         apply: async (_, example) => ({ ...example, json: { expiresInSeconds: 0 } }),
       },
       'the key has the most sessions allowed': {
-        events: (...all) => [ofUnknown('api-key.revoked'), ...created('test')(...all)],
+        events: (...all) => [ofUnknown('api-key.session-ended'), ...createdSession(...all)],
         apply: async (_, example) => ({ ...example, keyOptions: { ...example.keyOptions, sessions: 20 } }),
       },
     },
@@ -97,6 +101,7 @@ export const apiKeyRows: Rows = {
         apply: async (_, example) => ({ ...example, path: '/v1/me/api-key?descendants=true' }),
       },
       'the key is a session': {
+        events: (_, { keyId }) => [{ type: 'api-key.session-ended', path: `/v1/api-keys/${keyId}`, name: 'test' }],
         apply: async (_, example) => ({
           ...example,
           keyOptions: { kind: 'session', expiresAt: '2999-01-01T00:00:00.000Z' },
@@ -156,7 +161,7 @@ export const apiKeyRows: Rows = {
         },
       },
       'it has a session': {
-        events: ofNamed('api-key.revoked', ofUnknown('api-key.revoked')),
+        events: ofNamed('api-key.revoked', ofUnknown('api-key.session-ended')),
         apply: withSession,
       },
       'it includes descendants, and the key is revoked': {
@@ -181,7 +186,7 @@ export const apiKeyRows: Rows = {
       ...creating,
       'it has a session': { apply: withSession },
       'it has a session, which ends at once': {
-        events: ofNamed('api-key.rotated', ofUnknown('api-key.revoked')),
+        events: ofNamed('api-key.rotated', ofUnknown('api-key.session-ended')),
         apply: async (workspace, example) => ({
           ...(await withSession(workspace, example)),
           json: { overlapSeconds: 0 },

@@ -1,6 +1,6 @@
 /** Event endpoints whose receivers and queues the test controls. */
 import { env } from 'cloudflare:workers'
-import { SEQUENCES_PER_MS } from '../../src/access/events.ts'
+import { SEQUENCES_PER_MS } from '../../src/access/event-types.ts'
 import type { Values } from '../../src/db/parameters.ts'
 import type { DeliveryMessage, Environment } from '../../src/environment.ts'
 import type { Event } from '../../src/resources/events/event.ts'

@@ -184,6 +184,7 @@ export function apiKeysOf(organizationId: string, { apiKeys = [] }: Rows): Row[]
     'rotatedAt',
     'lastUsedAt',
     'createdAt',
+    'createdByKeyId',
   ]
   const parsed = (list: Row[string] = null) => (list === null ? null : JSON.parse(String(list)))
   return page(pick(live, ...fields)).items.map((key) => ({

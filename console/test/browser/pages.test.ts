@@ -425,7 +425,7 @@ describe('every page', () => {
     }
     await page.getByRole('heading').first().waitFor()
     await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
     expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
     expectQuiet(signed)
   })

@@ -79,6 +79,28 @@ describe('/api', () => {
     expect((await send('/api/v1/me', { headers })).status).toBe(401)
   })
 
+  it('creates a key that outlives the session only with an API key that is entered for it', async () => {
+    const cookie = await session()
+    const body = JSON.stringify({ name: 'laptop', scopes: [], expiresAt: null })
+    const headersOf = (apiKey: string) => ({ Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' })
+    const create = (path: string, apiKey: string) =>
+      send(path, { cookie, method: 'POST', body, headers: headersOf(apiKey) })
+    const bySession = await create('/api/v1/api-keys', running.demo.apiKey)
+    expect([bySession.status, bySession.headers.get('Error-Code')]).toEqual([403, 'exceeds_own_key'])
+    const wrong = await create('/api/entered/v1/api-keys', 'wsk_IktcosBrZzZ5r5q8CnOS6OU6uNDdXahrg0FDhXDicM81tEmHu')
+    expect([wrong.status, wrong.headers.getSetCookie()]).toEqual([401, []])
+    expect((await create('/api/entered/v1/api-keys', '')).status).toBe(401)
+    const created = await create('/api/entered/v1/api-keys', running.demo.apiKey)
+    expect([created.status, await created.json()]).toMatchObject([201, { expiresAt: null }])
+    // Nothing else takes an entered key.
+    const others = await send('/api/entered/v1/projects', { cookie, headers: headersOf(running.demo.apiKey) })
+    expect(others.status).toBe(404)
+    const foreign = await send('/api/entered/v1/me', {
+      headers: { ...headersOf(running.demo.apiKey), 'Sec-Fetch-Site': 'cross-site' },
+    })
+    expect(foreign.status).toBe(403)
+  })
+
   it('passes the query, the body and the headers of the protocol, both ways', async () => {
     const cookie = await session()
     const put = await send('/api/v1/projects/console-test', {

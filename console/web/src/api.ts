@@ -158,9 +158,12 @@ function onQueryError(error: unknown, { state }: { readonly state: { readonly da
   if (state.data !== undefined && !isSignedOut(error)) showToast(`Not up to date: ${messageOf(error)}`, true)
 }
 
+/** A token or a secret is shown only once. The page is left when the person has closed it. */
+const isShowingSecret = () => document.querySelector('[data-secret]') !== null
+
 /** The session has ended. Nothing of what was shown stays in memory. */
 function signInAgain(error: unknown): void {
   const { pathname, search } = location
-  if (!isSignedOut(error) || pathname === '/sign-in') return
+  if (!isSignedOut(error) || pathname === '/sign-in' || isShowingSecret()) return
   location.assign(`/sign-in?${new URLSearchParams({ next: `${pathname}${search}` })}`)
 }

@@ -6,10 +6,12 @@ import { queryClient, refresh, useCan, workspace } from './api.ts'
 const STALE: Readonly<Record<string, readonly string[]>> = {
   agent: ['agents', 'schedules', 'runs'],
   'api-key': ['api-keys', 'me'],
+  'event-endpoint': ['event-endpoints'],
   pin: ['pins'],
   project: ['projects', 'schedules', 'sessions', 'pins', 'runs'],
   'pull-request': ['pins'],
   run: ['runs', 'schedules'],
+  'run-endpoint': ['run-endpoint'],
   schedule: ['schedules', 'runs'],
   session: ['sessions', 'pins', 'files'],
   'session-file': ['files'],

@@ -109,7 +109,28 @@ const activity = createRoute({
     }),
 }).lazy(async () => (await import('./activity/activity.tsx')).Route)
 
-const pages = [today, schedules, schedule, runs, run, pins, sessions, session, activity]
+export const KEY_STATES = ['active', 'expiring', 'rotated', 'expired'] as const
+
+const keys = createRoute({
+  getParentRoute: () => app,
+  path: '/keys',
+  validateSearch: ({ kind, q, state }: Given) =>
+    search({ kind: choice(kind, ['session'] as const), q: text(q), state: choice(state, KEY_STATES) }),
+}).lazy(async () => (await import('./keys/keys.tsx')).Route)
+
+const key = createRoute({ getParentRoute: () => app, path: '/keys/$keyId' }).lazy(
+  async () => (await import('./keys/key.tsx')).Route,
+)
+
+const endpoints = createRoute({ getParentRoute: () => app, path: '/endpoints' }).lazy(
+  async () => (await import('./endpoints/endpoints.tsx')).Route,
+)
+
+const endpoint = createRoute({ getParentRoute: () => app, path: '/endpoints/$endpointId' }).lazy(
+  async () => (await import('./endpoints/endpoint.tsx')).Route,
+)
+
+const pages = [today, schedules, schedule, runs, run, pins, sessions, session, activity, keys, key, endpoints, endpoint]
 
 export function createConsoleRouter() {
   const router = createRouter({

@@ -30,6 +30,9 @@ const fields = {
     .nullable(instant())
     .register(docs, { description: 'The last use, to the hour; null before the first.' }),
   createdAt: instant(),
+  createdByKeyId: z.nullable(uuid()).register(docs, {
+    description: 'The key that created it; null for a first key of the organization.',
+  }),
 }
 
 export const apiKey = z.strictObject(fields).register(docs, { id: 'ApiKey' })
@@ -64,6 +67,7 @@ const exampleApiKey = {
   rotatedAt: null,
   lastUsedAt: null,
   createdAt: '2026-03-29T01:00:00.000Z',
+  createdByKeyId: null,
 }
 
 const exampleNewApiKey = { ...exampleApiKey, token: 'wsk_…' }
@@ -291,6 +295,7 @@ export const createApiKeySessionContract = {
       name: 'console',
       kind: 'session',
       expiresAt: '2026-03-29T13:00:00.000Z',
+      createdByKeyId: EXAMPLE_IDS.apiKeyId,
     },
     headers: { Location: 'The path of the session.' },
   },

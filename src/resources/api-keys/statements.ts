@@ -19,7 +19,14 @@ import {
 import { alias } from 'drizzle-orm/sqlite-core'
 import { guardedChange, recordedAfter, recordedForEach } from '../../access/events.ts'
 import { mayAct } from '../../access/guard.ts'
-import { actsAs, includesProjects, isKeyAccessible, isSubset, isUnrotated } from '../../access/manage-keys.ts'
+import {
+  actsAs,
+  includesProjects,
+  isKeyAccessible,
+  isSubset,
+  isUnrotated,
+  typeOfEnd,
+} from '../../access/manage-keys.ts'
 import {
   authorized,
   type Preconditions,
@@ -293,12 +300,12 @@ const surplusSessions = sql`(${sessionCreatable
   .limit(MAX_SESSIONS)
   .offset(MAX_SESSIONS - 1)}) as ${surplus}`
 
-const revokedSession = { type: 'api-key.revoked', id: session.id, name: session.name } as const
+const endedSession = { type: 'api-key.session-ended', id: session.id, name: session.name } as const
 
 export const recordSurplusSessions = recordedForEach(
   sessionCreatable,
   [],
-  revokedSession,
+  endedSession,
   (row, condition) =>
     query
       .select(row)
@@ -316,7 +323,7 @@ export const endSurplusSessions = guarded(sessionCreatable, [], () =>
 )
 
 const recordedSession = recordedAfter([id, sessionName], {
-  type: 'api-key.created',
+  type: 'api-key.session-created',
   id,
   name: sql`coalesce(${sessionName}, ${apiKeys.name})`,
 })
@@ -420,7 +427,7 @@ const shortenedSessions = sql`(${rotatable
 export const recordEndedSessions = recordedForEach(
   rotatable,
   [overlapEndsAt],
-  revokedSession,
+  endedSession,
   (row, condition) =>
     query
       .select(row)
@@ -508,7 +515,7 @@ function deletionStatements<P extends Parameter>(preconditions: Pick<Preconditio
   const recorded = recordedForEach(
     preconditions,
     [descendants],
-    { type: 'api-key.revoked', id: revoked.id, name: revoked.name },
+    { type: typeOfEnd(revoked.kind), id: revoked.id, name: revoked.name },
     (row, condition) =>
       query
         .select(row)

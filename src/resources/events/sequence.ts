@@ -1,5 +1,5 @@
 /** The numbers of events: their order, their time, and as cursors. */
-import { SEQUENCES_PER_MS } from '../../access/events.ts'
+import { SEQUENCES_PER_MS } from '../../access/event-types.ts'
 import { DAY_MS } from '../../durations.ts'
 
 const KEPT_MS = 365 * DAY_MS
@@ -19,6 +19,9 @@ const CURSOR = new RegExp(`^[0-9a-z]{${CURSOR_DIGITS}}$`)
 
 /** A place in the events: the number of the last event before it. */
 export const toCursor = (sequence: number) => sequence.toString(BASE).padStart(CURSOR_DIGITS, '0')
+
+/** The place before the events of this time and later ones. @param instant ISO 8601. */
+export const cursorBefore = (instant: string) => toCursor(Math.max(sequenceOf(instant) - 1, 0))
 
 export const fromCursor = (cursor: string) => Number.parseInt(cursor, BASE)
 

@@ -3,7 +3,7 @@ import { and, eq, exists, gt, isNull, not, notExists, or, sql } from 'drizzle-or
 import { alias } from 'drizzle-orm/sqlite-core'
 import { recordedForEach } from '../../access/events.ts'
 import { isUnrestricted, mayAct } from '../../access/guard.ts'
-import { isManageable } from '../../access/manage-keys.ts'
+import { isManageable, typeOfEnd } from '../../access/manage-keys.ts'
 import { authorized, precondition } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
 import { now, text } from '../../db/parameters.ts'
@@ -85,7 +85,7 @@ const mayRevokeUserKeys = and(mayAct, isUnrestricted, managesUserKeys, isUserDel
 const recordUserKeys = recordedForEach(
   authorized,
   [userId],
-  { type: 'api-key.revoked', id: userKey.id, name: userKey.name },
+  { type: typeOfEnd(userKey.kind), id: userKey.id, name: userKey.name },
   (row, condition) =>
     query.select(row).from(apiKeys).innerJoin(userKey, isUserKey).where(and(mayRevokeUserKeys, condition)),
   'consequence',

@@ -83,6 +83,7 @@ describe('createApiKey', () => {
         rotatedAt: null,
         lastUsedAt: null,
         createdAt: expect.stringMatching(INSTANT),
+        createdByKeyId: (await request('GET', '/v1/me', { key: admin })).body.apiKey.id,
         token: expect.stringMatching(/^wsk_[0-9A-Za-z]{49}$/),
       },
     ])

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { SEQUENCES_PER_MS } from '../../../src/access/events.ts'
+import { SEQUENCES_PER_MS } from '../../../src/access/event-types.ts'
 import { tick } from '../../../src/scheduled.ts'
 import { request } from '../../support/api.ts'
 import { watchedDatabase } from '../../support/bindings.ts'

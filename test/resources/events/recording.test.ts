@@ -294,6 +294,8 @@ describe('events', () => {
       await workspace.addKeyWithId({ userId, projectIds: [] }),
       await workspace.addKeyWithId({ userId, expiresAt: '2020-01-01T00:00:00.000Z' }),
     ]
+    const expiresAt = '2999-01-01T00:00:00.000Z'
+    const session = await workspace.addKeyWithId({ userId, expiresAt, kind: 'session' })
     await workspace.addKeyWithId()
     const gone = await workspace.addKeyWithId({ userId })
     await workspace.revokeKey(gone.id)
@@ -301,7 +303,11 @@ describe('events', () => {
     expect(status).toBe(200)
     const events = await eventsOf(workspace)
     expect(events.map(summaryOf).sort()).toEqual(
-      [`user.deleted /v1/users/${userId}`, ...revoked.map(({ id }) => `api-key.revoked /v1/api-keys/${id}`)].sort(),
+      [
+        `user.deleted /v1/users/${userId}`,
+        `api-key.session-ended /v1/api-keys/${session.id}`,
+        ...revoked.map(({ id }) => `api-key.revoked /v1/api-keys/${id}`),
+      ].sort(),
     )
     for (const { actor, requestId } of events) {
       expect([actor?.apiKeyId, requestId]).toEqual([admin.id, headers.get('X-Request-Id')])

@@ -21,10 +21,13 @@ export function nameOf({ resource }: Event, users: ReadonlyMap<string, string>):
 
 /** The address of what an event is about, if there is such a page. */
 export function addressOf({ type, resource }: Event): string | undefined {
-  if (type.endsWith('.deleted')) return undefined
+  if (/\.(?:deleted|revoked|session-ended)$/.test(type)) return undefined
   return resource.path
     .replace(/^\/v1/, '')
     .replace(/^\/pins\/session\//, '/sessions/')
+    .replace(/^\/api-keys\//, '/keys/')
+    .replace(/^\/event-endpoints\//, '/endpoints/')
+    .replace(/^\/run-endpoint$/, '/endpoints')
     .replace(/^(\/sessions\/[^/]+)\/files\//, '$1?file=')
 }
 

@@ -30,7 +30,7 @@ export function useKeys(onHelp: () => void): void {
 
 export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl className={styles.keys}>
         <Key keys={['/']} what="Search on this page" />
         <Key keys={['?']} what="Show this list" />

@@ -49,7 +49,7 @@ export function Person({ onShowKeys }: { readonly onShowKeys: () => void }) {
       <div className={styles.personActions}>
         <button type="button" data-kind="plain" onClick={onShowKeys}>
           <Keyboard size={16} aria-hidden="true" />
-          Keys
+          Help
         </button>
         <button type="button" data-kind="plain" disabled={leave.isPending} onClick={() => leave.mutate()}>
           <LogOut size={16} aria-hidden="true" />

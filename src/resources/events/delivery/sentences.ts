@@ -13,6 +13,8 @@ export const PREDICATES: Readonly<Record<EventType, string>> = {
   'api-key.created': 'created the API key {name}',
   'api-key.rotated': 'rotated the API key {name}',
   'api-key.revoked': 'revoked the API key {name}',
+  'api-key.session-created': 'signed in with {name}',
+  'api-key.session-ended': 'ended the sign-in with {name}',
   'deletion.purged': 'deleted {name} for good',
   'environment-variable.set': 'set the environment variable {name}',
   'environment-variable.deleted': 'deleted the environment variable {name}',

@@ -86,6 +86,8 @@ describe('the sentences of all types', () => {
         "laptop created the API key Nightly",
         "Ada rotated the API key Nightly",
         "laptop revoked the API key Nightly",
+        "Ada signed in with Nightly",
+        "laptop ended the sign-in with Nightly",
         "Ada deleted Nightly for good",
         "laptop set the environment variable Nightly in Website",
         "Ada deleted the environment variable Nightly in Website",

@@ -1,0 +1,294 @@
+/** The form of an event endpoint, for a new one and for an existing one. */
+import { useMutation } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { RESOURCES, typesOf } from '../activity/words.ts'
+import { useCan, useNames, workspace } from '../api.ts'
+import fieldStyles from '../components/field.module.css'
+import { Check, Field, FormDialog } from '../components/field.tsx'
+import { SecretOnce } from '../components/secret-once.tsx'
+import { showToast } from '../components/toast.tsx'
+import { type EventEndpoint, type EventEndpointUpdate, type NewEventEndpoint, refreshEndpoints } from './data.ts'
+import styles from './endpoints.module.css'
+
+/** What the fields contain. */
+interface Fields {
+  readonly url: string
+  /** Null: all. */
+  readonly types: ReadonlySet<string> | null
+  readonly projectId: string
+  readonly note: string
+  readonly batch: boolean
+}
+
+const EMPTY: Fields = { url: '', types: null, projectId: '', note: '', batch: true }
+
+/** What the API calls them. Types that the form does not know stay. */
+const settingsOf = ({ types, projectId, note, batch }: Fields) => ({
+  types: types === null ? null : Array.from(types),
+  projectId: projectId || null,
+  note: note.trim() || null,
+  batch,
+})
+
+export function NewEndpoint({ onClose }: { readonly onClose: () => void }) {
+  const [fields, setFields] = useState(EMPTY)
+  const [format, setFormat] = useState<NonNullable<NewEventEndpoint['format']>>('standard')
+  const [secret, setSecret] = useState<string>()
+  const { mutate, isPending, error } = useMutation({
+    // What it returns would be kept: the secret is in the state of the dialog only.
+    gcTime: 0,
+    mutationFn: async () => {
+      const body = { ...settingsOf(fields), url: fields.url.trim(), format } as NewEventEndpoint
+      const created = await workspace.eventEndpoints.create(body)
+      setFields(EMPTY)
+      if (created.secret === null) close()
+      else setSecret(created.secret)
+    },
+  })
+  const close = () => {
+    setSecret(undefined)
+    onClose()
+    void refreshEndpoints()
+  }
+  if (secret !== undefined) {
+    return (
+      <SecretOnce title="The secret of the endpoint" word="secret" secret={secret} onClose={close}>
+        The receiver verifies messages with it.
+      </SecretOnce>
+    )
+  }
+  return (
+    <Editor
+      title="New event endpoint"
+      verb="Create"
+      fields={fields}
+      onChange={setFields}
+      isPending={isPending}
+      error={error}
+      onSubmit={() => mutate()}
+      onClose={onClose}
+    >
+      <UrlField value={fields.url} isRequired onChange={(url) => setFields({ ...fields, url })} />
+      <fieldset>
+        <legend>Format</legend>
+        <div className={fieldStyles.field}>
+          <Check
+            type="radio"
+            label="For programs: events as JSON, signed"
+            isChecked={format === 'standard'}
+            onChange={() => setFormat('standard')}
+          />
+          <Check
+            type="radio"
+            label="For chats such as Slack: sentences"
+            isChecked={format === 'text'}
+            onChange={() => setFormat('text')}
+          />
+        </div>
+      </fieldset>
+    </Editor>
+  )
+}
+
+interface EditEndpointProps {
+  readonly endpoint: EventEndpoint
+  readonly onClose: () => void
+}
+
+export function EditEndpoint({ endpoint, onClose }: EditEndpointProps) {
+  const { id, url, types, projectId, note, batch } = endpoint
+  const initial: Fields = {
+    url: '',
+    types: types && new Set(types),
+    projectId: projectId ?? '',
+    note: note ?? '',
+    batch,
+  }
+  const [fields, setFields] = useState(initial)
+  const { mutate, isPending, error } = useMutation({
+    gcTime: 0,
+    mutationFn: async () => {
+      const before = settingsOf(initial)
+      const changed = Object.entries(settingsOf(fields)).filter(
+        ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof typeof before]),
+      )
+      const newUrl = fields.url.trim()
+      const changes = { ...Object.fromEntries(changed), ...(newUrl && { url: newUrl }) } as EventEndpointUpdate
+      if (Object.keys(changes).length > 0) await workspace.eventEndpoints.update(id, changes)
+    },
+    onSuccess: async () => {
+      showToast('Saved.')
+      onClose()
+      await refreshEndpoints()
+    },
+  })
+  return (
+    <Editor
+      title="Edit the event endpoint"
+      verb="Save"
+      fields={fields}
+      onChange={setFields}
+      isPending={isPending}
+      error={error}
+      onSubmit={() => mutate()}
+      onClose={onClose}
+    >
+      <UrlField
+        label="New URL"
+        help={
+          <>
+            It is <code className="anywhere">{url}</code>, of which the middle is not shown. Empty: it stays.
+          </>
+        }
+        value={fields.url}
+        onChange={(newUrl) => setFields({ ...fields, url: newUrl })}
+      />
+    </Editor>
+  )
+}
+
+interface UrlFieldProps {
+  readonly label?: string
+  readonly help?: ReactNode
+  readonly value: string
+  readonly isRequired?: boolean
+  readonly onChange: (value: string) => void
+}
+
+export function UrlField({ label = 'URL', help, value, isRequired = false, onChange }: UrlFieldProps) {
+  return (
+    <Field label={label} help={help}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          type="text"
+          inputMode="url"
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="https://hooks.example.com/…"
+          maxLength={2000}
+          required={isRequired}
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+interface EditorProps {
+  readonly title: string
+  readonly verb: string
+  readonly fields: Fields
+  readonly onChange: (fields: Fields) => void
+  readonly isPending: boolean
+  readonly error: unknown
+  readonly onSubmit: () => void
+  readonly onClose: () => void
+  readonly children: ReactNode
+}
+
+function Editor({ fields, onChange, children, ...dialog }: EditorProps) {
+  const { types, projectId, note, batch } = fields
+  const can = useCan()
+  const projects = useNames('projects')
+  const problem = types?.size === 0 ? 'Tick the events that it gets.' : undefined
+  return (
+    <FormDialog {...dialog} problem={problem}>
+      {children}
+      <fieldset>
+        <legend>Events</legend>
+        <div className={fieldStyles.lines}>
+          <Check
+            type="radio"
+            label="All"
+            isChecked={types === null}
+            onChange={() => onChange({ ...fields, types: null })}
+          />
+          <Check
+            type="radio"
+            label="Only some"
+            isChecked={types !== null}
+            onChange={() => onChange({ ...fields, types: types ?? new Set() })}
+          />
+        </div>
+        {types !== null && <Types chosen={types} onChange={(chosen) => onChange({ ...fields, types: chosen })} />}
+      </fieldset>
+      {can('projects:read') && (
+        <Field label="Project">
+          {(attributes) => (
+            <select
+              {...attributes}
+              value={projectId}
+              onChange={({ target }) => onChange({ ...fields, projectId: target.value })}
+            >
+              <option value="">Of all projects, and of none</option>
+              {projectId !== '' && !projects.has(projectId) && <option value={projectId}>{projectId}</option>}
+              {Array.from(projects, ([id, name]) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
+      <Field label="Note" help="What the endpoint is for.">
+        {(attributes) => (
+          <input
+            {...attributes}
+            maxLength={1000}
+            value={note}
+            onChange={({ target }) => onChange({ ...fields, note: target.value })}
+          />
+        )}
+      </Field>
+      <Check
+        label="One event in each message"
+        isChecked={!batch}
+        onChange={(isSingle) => onChange({ ...fields, batch: !isSingle })}
+      />
+    </FormDialog>
+  )
+}
+
+interface TypesProps {
+  readonly chosen: ReadonlySet<string>
+  readonly onChange: (chosen: ReadonlySet<string>) => void
+}
+
+/** The types of each resource: all of them, or some. */
+function Types({ chosen, onChange }: TypesProps) {
+  const toggle = (type: string, without: readonly string[] = []) => {
+    const next = new Set(chosen)
+    if (!next.delete(type)) next.add(type)
+    for (const each of without) next.delete(each)
+    onChange(next)
+  }
+  return (
+    <div className={`${fieldStyles.box} ${styles.types}`}>
+      {RESOURCES.map(([resource, word]) => {
+        const all = `${resource}.*`
+        const types = typesOf(resource)
+        const ids = types.map(([type]) => type)
+        return (
+          <fieldset key={resource}>
+            <legend>{word}</legend>
+            <div className={fieldStyles.lines}>
+              <Check label="all" isChecked={chosen.has(all)} onChange={() => toggle(all, ids)} />
+              {types.map(([type, verb]) => (
+                <Check
+                  key={type}
+                  label={verb.toLowerCase()}
+                  isChecked={chosen.has(all) || chosen.has(type)}
+                  isDisabled={chosen.has(all)}
+                  onChange={() => toggle(type)}
+                />
+              ))}
+            </div>
+          </fieldset>
+        )
+      })}
+    </div>
+  )
+}

@@ -1,0 +1,99 @@
+/** What the pages ask the API about API keys and sessions of them, and what they tell it to do. */
+import { useQuery } from '@tanstack/react-query'
+import type { components } from '../../../../client/src/api.ts'
+import { Workspace } from '../../../../client/src/index.ts'
+import { isSignedOut, listQuery, meQuery, queryClient, useMe, workspace } from '../api.ts'
+import type { Tone } from '../components/status.tsx'
+import { DAY_MS } from '../time.ts'
+
+export type ApiKey = components['schemas']['ApiKey']
+export type NewApiKey = components['schemas']['NewApiKey']
+
+const PAGE = 1000
+/** How many keys, and how many sessions, the pages read. */
+export const MAX_KEYS = 5000
+
+const keysQuery = (kind: ApiKey['kind']) =>
+  listQuery(['api-keys', kind], async () => {
+    const keys: ApiKey[] = []
+    for await (const key of workspace.apiKeys.list({ kind, limit: PAGE })) if (keys.push(key) === MAX_KEYS) break
+    return keys
+  })
+
+/** All keys and all sessions that have not ended. */
+export function useKeys() {
+  const keys = useQuery(keysQuery('key'))
+  const sessions = useQuery(keysQuery('session'))
+  const refetch = () => void Promise.all([keys.refetch(), sessions.refetch()])
+  if (!keys.data || !sessions.data) return { error: keys.error ?? sessions.error, refetch }
+  const now = Date.now()
+  return {
+    keys: keys.data,
+    sessions: sessions.data.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > now),
+    error: null,
+    refetch,
+  }
+}
+
+const SOON_MS = 7 * DAY_MS
+
+export const STATES = {
+  active: { tone: 'good', word: 'Active' },
+  expiring: { tone: 'warning', word: 'Expires soon' },
+  rotated: { tone: 'warning', word: 'Rotated' },
+  expired: { tone: 'idle', word: 'Expired' },
+} as const satisfies Record<string, { tone: Tone; word: string }>
+
+export type State = keyof typeof STATES
+
+export function stateOf({ kind, expiresAt, rotatedAt }: ApiKey, now: Date): State {
+  const left = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - now.getTime()
+  if (left <= 0) return 'expired'
+  if (rotatedAt !== null) return 'rotated'
+  return left < SOON_MS && kind === 'key' ? 'expiring' : 'active'
+}
+
+/** The keys and sessions that were created with a key, by the ID of that key. */
+export type Children = ReadonlyMap<string | null, readonly ApiKey[]>
+
+export function childrenOf(all: readonly ApiKey[]): Children {
+  return Map.groupBy(all, ({ createdByKeyId }) => createdByKeyId)
+}
+
+/** All keys and sessions that were created with a key, with those, and so on. */
+export function descendantsOf(id: string, children: Children): readonly ApiKey[] {
+  return (children.get(id) ?? []).flatMap((child) => [child, ...descendantsOf(child.id, children)])
+}
+
+/** What ends with a key: its sessions and, if it is asked for, its descendants. */
+export function endsWith(id: string, children: Children, withDescendants: boolean): readonly ApiKey[] {
+  return withDescendants
+    ? descendantsOf(id, children)
+    : (children.get(id) ?? []).filter(({ kind }) => kind === 'session')
+}
+
+/** True if a key that ends then outlives the session: the session cannot create or rotate it. */
+export function useOutlives(): (expiresAt: string | null) => boolean {
+  const { expiresAt: end } = useMe().apiKey
+  return (expiresAt) => end !== null && (expiresAt === null || Date.parse(expiresAt) > Date.parse(end))
+}
+
+/**
+ * The client that creates or rotates a key: that of the session or, for a key that outlives the session, one of the
+ * API key that the person enters. It is used for this and not kept.
+ */
+export async function creator(apiKey: string | undefined): Promise<Workspace> {
+  if (apiKey === undefined) return workspace
+  const own = new Workspace({ url: `${location.origin}/api/entered`, apiKey: apiKey.trim() })
+  const { organization } = await queryClient.ensureQueryData(meQuery)
+  const entered = await own.me.retrieve().catch((error: unknown) => {
+    // Not the session: the person stays signed in.
+    throw isSignedOut(error) ? new Error(`The API key that you entered: ${(error as Error).message}`) : error
+  })
+  if (entered.organization.id === organization.id) return own
+  throw new Error(`The API key that you entered belongs to another organization, ${entered.organization.name}.`)
+}
+
+export function revoke(id: string, withDescendants: boolean) {
+  return workspace.apiKeys.delete(id, { descendants: withDescendants })
+}

@@ -1,0 +1,187 @@
+/** Revokes or rotates an API key, and says first what ends with it. */
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { refresh, useMe } from '../api.ts'
+import { Check, FormDialog } from '../components/field.tsx'
+import type { MenuItem } from '../components/menu.tsx'
+import { DEFAULT_OVERLAP, Overlap } from '../components/overlap.tsx'
+import { SecretOnce } from '../components/secret-once.tsx'
+import { Time, useNow } from '../components/time.tsx'
+import { showToast } from '../components/toast.tsx'
+import { ConfirmingKey } from './confirming-key.tsx'
+import { type ApiKey, type Children, creator, descendantsOf, endsWith, revoke, stateOf, useOutlives } from './data.ts'
+import styles from './keys.module.css'
+
+export interface Ending {
+  readonly apiKey: ApiKey
+  readonly how: 'rotate' | 'revoke'
+}
+
+export function useEnding() {
+  const [ending, setEnding] = useState<Ending>()
+  return { ending, begin: setEnding, end: () => setEnding(undefined) }
+}
+
+export function canRotate(apiKey: ApiKey, now: Date): boolean {
+  return apiKey.kind === 'key' && apiKey.rotatedAt === null && stateOf(apiKey, now) !== 'expired'
+}
+
+/** What can be done to a key or a session. */
+export function endingsOf(apiKey: ApiKey, begin: (ending: Ending) => void): readonly MenuItem[] {
+  const rotate = { label: 'Rotate', onSelect: () => begin({ apiKey, how: 'rotate' }) }
+  const label = apiKey.kind === 'session' ? 'End' : 'Revoke'
+  const revoke = { label, isDangerous: true, onSelect: () => begin({ apiKey, how: 'revoke' }) }
+  return canRotate(apiKey, new Date()) ? [rotate, revoke] : [revoke]
+}
+
+interface EndKeyProps {
+  readonly ending: Ending
+  readonly tree: Children
+  /** Called when it is done. */
+  readonly onDone?: (() => void) | undefined
+  readonly onClose: () => void
+}
+
+export function EndKey({ ending: { apiKey, how }, ...rest }: EndKeyProps) {
+  return how === 'rotate' ? <Rotate apiKey={apiKey} {...rest} /> : <Revoke apiKey={apiKey} {...rest} />
+}
+
+type DialogProps = Omit<EndKeyProps, 'ending'> & { readonly apiKey: ApiKey }
+
+function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
+  const { id, name, kind } = apiKey
+  const { apiKey: own } = useMe()
+  const [withDescendants, setWithDescendants] = useState(false)
+  const made = descendantsOf(id, tree).filter((each) => each.kind === 'key')
+  const endings = endsWith(id, tree, withDescendants)
+  const isOwnEnd = id === own.id || endings.some((each) => each.id === own.id)
+  const isSession = kind === 'session'
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => revoke(id, withDescendants),
+    onSuccess: async ({ descendants }) => {
+      const others = descendants > 0 ? ` and ${descendants} ${descendants === 1 ? 'other' : 'others'}` : ''
+      showToast(`${name}${others} ${isSession ? 'ended' : 'revoked'}.`)
+      onClose()
+      onDone?.()
+      await refresh('api-keys', 'me')
+    },
+  })
+  return (
+    <FormDialog
+      title={isSession ? `End the sign-in ${name}?` : `Revoke ${name}?`}
+      verb={isSession ? 'End' : 'Revoke'}
+      isDangerous
+      isPending={isPending}
+      error={error}
+      onSubmit={() => mutate()}
+      onClose={onClose}
+    >
+      <p>{isSession ? 'The next request of that browser is refused.' : 'The next request with this key is refused.'}</p>
+      {isOwnEnd && <p className={styles.warning}>It ends your own sign-in: you are signed out.</p>}
+      {(made.length > 0 || hasGone(tree)) && (
+        <Check
+          label={
+            made.length === 0
+              ? 'Also revoke what was created with it, by way of keys that are gone'
+              : `Also revoke the ${made.length} ${made.length === 1 ? 'key' : 'keys'} that were created with it, and with those`
+          }
+          isChecked={withDescendants}
+          onChange={setWithDescendants}
+        />
+      )}
+      {endings.length > 0 && (
+        <section className={styles.body} aria-label="What ends with it">
+          <h3>Ends with it</h3>
+          <ul className={styles.endings}>
+            {endings.map((each) => (
+              <li key={each.id} className="anywhere">
+                <bdi>{each.name}</bdi>
+                {each.kind === 'session' && (
+                  <span className="quiet">
+                    {', sign-in: '}
+                    <Time at={each.createdAt} />
+                  </span>
+                )}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {withDescendants && hasGone(tree) && (
+        <p className="quiet small">And keys that were created by way of keys that are gone, if there are any.</p>
+      )}
+    </FormDialog>
+  )
+}
+
+/** True if a key names a creator that is not listed: one that was revoked, or that the session may not see. */
+function hasGone(tree: Children): boolean {
+  const ids = new Set(Array.from(tree.values()).flatMap((keys) => keys.map(({ id }) => id)))
+  return Array.from(tree.keys()).some((creatorId) => creatorId !== null && !ids.has(creatorId))
+}
+
+const MAX_SESSION_SECONDS = 12 * 3600
+
+function Rotate({ apiKey, tree, onDone, onClose }: DialogProps) {
+  const { id, name, expiresAt } = apiKey
+  const { apiKey: own } = useMe()
+  const now = useNow()
+  const [overlapSeconds, setOverlapSeconds] = useState(DEFAULT_OVERLAP)
+  const [entered, setEntered] = useState('')
+  const [token, setToken] = useState<string>()
+  const [idempotencyKey] = useState(() => crypto.randomUUID())
+  const needsKey = useOutlives()(expiresAt)
+  const signedIn = (tree.get(id) ?? []).filter(({ kind }) => kind === 'session')
+  const isOwn = signedIn.some((session) => session.id === own.id)
+  const isShortened = overlapSeconds < MAX_SESSION_SECONDS
+  const { mutate, isPending, error } = useMutation({
+    // What it returns and what it takes would be kept: the token and the API key are in the state of the dialog only.
+    gcTime: 0,
+    mutationFn: async () => {
+      const { apiKeys } = await creator(needsKey ? entered : undefined)
+      const successor = await apiKeys.rotate(id, { overlapSeconds }, { idempotencyKey })
+      setEntered('')
+      setToken(successor.token)
+    },
+  })
+  if (token !== undefined) {
+    const close = () => {
+      setToken(undefined)
+      onClose()
+      onDone?.()
+      void refresh('api-keys', 'me')
+    }
+    return (
+      <SecretOnce title={`The new token of ${name}`} word="token" secret={token} onClose={close}>
+        {overlapSeconds > 0 ? (
+          <>
+            The old one is valid until <Time at={new Date(now.getTime() + overlapSeconds * 1000).toISOString()} />.
+          </>
+        ) : (
+          'The old one has ended.'
+        )}
+      </SecretOnce>
+    )
+  }
+  return (
+    <FormDialog
+      title={`Rotate ${name}`}
+      verb="Rotate"
+      isPending={isPending}
+      error={error}
+      onSubmit={() => mutate()}
+      onClose={onClose}
+    >
+      <p>A new key with the same permissions takes its place, with a new token.</p>
+      <Overlap word="token" value={overlapSeconds} onChange={setOverlapSeconds} />
+      {isShortened && signedIn.length > 0 && (
+        <p className={isOwn ? styles.warning : 'quiet'}>
+          {isOwn
+            ? 'You signed in with this key: your sign-in ends with the old token.'
+            : `${signedIn.length} ${signedIn.length === 1 ? 'sign-in' : 'sign-ins'} with it end with the old token.`}
+        </p>
+      )}
+      {needsKey && <ConfirmingKey value={entered} onChange={setEntered} />}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,227 @@
+/** API keys and, apart from them, who is signed in with them. */
+import { createLazyRoute, Link } from '@tanstack/react-router'
+import { useCallback, useState } from 'react'
+import { useCan, useMe, useNames } from '../api.ts'
+import { Choice, Filters, SearchField } from '../components/filters.tsx'
+import { Menu } from '../components/menu.tsx'
+import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
+import { Page } from '../components/page.tsx'
+import { Status } from '../components/status.tsx'
+import { Time, useNow } from '../components/time.tsx'
+import {
+  type ApiKey,
+  type Children,
+  childrenOf,
+  descendantsOf,
+  MAX_KEYS,
+  STATES,
+  type State,
+  stateOf,
+  useKeys,
+} from './data.ts'
+import { EndKey, endingsOf, useEnding } from './end-key.tsx'
+import styles from './keys.module.css'
+import { NewKey } from './new-key.tsx'
+import { summaryOf } from './purposes.ts'
+
+export const Route = createLazyRoute('/app/keys')({ component: Keys })
+
+function Keys() {
+  const can = useCan()
+  const [isCreating, setIsCreating] = useState(false)
+  return (
+    <Page
+      title="Keys"
+      actions={
+        can('api-keys:write') && (
+          <button type="button" data-kind="primary" onClick={() => setIsCreating(true)}>
+            New key
+          </button>
+        )
+      }
+    >
+      {can('api-keys:read') ? <Lists /> : <p className="quiet">This session may not read API keys.</p>}
+      {isCreating && <NewKey onClose={() => setIsCreating(false)} />}
+    </Page>
+  )
+}
+
+const SHOWN = 100
+const STATE_OPTIONS = Object.entries(STATES).map(([state, { word }]) => [state as State, word] as const)
+
+function Lists() {
+  const { kind = 'key', q, state } = Route.useSearch()
+  const navigate = Route.useNavigate()
+  const users = useNames('users')
+  const now = useNow()
+  const [limit, setLimit] = useState(SHOWN)
+  const search = useCallback(
+    (query: string | undefined) => {
+      void navigate({ search: (previous) => ({ ...previous, q: query }), replace: true })
+    },
+    [navigate],
+  )
+  const { keys, sessions, error, refetch } = useKeys()
+  if (!keys) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton />
+  const all = kind === 'key' ? keys : sessions
+  const isFiltered = q !== undefined || state !== undefined
+  const found = all.filter((key) => {
+    const texts = [key.name, key.id, key.userId ?? '', users.get(key.userId ?? '') ?? '']
+    const isNamed = texts.some((text) => text.toLowerCase().includes(q?.toLowerCase() ?? ''))
+    return isNamed && (state === undefined || stateOf(key, now) === state)
+  })
+  return (
+    <>
+      <div className={styles.tabs}>
+        <button type="button" aria-pressed={kind === 'key'} onClick={() => void navigate({ search: {} })}>
+          API keys <span className="quiet">{keys.length}</span>
+        </button>
+        <button
+          type="button"
+          aria-pressed={kind === 'session'}
+          onClick={() => void navigate({ search: { kind: 'session' } })}
+        >
+          Signed in <span className="quiet">{sessions.length}</span>
+        </button>
+      </div>
+      <Filters>
+        <SearchField label="Search by name, person or ID" value={q} onChange={search} />
+        {kind === 'key' && (
+          <Choice
+            label="State"
+            all="Any state"
+            value={state}
+            options={STATE_OPTIONS}
+            onChange={(chosen) => void navigate({ search: (previous) => ({ ...previous, state: chosen }) })}
+          />
+        )}
+      </Filters>
+      {found.length === 0 ? (
+        <Empty title={isFiltered ? 'Nothing matches' : 'None'}>
+          {isFiltered && (
+            <Link to="/keys" search={kind === 'session' ? { kind } : {}}>
+              Show all
+            </Link>
+          )}
+        </Empty>
+      ) : (
+        <Table shown={found.slice(0, limit)} kind={kind} tree={childrenOf([...keys, ...sessions])} />
+      )}
+      {found.length > limit && (
+        <button type="button" onClick={() => setLimit(limit + SHOWN)}>
+          Show more
+        </button>
+      )}
+      {all.length === MAX_KEYS && <p className="quiet">These are the first {MAX_KEYS}.</p>}
+    </>
+  )
+}
+
+interface TableProps {
+  readonly shown: readonly ApiKey[]
+  readonly kind: ApiKey['kind']
+  readonly tree: Children
+}
+
+function Table({ shown, kind, tree }: TableProps) {
+  const canWrite = useCan()('api-keys:write')
+  const { ending, begin, end } = useEnding()
+  return (
+    <>
+      <table>
+        <thead>
+          <tr>
+            <th>Name</th>
+            {kind === 'key' && <th>State</th>}
+            <th className="wide-only">{kind === 'key' ? 'May do' : 'Signed in'}</th>
+            <th className="wide-only">Projects</th>
+            <th className="wide-only">Last used</th>
+            <th className={kind === 'key' ? 'wide-only' : undefined}>Ends</th>
+            {canWrite && (
+              <th>
+                <span className="only-read-aloud">Actions</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((key) => (
+            <Row key={key.id} apiKey={key} tree={tree}>
+              {canWrite && (
+                <td className={styles.menu}>
+                  <Menu label={`Actions for ${key.name}`} items={endingsOf(key, begin)} />
+                </td>
+              )}
+            </Row>
+          ))}
+        </tbody>
+      </table>
+      {ending && <EndKey ending={ending} tree={tree} onClose={end} />}
+    </>
+  )
+}
+
+interface RowProps {
+  readonly apiKey: ApiKey
+  readonly tree: Children
+  readonly children: React.ReactNode
+}
+
+function Row({ apiKey, tree, children }: RowProps) {
+  const { apiKey: own } = useMe()
+  const { id, name, kind, scopes, lastUsedAt, expiresAt, createdAt } = apiKey
+  const { tone, word } = STATES[stateOf(apiKey, useNow())]
+  const made = descendantsOf(id, tree).filter((each) => each.kind === 'key').length
+  const isKey = kind === 'key'
+  return (
+    <tr>
+      <td>
+        <Link className="row-link" to="/keys/$keyId" params={{ keyId: id }}>
+          <bdi>{name}</bdi>
+        </Link>
+        <div className="quiet small">
+          {id === own.id && 'you, here · '}
+          <UserName userId={apiKey.userId} />
+          {made > 0 && ` · made ${made} ${made === 1 ? 'key' : 'keys'}`}
+        </div>
+        {isKey && <div className={`quiet small ${styles.narrow}`}>{summaryOf(scopes, own.scopes)}</div>}
+      </td>
+      {isKey && (
+        <td>
+          <Status tone={tone}>{word}</Status>
+        </td>
+      )}
+      <td className="wide-only">{isKey ? summaryOf(scopes, own.scopes) : <Time at={createdAt} />}</td>
+      <td className="wide-only">
+        <Projects projectIds={apiKey.projectIds} />
+      </td>
+      <td className={`wide-only ${styles.short}`}>
+        {lastUsedAt ? <Time at={lastUsedAt} /> : <span className="quiet">never</span>}
+      </td>
+      <td className={isKey ? `wide-only ${styles.short}` : styles.short}>
+        {expiresAt ? <Time at={expiresAt} /> : <span className="quiet">never</span>}
+      </td>
+      {children}
+    </tr>
+  )
+}
+
+export function UserName({ userId }: { readonly userId: string | null }) {
+  const users = useNames('users')
+  return userId === null ? 'acts as nobody' : <bdi>{users.get(userId) ?? userId}</bdi>
+}
+
+const NAMED = 2
+
+export function Projects({ projectIds }: { readonly projectIds: readonly string[] | null }) {
+  const projects = useNames('projects')
+  if (projectIds === null) return <span className="quiet">all</span>
+  if (projectIds.length === 0) return <span className="quiet">none</span>
+  if (projectIds.length > NAMED) return `${projectIds.length} projects`
+  return projectIds.map((id, index) => (
+    <bdi key={id} className="anywhere">
+      {index > 0 && ', '}
+      {projects.get(id) ?? id}
+    </bdi>
+  ))
+}

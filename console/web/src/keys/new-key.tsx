@@ -1,0 +1,247 @@
+/** The form of a new API key. It offers what the session may grant: its own scopes, projects and user. */
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { refresh, useCan, useMe, useNames } from '../api.ts'
+import fieldStyles from '../components/field.module.css'
+import { Check, Field, FormDialog } from '../components/field.tsx'
+import { SecretOnce } from '../components/secret-once.tsx'
+import { DAY_MS, toDate } from '../time.ts'
+import { ConfirmingKey } from './confirming-key.tsx'
+import { creator, type NewApiKey, useOutlives } from './data.ts'
+import styles from './keys.module.css'
+import { groupsOf, purposesFor, verbOf } from './purposes.ts'
+
+/** How long it lives. */
+const LIVES = ['session', '7', '30', '90', '365', 'never', 'date'] as const
+type Life = (typeof LIVES)[number]
+
+const LIFE_NAMES: Readonly<Record<Life, string>> = {
+  session: 'As long as this sign-in',
+  '7': '7 days',
+  '30': '30 days',
+  '90': '90 days',
+  '365': 'A year',
+  never: 'For ever',
+  date: 'Until a day',
+}
+
+export function NewKey({ onClose }: { readonly onClose: () => void }) {
+  const { user, apiKey: own } = useMe()
+  const can = useCan()
+  const users = useNames('users')
+  const purposes = purposesFor(own.scopes)
+  const [name, setName] = useState('')
+  const [purpose, setPurpose] = useState(purposes[0]?.name)
+  const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(purposes[0]?.scopes))
+  const [userId, setUserId] = useState(user?.id ?? '')
+  const [isForAll, setIsForAll] = useState(own.projectIds === null)
+  const [projectIds, setProjectIds] = useState<ReadonlySet<string>>(new Set(own.projectIds))
+  const [life, setLife] = useState<Life>('90')
+  const [day, setDay] = useState('')
+  const [entered, setEntered] = useState('')
+  const [token, setToken] = useState<string>()
+  const [idempotencyKey] = useState(() => crypto.randomUUID())
+  const expiresAt = endOf(life, day, own.expiresAt)
+  const needsKey = useOutlives()(expiresAt)
+  const { mutate, isPending, error } = useMutation({
+    // What it returns and what it takes would be kept: the token and the API key are in the state of the dialog only.
+    gcTime: 0,
+    mutationFn: async () => {
+      const { apiKeys } = await creator(needsKey ? entered : undefined)
+      const body = {
+        name: name.trim(),
+        scopes: Array.from(scopes) as NewApiKey['scopes'],
+        userId: userId || null,
+        projectIds: isForAll ? null : Array.from(projectIds),
+        expiresAt,
+      }
+      const created = await apiKeys.create(body, { idempotencyKey })
+      setEntered('')
+      setToken(created.token)
+    },
+  })
+  if (token !== undefined) {
+    const close = () => {
+      setToken(undefined)
+      onClose()
+      void refresh('api-keys')
+    }
+    return <SecretOnce title={`The token of ${name.trim()}`} word="token" secret={token} onClose={close} />
+  }
+  const choose = (chosen: string) => {
+    const found = purposes.find((each) => each.name === chosen)
+    setPurpose(chosen)
+    setScopes(new Set(found?.scopes))
+    if (found?.isForProjects) setIsForAll(false)
+  }
+  const problem =
+    !isForAll && projectIds.size === 0
+      ? 'Choose the projects.'
+      : scopes.size === 0
+        ? 'Tick what the key may do.'
+        : undefined
+  return (
+    <FormDialog
+      title="New key"
+      verb="Create"
+      isPending={isPending}
+      error={error}
+      problem={problem}
+      onSubmit={() => mutate()}
+      onClose={onClose}
+    >
+      <Field label="Name" help="Who or what uses it, such as laptop or build machine.">
+        {(attributes) => (
+          <input
+            {...attributes}
+            required
+            maxLength={255}
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Purpose">
+        {(attributes) => (
+          <select {...attributes} value={purpose} onChange={({ target }) => choose(target.value)}>
+            {purposes.map((each) => (
+              <option key={each.name}>{each.name}</option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <details open={purpose === 'Something else'}>
+        <summary>{`What it may do: ${scopes.size} of ${own.scopes.length}`}</summary>
+        <Scopes own={own.scopes} chosen={scopes} onChange={setScopes} />
+      </details>
+      {scopes.has('users:write') && userId === '' && isForAll && (
+        <p className={styles.warning}>With users: write, it can delete any user with all keys of the user.</p>
+      )}
+      {scopes.has('skill-feeds:write') && !scopes.has('skills:read') && (
+        <p className={styles.warning}>With skill feeds: write, it publishes any skill, without skills: read.</p>
+      )}
+      {user ? (
+        <p>
+          It acts as you, <bdi>{user.name}</bdi>.
+        </p>
+      ) : (
+        can('users:read') && (
+          <Field label="Acts as">
+            {(attributes) => (
+              <select {...attributes} value={userId} onChange={({ target }) => setUserId(target.value)}>
+                <option value="">Nobody</option>
+                {Array.from(users, ([id, userName]) => (
+                  <option key={id} value={id}>
+                    {userName}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )
+      )}
+      <fieldset>
+        <legend>Projects</legend>
+        {own.projectIds === null && (
+          <div className={fieldStyles.lines}>
+            <Check type="radio" label="All" isChecked={isForAll} onChange={() => setIsForAll(true)} />
+            <Check type="radio" label="Only some" isChecked={!isForAll} onChange={() => setIsForAll(false)} />
+          </div>
+        )}
+        {!isForAll && <ProjectChoice own={own.projectIds} chosen={projectIds} onChange={setProjectIds} />}
+      </fieldset>
+      <Field label="How long it is valid" help={expiresAt && `Until ${toDate(new Date(expiresAt))}.`}>
+        {(attributes) => (
+          <select {...attributes} value={life} onChange={({ target }) => setLife(target.value as Life)}>
+            {LIVES.map((each) => (
+              <option key={each} value={each}>
+                {LIFE_NAMES[each]}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {life === 'date' && (
+        <Field label="Last day">
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="date"
+              required
+              min={toDay(new Date())}
+              value={day}
+              onChange={({ target }) => setDay(target.value)}
+            />
+          )}
+        </Field>
+      )}
+      {needsKey && <ConfirmingKey value={entered} onChange={setEntered} />}
+    </FormDialog>
+  )
+}
+
+/** @param own when the session ends. */
+function endOf(life: Life, day: string, own: string | null): string | null {
+  if (life === 'session') return own
+  if (life === 'never') return null
+  if (life !== 'date') return new Date(Date.now() + Number(life) * DAY_MS).toISOString()
+  const end = new Date(`${day}T23:59:59`)
+  return Number.isNaN(end.getTime()) ? null : end.toISOString()
+}
+
+/** What `<input type="date">` has: the local day. */
+function toDay(at: Date): string {
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 10)
+}
+
+interface ChoiceProps {
+  readonly chosen: ReadonlySet<string>
+  readonly onChange: (chosen: ReadonlySet<string>) => void
+}
+
+function toggled(chosen: ReadonlySet<string>, value: string): ReadonlySet<string> {
+  const next = new Set(chosen)
+  if (!next.delete(value)) next.add(value)
+  return next
+}
+
+function Scopes({ own, chosen, onChange }: ChoiceProps & { readonly own: readonly string[] }) {
+  return (
+    <div className={styles.scopes}>
+      {groupsOf(own).map(([resource, scopes]) => (
+        <fieldset key={resource}>
+          <legend>{resource}</legend>
+          <div className={fieldStyles.lines}>
+            {scopes.map((scope) => (
+              <Check
+                key={scope}
+                label={verbOf(scope)}
+                isChecked={chosen.has(scope)}
+                onChange={() => onChange(toggled(chosen, scope))}
+              />
+            ))}
+          </div>
+        </fieldset>
+      ))}
+    </div>
+  )
+}
+
+/** @param own the projects of the session; null: all. */
+function ProjectChoice({ own, chosen, onChange }: ChoiceProps & { readonly own: readonly string[] | null }) {
+  const names = useNames('projects')
+  const ids = own ?? Array.from(names.keys())
+  if (ids.length === 0) return <p className="quiet">This session may not list projects.</p>
+  return (
+    <div className={fieldStyles.box}>
+      {ids.map((id) => (
+        <Check
+          key={id}
+          label={names.get(id) ?? id}
+          isChecked={chosen.has(id)}
+          onChange={() => onChange(toggled(chosen, id))}
+        />
+      ))}
+    </div>
+  )
+}
