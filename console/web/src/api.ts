@@ -66,6 +66,26 @@ export function listQuery<Page>(key: readonly [resource: string, ...rest: unknow
   return queryOptions({ queryKey: key, queryFn: page, placeholderData: keepPreviousData })
 }
 
+/** A page of a search examines a limited number of rows, and may have none of them. */
+const MAX_EMPTY_PAGES = 20
+
+interface CursorPage {
+  readonly items: readonly unknown[]
+  readonly nextCursor: string | null
+}
+
+/** The next page that has something. */
+export async function readFilled<Page extends CursorPage>(
+  read: (cursor: string | undefined) => Promise<Page>,
+  cursor: string | undefined,
+): Promise<Page> {
+  let page = await read(cursor)
+  for (let pages = 1; page.items.length === 0 && page.nextCursor !== null && pages < MAX_EMPTY_PAGES; pages++) {
+    page = await read(page.nextCursor)
+  }
+  return page
+}
+
 const NAMED = ['projects', 'agents', 'users'] as const
 type Named = (typeof NAMED)[number]
 const MAX_NAMES = 1000
@@ -96,6 +116,27 @@ export function isSignedOut(error: unknown): boolean {
 /** Reads again what the pages show of these resources. */
 export async function refresh(...resources: readonly string[]): Promise<void> {
   await Promise.all(resources.map((resource) => queryClient.invalidateQueries({ queryKey: [resource] })))
+}
+
+const AT_ONCE = 5
+
+/** Does the same to several items, and reads again what the pages show. @returns the errors, each with its item. */
+export async function forEach<Item>(
+  items: readonly Item[],
+  act: (item: Item) => Promise<unknown>,
+  ...resources: readonly string[]
+): Promise<(readonly [Item, Error])[]> {
+  const waiting = [...items]
+  const failed: (readonly [Item, Error])[] = []
+  const worker = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const item = next
+      await act(item).catch((error: Error) => failed.push([item, error]))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  await refresh(...resources)
+  return failed
 }
 
 /** A page whose first request failed says so itself. Otherwise it keeps showing what it has. */

@@ -1,8 +1,8 @@
 /** The pages of the navigation, in its order. */
-import { Activity, CalendarClock, Files, type LucideIcon, Pin, Play, Sun } from 'lucide-react'
+import { Activity, CalendarClock, Files, type LucideIcon, Pin, Play, Sun, Trash2 } from 'lucide-react'
 
 interface PageLink {
-  readonly to: '/' | '/schedules' | '/runs' | '/pins' | '/sessions' | '/activity'
+  readonly to: '/' | '/schedules' | '/runs' | '/pins' | '/sessions' | '/activity' | '/deleted'
   readonly name: string
   /** Typed after "g". */
   readonly letter: string
@@ -16,4 +16,5 @@ export const PAGES: readonly PageLink[] = [
   { to: '/pins', name: 'Pins', letter: 'p', Icon: Pin },
   { to: '/sessions', name: 'Sessions', letter: 'e', Icon: Files },
   { to: '/activity', name: 'Activity', letter: 'a', Icon: Activity },
+  { to: '/deleted', name: 'Deleted', letter: 'd', Icon: Trash2 },
 ]

@@ -1,7 +1,7 @@
 /** What the pages ask the API about sessions and their files, and what they tell it to do. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { refresh, workspace } from '../api.ts'
+import { readFilled, refresh, workspace } from '../api.ts'
 
 type Schemas = components['schemas']
 export type Session = Schemas['Session']
@@ -9,8 +9,6 @@ export type SessionFile = Schemas['SessionFile']
 export type FileDetails = Schemas['SessionFileDetails']
 
 const PAGE = 50
-/** A page examines a limited number of sessions, and may have none of those that are searched. */
-const MAX_EMPTY_PAGES = 20
 
 interface SessionFilters {
   readonly query?: string | undefined
@@ -21,14 +19,11 @@ interface SessionFilters {
 export const sessionsQuery = (filters: SessionFilters) =>
   infiniteQueryOptions({
     queryKey: ['sessions', 'list', filters],
-    queryFn: async ({ pageParam }) => {
-      let cursor = pageParam
-      for (let pages = 1; ; pages++) {
-        const page = await workspace.sessions.list({ ...filters, order: '-createdAt', limit: PAGE, cursor }).page()
-        if (page.items.length > 0 || page.nextCursor === null || pages === MAX_EMPTY_PAGES) return page
-        cursor = page.nextCursor
-      }
-    },
+    queryFn: ({ pageParam }) =>
+      readFilled(
+        (cursor) => workspace.sessions.list({ ...filters, order: '-createdAt', limit: PAGE, cursor }).page(),
+        pageParam,
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     placeholderData: (previous) => previous,
