@@ -1,5 +1,5 @@
 /** A large organization for the console: 10,000 sessions, 1,000 schedules, 100,000 runs and 100,000 events. */
-import { SEQUENCES_PER_MS } from '../src/access/events.ts'
+import { SEQUENCES_PER_MS } from '../src/access/event-types.ts'
 import { computeRunId } from '../src/resources/schedules/run-id.ts'
 import { organization, organizationId, userId } from './data.ts'
 

@@ -21,12 +21,14 @@ export async function press(page: Page, target: Locator): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-/** Opens a menu and chooses from it. */
-export async function choose(page: Page, menu: string, label: string): Promise<void> {
+/** Opens a menu and chooses from it. @returns its button. */
+export async function choose(page: Page, menu: string, label: string): Promise<Locator> {
+  const button = page.getByRole('button', { name: menu, exact: true })
   const item = page.getByRole('menuitem', { name: label, exact: true })
-  await press(page, page.getByRole('button', { name: menu, exact: true }))
+  await press(page, button)
   await item.waitFor()
   await expect.poll(() => page.evaluate('document.activeElement.role')).toBe('menuitem')
   while (!(await isFocused(item))) await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
+  return button
 }

@@ -2,12 +2,13 @@
  * The page of pins, as people use it.
  * @module-tag slow
  */
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchChromium } from '../../../test/browser/chromium.ts'
 import { expectQuiet, signedIn } from '../../../test/browser/console.ts'
 import { type Console, startConsole } from '../console.ts'
 import { expectAccessible, LOOKS } from './axe.ts'
+import { choose, isFocused, tabTo } from './keyboard.ts'
 import { addPerson, type Person } from './people.ts'
 
 const NAMES = ['Rebuild the checkout', 'Payments', 'Accept Apple Pay', 'Find the flaky test', 'Retry failed webhooks']
@@ -55,29 +56,8 @@ async function expectStored(person: Person, names: readonly string[]): Promise<v
 const announced = (page: Page, text: string) =>
   page.locator('main [aria-live]').getByText(text, { exact: true }).waitFor()
 
-/** Presses Tab until something has the focus. */
-async function tabTo(page: Page, target: Locator): Promise<void> {
-  for (let presses = 0; presses < 60; presses++) {
-    if (await isFocused(target)) return
-    await page.keyboard.press('Tab')
-  }
-  throw new Error('Tab does not reach it')
-}
-
 /** Opens the menu of a pin and chooses from it, by keyboard. */
-async function choose(page: Page, name: string, label: string): Promise<Locator> {
-  const button = page.getByRole('button', { name: `Actions for ${name}` })
-  const item = page.getByRole('menuitem', { name: label, exact: true })
-  await tabTo(page, button)
-  await page.keyboard.press('Enter')
-  await item.waitFor()
-  await expect.poll(() => isFocused(page.getByRole('menuitem', { name: 'Move up' }))).toBe(true)
-  while (!(await isFocused(item))) await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('Enter')
-  return button
-}
-
-const isFocused = (target: Locator) => target.evaluate((element) => element === element.ownerDocument.activeElement)
+const chooseFor = (page: Page, name: string, label: string) => choose(page, `Actions for ${name}`, label)
 
 /** By the edge of another pin: the upper or lower quarter of its row. */
 async function drag(page: Page, name: string, to: string, edge: 'top' | 'bottom'): Promise<void> {
@@ -175,13 +155,13 @@ describe('by keyboard alone', () => {
     const person = await addPinner()
     const session = await openPins(person)
     const { page } = session
-    await choose(page, FLAKY, 'Move up')
+    await chooseFor(page, FLAKY, 'Move up')
     await announced(page, `${FLAKY} moved to position 3 of 5`)
-    await choose(page, CHECKOUT, 'Move down')
+    await chooseFor(page, CHECKOUT, 'Move down')
     await announced(page, `${CHECKOUT} moved to position 2 of 5`)
-    await choose(page, RETRIES, 'Move to top')
+    await chooseFor(page, RETRIES, 'Move to top')
     await announced(page, `${RETRIES} moved to position 1 of 5`)
-    const button = await choose(page, PAYMENTS, 'Move to bottom')
+    const button = await chooseFor(page, PAYMENTS, 'Move to bottom')
     await announced(page, `${PAYMENTS} moved to position 5 of 5`)
     await expect.poll(() => isFocused(button)).toBe(true)
     const names = [RETRIES, CHECKOUT, FLAKY, APPLE_PAY, PAYMENTS]
@@ -226,7 +206,7 @@ describe('by keyboard alone', () => {
     expect(await isFocused(open)).toBe(true)
     await expectStored(person, [...NAMES, 'Update the icons'])
     await expectShown(page, [...NAMES, 'Update the icons'])
-    await choose(page, 'Update the icons', 'Unpin')
+    await chooseFor(page, 'Update the icons', 'Unpin')
     await expectStored(person, NAMES)
     await expectShown(page, NAMES)
     const previous = page.getByRole('button', { name: `Actions for ${RETRIES}` })

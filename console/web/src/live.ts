@@ -3,20 +3,25 @@ import { useEffect } from 'react'
 import { queryClient, refresh, useCan, workspace } from './api.ts'
 
 /** What an event of a resource makes stale, by the first part of the keys of queries. */
-const STALE: Readonly<Record<string, readonly string[]>> = {
+export const STALE: Readonly<Record<string, readonly string[]>> = {
   agent: ['agents', 'schedules', 'runs'],
   'api-key': ['api-keys', 'me'],
   'event-endpoint': ['event-endpoints'],
+  'environment-variable': ['variables'],
   pin: ['pins'],
-  project: ['projects', 'schedules', 'sessions', 'pins', 'runs'],
+  'profile-picture': ['pictures'],
+  project: ['projects', 'schedules', 'sessions', 'pins', 'runs', 'variables'],
   'pull-request': ['pins'],
   run: ['runs', 'schedules'],
   'run-endpoint': ['run-endpoint'],
   schedule: ['schedules', 'runs'],
   session: ['sessions', 'pins', 'files'],
   'session-file': ['files'],
-  user: ['users'],
+  user: ['users', 'pictures'],
 }
+
+/** Events that change what can be restored. */
+const OF_DELETIONS = /\.(?:deleted|restored|purged)$/
 
 const RESTART_MS = 60_000
 /** What the events of so long make stale is read again once. A page of the feed has up to a hundred events. */
@@ -61,9 +66,9 @@ async function follow(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const feed = workspace.events.follow({ after: after ?? 'now', signal })
     try {
-      for await (const { resource } of feed) {
+      for await (const { type, resource } of feed) {
         after = feed.cursor
-        refreshSoon('events', ...(STALE[resource.type] ?? []))
+        refreshSoon('events', ...(STALE[resource.type] ?? []), ...(OF_DELETIONS.test(type) ? ['deletions'] : []))
       }
       after = feed.cursor
     } catch {

@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/
 import { isSignedOut, meQuery, queryClient } from './api.ts'
 import { NotFound } from './components/not-found.tsx'
 import { PageError } from './components/page-error.tsx'
+import { DELETED_KINDS } from './deleted/kinds.ts'
 import { Layout } from './layout/layout.tsx'
 import { beginFeed } from './live.ts'
 import { choice, search, text } from './search.ts'
@@ -130,7 +131,29 @@ const endpoint = createRoute({ getParentRoute: () => app, path: '/endpoints/$end
   async () => (await import('./endpoints/endpoint.tsx')).Route,
 )
 
-const pages = [today, schedules, schedule, runs, run, pins, sessions, session, activity, keys, key, endpoints, endpoint]
+const deleted = createRoute({
+  getParentRoute: () => app,
+  path: '/deleted',
+  validateSearch: ({ q, kind, project }: Given) =>
+    search({ q: text(q), kind: choice(kind, DELETED_KINDS), project: text(project) }),
+}).lazy(async () => (await import('./deleted/deleted.tsx')).Route)
+
+const pages = [
+  today,
+  schedules,
+  schedule,
+  runs,
+  run,
+  pins,
+  sessions,
+  session,
+  activity,
+  keys,
+  key,
+  endpoints,
+  endpoint,
+  deleted,
+]
 
 export function createConsoleRouter() {
   const router = createRouter({

@@ -4,7 +4,7 @@ import { createLazyRoute, Link, useRouter } from '@tanstack/react-router'
 import { ListFilter, X } from 'lucide-react'
 import { useId } from 'react'
 import { useCan, useMe, useName, useNames } from '../api.ts'
-import { Choice, Filters } from '../components/filters.tsx'
+import { Choice, Filters, withChosen } from '../components/filters.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { useNow } from '../components/time.tsx'
@@ -130,12 +130,6 @@ function EventFilters({ events, isFiltered }: EventFiltersProps) {
       )}
     </Filters>
   )
-}
-
-/** The address may name somebody who is gone. */
-function withChosen(names: ReadonlyMap<string, string>, chosen: string | undefined) {
-  const options = Array.from(names)
-  return chosen === undefined || names.has(chosen) ? options : [...options, [chosen, chosen] as const]
 }
 
 const keyOf = ({ resource: { type, id } }: Event) => `${type}/${id}`

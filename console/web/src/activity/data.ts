@@ -35,6 +35,24 @@ export function eventsQuery(filters: EventFilters, isRestricted: boolean) {
 }
 
 const FEED_PAGE = 1000
+const MAX_FEED_PAGES = 10
+
+/**
+ * The latest of all events, for what other pages say of who did something. A session that is restricted to projects
+ * may not read them.
+ */
+export async function latestEvents(filters: Query<'listAuditEvents'>): Promise<readonly Event[]> {
+  const events: Event[] = []
+  let cursor: string | undefined
+  for (let pages = 0; pages < MAX_FEED_PAGES; pages++) {
+    const page = await workspace.auditEvents.list({ ...filters, limit: FEED_PAGE, cursor }).page()
+    events.push(...page.items)
+    if (page.nextCursor === null) break
+    cursor = page.nextCursor
+  }
+  return events
+}
+
 /** How many events of the feed are kept. */
 export const MAX_KEPT = 500
 

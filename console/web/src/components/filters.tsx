@@ -75,3 +75,9 @@ export function Choice<Value extends string>({ label, value, options, all, onCha
     </select>
   )
 }
+
+/** The options of a choice by name. The address may name what is gone. */
+export function withChosen(names: ReadonlyMap<string, string>, chosen: string | undefined) {
+  const options = Array.from(names)
+  return chosen === undefined || names.has(chosen) ? options : [...options, [chosen, chosen] as const]
+}

@@ -11,7 +11,7 @@ interface Toast {
 }
 
 /** What the message offers, such as to undo what was done. */
-interface ToastAction {
+export interface ToastAction {
   readonly label: string
   readonly onSelect: () => void
 }

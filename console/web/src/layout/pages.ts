@@ -1,8 +1,19 @@
 /** The pages of the navigation, in its order. */
-import { Activity, CalendarClock, Files, KeyRound, type LucideIcon, Pin, Play, Sun, Webhook } from 'lucide-react'
+import {
+  Activity,
+  CalendarClock,
+  Files,
+  KeyRound,
+  type LucideIcon,
+  Pin,
+  Play,
+  Sun,
+  Trash2,
+  Webhook,
+} from 'lucide-react'
 
 interface PageLink {
-  readonly to: '/' | '/schedules' | '/runs' | '/pins' | '/sessions' | '/activity' | '/keys' | '/endpoints'
+  readonly to: '/' | '/schedules' | '/runs' | '/pins' | '/sessions' | '/activity' | '/keys' | '/endpoints' | '/deleted'
   readonly name: string
   /** Typed after "g". */
   readonly letter: string
@@ -18,4 +29,5 @@ export const PAGES: readonly PageLink[] = [
   { to: '/activity', name: 'Activity', letter: 'a', Icon: Activity },
   { to: '/keys', name: 'Keys', letter: 'k', Icon: KeyRound },
   { to: '/endpoints', name: 'Endpoints', letter: 'n', Icon: Webhook },
+  { to: '/deleted', name: 'Deleted', letter: 'd', Icon: Trash2 },
 ]

@@ -1,7 +1,7 @@
 /** What the pages ask the API about schedules, and what they tell it to do. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { filledPage, refresh, type ScheduleSummary, workspace } from '../api.ts'
+import { filledPage, refresh, workspace } from '../api.ts'
 
 export type AgentDetails = components['schemas']['AgentScheduleDetails']
 export type ProjectDetails = components['schemas']['ProjectScheduleDetails']
@@ -94,23 +94,3 @@ export function runNow({ parents, parentId, scheduleId }: Place) {
 
 /** A change of one often shows at the other. */
 export const refreshSchedulesAndRuns = () => refresh('schedules', 'runs')
-
-const AT_ONCE = 5
-
-/** Does the same to several schedules. @returns the errors, by the names of their schedules. */
-export async function forEach(
-  schedules: readonly ScheduleSummary[],
-  act: (place: Place) => Promise<unknown>,
-): Promise<(readonly [ScheduleSummary, Error])[]> {
-  const waiting = [...schedules]
-  const failed: (readonly [ScheduleSummary, Error])[] = []
-  const worker = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const schedule = next
-      await act(placeOf(schedule)).catch((error: Error) => failed.push([schedule, error]))
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
-  await refreshSchedulesAndRuns()
-  return failed
-}

@@ -11,6 +11,7 @@ import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showError, showToast } from '../components/toast.tsx'
+import { useShowDeleted } from '../deleted/data.ts'
 import { runsQuery } from '../runs/data.ts'
 import { RunTable } from '../runs/run-table.tsx'
 import { toDuration } from '../time.ts'
@@ -54,6 +55,7 @@ function Loaded({ place, schedule, etag, problem }: LoadedProps) {
   const [shown, setShown] = useState<'editor' | 'deletion'>()
   const navigate = Route.useNavigate()
   const lastOutcomes = useOutcomes(schedule.id)
+  const showDeleted = useShowDeleted()
   const { tone, word } = stateOf({ ...schedule, lastOutcomes }, useNow())
   const name = nameOf(schedule)
   const isEnabled = schedule.enabledAt !== null
@@ -176,11 +178,13 @@ function Loaded({ place, schedule, etag, problem }: LoadedProps) {
           act={async () => {
             await remove(place)
             await navigate({ to: '/schedules' })
+            const projectId = place.parents === 'projects' ? place.parentId : undefined
+            void showDeleted(name, { resourceType: 'schedule', resourceId: place.scheduleId, projectId })
             await refreshSchedulesAndRuns()
           }}
           onClose={() => setShown(undefined)}
         >
-          It fires no more. For some days it can be restored with its runs: <code>workspace deletions restore</code>.
+          It fires no more. For some days, the page Deleted can restore it with its runs.
         </Confirm>
       )}
     </Page>

@@ -2,16 +2,17 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useCallback, useEffect, useState } from 'react'
-import { type ScheduleSummary, useCan, useName } from '../api.ts'
+import { forEach, type ScheduleSummary, useCan, useName } from '../api.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
+import { SelectAll, SelectCell, Selected, type Selection, useSelection } from '../components/selection.tsx'
 import { Outcomes, Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
 import { messageOf } from '../errors.ts'
-import { change, forEach, type Place, placeOf, runNow, schedulesQuery } from './data.ts'
+import { change, type Place, placeOf, runNow, schedulesQuery } from './data.ts'
 import { NewSchedule } from './editor.tsx'
 import styles from './schedules.module.css'
 import { stateOf } from './state.ts'
@@ -116,7 +117,7 @@ type Verb = keyof typeof VERBS
 function useAct() {
   return useMutation({
     mutationFn: ({ verb, schedules }: { verb: Verb; schedules: readonly ScheduleSummary[] }) =>
-      forEach(schedules, VERBS[verb].act),
+      forEach(schedules, (schedule) => VERBS[verb].act(placeOf(schedule)), 'schedules', 'runs'),
     onSuccess: (failed, { verb, schedules }) => {
       const done = schedules.length - failed.length
       const [first] = schedules
@@ -129,49 +130,28 @@ function useAct() {
 
 function Table({ schedules }: { readonly schedules: readonly ScheduleSummary[] }) {
   const canWrite = useCan()('schedules:write')
-  const [selectedIds, setSelectedIds] = useState<ReadonlySet<string>>(new Set())
+  const selection = useSelection(schedules)
   const act = useAct()
-  const selected = schedules.filter(({ id }) => selectedIds.has(id))
-  const toggle = (id: string) => {
-    const next = new Set(selectedIds)
-    if (!next.delete(id)) next.add(id)
-    setSelectedIds(next)
-  }
   return (
     <>
-      {canWrite && selected.length > 0 && (
-        <div className={styles.bulk} role="toolbar" aria-label="Selected schedules">
-          <span aria-live="polite">{selected.length} selected</span>
+      {canWrite && (
+        <Selected label="Selected schedules" selection={selection}>
           {Object.entries(VERBS).map(([verb, { label }]) => (
             <button
               key={verb}
               type="button"
               disabled={act.isPending}
-              onClick={() => act.mutate({ verb: verb as Verb, schedules: selected })}
+              onClick={() => act.mutate({ verb: verb as Verb, schedules: selection.selected })}
             >
               {label}
             </button>
           ))}
-          <button type="button" data-kind="plain" onClick={() => setSelectedIds(new Set())}>
-            Select none
-          </button>
-        </div>
+        </Selected>
       )}
       <table>
         <thead>
           <tr>
-            {canWrite && (
-              <th className={styles.check}>
-                <input
-                  type="checkbox"
-                  aria-label="Select all"
-                  checked={selected.length === schedules.length}
-                  onChange={() =>
-                    setSelectedIds(new Set(selected.length === schedules.length ? [] : schedules.map(({ id }) => id)))
-                  }
-                />
-              </th>
-            )}
+            {canWrite && <SelectAll selection={selection} />}
             <th>Name</th>
             <th>State</th>
             <th className="wide-only">Next run</th>
@@ -188,8 +168,7 @@ function Table({ schedules }: { readonly schedules: readonly ScheduleSummary[] }
             <Row
               key={schedule.id}
               schedule={schedule}
-              isSelected={selectedIds.has(schedule.id)}
-              onToggle={canWrite ? () => toggle(schedule.id) : undefined}
+              selection={canWrite ? selection : undefined}
               onAct={(verb) => act.mutate({ verb, schedules: [schedule] })}
             />
           ))}
@@ -201,23 +180,18 @@ function Table({ schedules }: { readonly schedules: readonly ScheduleSummary[] }
 
 interface RowProps {
   readonly schedule: ScheduleSummary
-  readonly isSelected: boolean
   /** Undefined: the session may only read. */
-  readonly onToggle: (() => void) | undefined
+  readonly selection: Selection<ScheduleSummary> | undefined
   readonly onAct: (verb: Verb) => void
 }
 
-function Row({ schedule, isSelected, onToggle, onAct }: RowProps) {
+function Row({ schedule, selection, onAct }: RowProps) {
   const { nextRunAt, enabledAt, lastOutcomes, timezone } = schedule
   const { tone, word } = stateOf(schedule, useNow())
   const name = nameOf(schedule)
   return (
-    <tr aria-selected={isSelected}>
-      {onToggle && (
-        <td className={styles.check}>
-          <input type="checkbox" aria-label={`Select ${name}`} checked={isSelected} onChange={onToggle} />
-        </td>
-      )}
+    <tr aria-selected={selection?.has(schedule) ?? false}>
+      {selection && <SelectCell selection={selection} item={schedule} name={name} />}
       <td>
         <Link className="row-link" to="/$parents/$parentId/schedules/$scheduleId" params={placeOf(schedule)}>
           {name}
@@ -239,7 +213,7 @@ function Row({ schedule, isSelected, onToggle, onAct }: RowProps) {
       <td className="wide-only">
         <Outcomes outcomes={lastOutcomes} />
       </td>
-      {onToggle && (
+      {selection && (
         <td className={styles.menu}>
           <Menu
             label={`Actions for ${name}`}

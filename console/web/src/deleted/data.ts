@@ -1,0 +1,78 @@
+/** What the pages ask the API about deletions, and how they undo them. */
+import { infiniteQueryOptions } from '@tanstack/react-query'
+import type { components } from '../../../../client/src/api.ts'
+import { latestEvents } from '../activity/data.ts'
+import { filledPage, listQuery, type Query, refresh, useCan, useMe, workspace } from '../api.ts'
+import { showError, showToast, type ToastAction } from '../components/toast.tsx'
+import { STALE } from '../live.ts'
+import { DELETED_KINDS } from './kinds.ts'
+
+export type Deletion = components['schemas']['Deletion']
+type Filters = Pick<Query<'listDeletions'>, 'resourceType' | 'projectId'>
+
+const PAGE = 100
+
+/** The latest first. */
+export const deletionsQuery = (filters: { readonly [Name in keyof Filters]?: Filters[Name] | undefined }) =>
+  infiniteQueryOptions({
+    queryKey: ['deletions', 'list', filters],
+    queryFn: ({ pageParam }) =>
+      filledPage((cursor) => workspace.deletions.list({ ...filters, limit: PAGE, cursor }).page(), pageParam),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    placeholderData: (previous) => previous,
+  })
+
+/** As events name the type. */
+const toEventType = (resourceType: Deletion['resourceType']) => resourceType.replace('_', '-')
+
+const TYPES = DELETED_KINDS.map((kind) => `${toEventType(kind)}.deleted`).join(',')
+
+/** Who deleted what, by `keyOf`. @param since the time of the earliest deletion. */
+export const actorsQuery = (since: string) =>
+  listQuery(['events', 'deletions', since], async () => {
+    const events = await latestEvents({ types: TYPES, since })
+    // The latest event of a resource comes first, and stays.
+    return new Map(events.toReversed().map(({ resource, actor }) => [`${resource.type}/${resource.id}`, actor]))
+  })
+
+export const keyOf = ({ resourceType, resourceId }: Deletion) => `${toEventType(resourceType)}/${resourceId}`
+
+export const restore = ({ id }: Deletion) => workspace.deletions.restore(id)
+export const purge = ({ id }: Deletion) => workspace.deletions.purge(id)
+
+/** What shows these resources, and what they bring back with them. */
+export const staleBy = (deletions: readonly Deletion[]) => [
+  'deletions',
+  ...new Set(deletions.flatMap((deletion) => STALE[toEventType(deletion.resourceType)] ?? [])),
+]
+
+type Deleted = Pick<Deletion, 'resourceType' | 'resourceId'> & { readonly projectId?: string | undefined }
+
+/** Says that something was deleted, and offers to undo that if the session may. */
+export function useShowDeleted(): (name: string, deleted: Deleted) => Promise<void> {
+  const can = useCan()
+  const { projectIds } = useMe().apiKey
+  return async (name, deleted) => {
+    // A session that is restricted to projects has to name one.
+    const mayUndo =
+      can('deletions:read') && can('deletions:write') && (projectIds === null || deleted.projectId !== undefined)
+    // Without a deletion, it is final.
+    const deletion = mayUndo ? await find(deleted).catch(() => undefined) : undefined
+    showToast(`${name} deleted.`, false, deletion && undoOf(name, deletion))
+  }
+}
+
+async function find({ resourceType, resourceId, projectId }: Deleted): Promise<Deletion | undefined> {
+  const { items } = await workspace.deletions.list({ resourceType, projectId, limit: PAGE }).page()
+  return items.find((deletion) => deletion.resourceId === resourceId)
+}
+
+function undoOf(name: string, deletion: Deletion): ToastAction {
+  const undo = async () => {
+    await restore(deletion)
+    showToast(`${name} restored.`)
+    await refresh(...staleBy([deletion]))
+  }
+  return { label: 'Undo', onSelect: () => void undo().catch(showError) }
+}

@@ -1,0 +1,299 @@
+/** What was deleted and can be restored: undo, or delete for good, many at once. */
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
+import { createLazyRoute, Link } from '@tanstack/react-router'
+import { useCallback, useEffect, useState } from 'react'
+import { forEach, useCan, useMe, useNames } from '../api.ts'
+import { Confirm } from '../components/confirm.tsx'
+import { Choice, Filters, SearchField, withChosen } from '../components/filters.tsx'
+import { Menu } from '../components/menu.tsx'
+import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
+import { Page } from '../components/page.tsx'
+import { SelectAll, SelectCell, Selected, type Selection, useSelection } from '../components/selection.tsx'
+import { Time } from '../components/time.tsx'
+import { showToast } from '../components/toast.tsx'
+import { messageOf } from '../errors.ts'
+import { visible } from '../visible.ts'
+import { actorsQuery, type Deletion, deletionsQuery, keyOf, purge, restore, staleBy } from './data.ts'
+import styles from './deleted.module.css'
+import { DELETED_KINDS } from './kinds.ts'
+
+export const Route = createLazyRoute('/app/deleted')({ component: Deleted })
+
+const wordOf = (kind: Deletion['resourceType']) => {
+  const word = kind === 'user' ? 'person' : kind.replace('_', ' ')
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`
+}
+const KINDS = DELETED_KINDS.map((kind) => [kind, wordOf(kind)] as const)
+
+const nameOf = ({ name, resourceType, resourceId }: Deletion) =>
+  name === null ? `${wordOf(resourceType)} ${resourceId.slice(0, 8)}` : visible(name)
+
+function Deleted() {
+  const isAllowed = useCan()('deletions:read')
+  return (
+    <Page title="Deleted" details={<p className="quiet">What is not restored in time is deleted for good.</p>}>
+      {isAllowed ? <Deletions /> : <p className="quiet">This session may not read deletions.</p>}
+    </Page>
+  )
+}
+
+function Deletions() {
+  const { q, kind, project } = Route.useSearch()
+  const navigate = Route.useNavigate()
+  const names = useNames('projects')
+  const { projectIds } = useMe().apiKey
+  // A session that is restricted to projects has to name one of them.
+  const projectId = project ?? projectIds?.[0]
+  const projects = projectIds
+    ? projectIds.map((id) => [id, names.get(id) ?? id] as const)
+    : withChosen(names, projectId)
+  const list = useInfiniteQuery(deletionsQuery({ resourceType: kind, projectId }))
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list
+  const isSearching = q !== undefined
+  useEffect(() => {
+    // The service does not search deletions.
+    if (isSearching && hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }, [isSearching, hasNextPage, isFetchingNextPage, fetchNextPage])
+  const search = useCallback(
+    (query: string | undefined) => {
+      void navigate({ search: (previous) => ({ ...previous, q: query }), replace: true })
+    },
+    [navigate],
+  )
+  const all = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const shown = isSearching ? all.filter((deletion) => contains(nameOf(deletion), q)) : all
+  const isFiltered = isSearching || kind !== undefined || project !== undefined
+  return (
+    <>
+      <Filters>
+        <SearchField label="Search by name" value={q} onChange={search} />
+        <Choice
+          label="Kind"
+          all="Everything"
+          value={kind}
+          options={KINDS}
+          onChange={(chosen) => void navigate({ search: (previous) => ({ ...previous, kind: chosen }) })}
+        />
+        <Choice
+          label="Project"
+          all={projectIds ? 'Choose a project' : 'All projects'}
+          value={projectId}
+          options={projects}
+          onChange={(chosen) => void navigate({ search: (previous) => ({ ...previous, project: chosen }) })}
+        />
+      </Filters>
+      {list.isPending ? (
+        <Skeleton />
+      ) : list.isLoadingError ? (
+        <ErrorNote error={list.error} retry={() => void list.refetch()} />
+      ) : shown.length > 0 ? (
+        <Table deletions={shown} />
+      ) : isFiltered ? (
+        <Empty title="Nothing that was deleted matches">
+          <Link to="/deleted">Show everything that can be restored</Link>
+        </Empty>
+      ) : (
+        <Empty title="Nothing can be restored">
+          Deleted projects, agents, people, sessions, pull requests, schedules and skills are listed here for some days.
+        </Empty>
+      )}
+      {hasNextPage && !isSearching && (
+        <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </button>
+      )}
+    </>
+  )
+}
+
+const contains = (text: string, part: string) => text.toLowerCase().includes(part.toLowerCase())
+
+/** Restores them, and says how many and why not the others. */
+function useRestore() {
+  return useMutation({
+    mutationFn: (deletions: readonly Deletion[]) => forEach(deletions, restore, ...staleBy(deletions)),
+    onSuccess: (failed, deletions) => {
+      show(deletions, failed, 'restored')
+      // The button that had the focus is gone with its row.
+      if (document.activeElement === document.body) document.getElementById('content')?.focus({ preventScroll: true })
+    },
+  })
+}
+
+function show(deletions: readonly Deletion[], failed: readonly (readonly [Deletion, Error])[], done: string): void {
+  const count = deletions.length - failed.length
+  const [first] = deletions
+  if (count > 0) showToast(`${deletions.length === 1 && first ? nameOf(first) : count} ${done}.`)
+  for (const [deletion, error] of failed) showToast(`${nameOf(deletion)}: ${messageOf(error)}`, true)
+}
+
+function Table({ deletions }: { readonly deletions: readonly Deletion[] }) {
+  const can = useCan()
+  const [canRestore, canPurge] = [can('deletions:write'), can('deletions:purge')]
+  const isRestricted = useMe().apiKey.projectIds !== null
+  const selection = useSelection(deletions)
+  const undo = useRestore()
+  const [purged, setPurged] = useState<readonly Deletion[]>([])
+  const { data: actors } = useQuery({
+    ...actorsQuery(deletions.at(-1)?.deletedAt ?? ''),
+    enabled: can('audit-events:read') && !isRestricted,
+  })
+  const canAct = canRestore || canPurge
+  return (
+    <>
+      {canAct && (
+        <Selected label="Selected deletions" selection={selection}>
+          {canRestore && (
+            <button type="button" disabled={undo.isPending} onClick={() => undo.mutate(selection.selected)}>
+              Undo
+            </button>
+          )}
+          {canPurge && (
+            <button type="button" data-kind="danger" onClick={() => setPurged(selection.selected)}>
+              Delete for good
+            </button>
+          )}
+        </Selected>
+      )}
+      <table>
+        <thead>
+          <tr>
+            {canAct && <SelectAll selection={selection} />}
+            <th>Name</th>
+            <th className="wide-only">Deleted</th>
+            <th className="wide-only">For good</th>
+            {canAct && (
+              <th>
+                <span className="only-read-aloud">Actions</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {deletions.map((deletion) => (
+            <Row
+              key={deletion.id}
+              deletion={deletion}
+              actor={actors?.get(keyOf(deletion))}
+              selection={canAct ? selection : undefined}
+              onUndo={canRestore ? () => undo.mutate([deletion]) : undefined}
+              onPurge={canPurge ? () => setPurged([deletion]) : undefined}
+              isPending={undo.isPending}
+            />
+          ))}
+        </tbody>
+      </table>
+      {purged.length > 0 && <Purge deletions={purged} onClose={() => setPurged([])} />}
+    </>
+  )
+}
+
+interface RowProps {
+  readonly deletion: Deletion
+  readonly actor: Actor
+  /** Undefined: the session may only read. */
+  readonly selection: Selection<Deletion> | undefined
+  readonly onUndo: (() => void) | undefined
+  readonly onPurge: (() => void) | undefined
+  readonly isPending: boolean
+}
+
+/** Null: the service; undefined: not known. */
+type Actor = { readonly userId: string | null; readonly apiKeyName: string } | null | undefined
+
+function Row({ deletion, actor, selection, onUndo, onPurge, isPending }: RowProps) {
+  const projects = useNames('projects')
+  const agents = useNames('agents')
+  const { resourceType, projectId, agentId, deletedAt, finalAt } = deletion
+  const name = nameOf(deletion)
+  const parent =
+    resourceType === 'project'
+      ? undefined
+      : projectId !== null
+        ? (projects.get(projectId) ?? projectId)
+        : agentId && (agents.get(agentId) ?? agentId)
+  const deleted = (
+    <>
+      <Time at={deletedAt} />
+      <Who actor={actor} />
+    </>
+  )
+  return (
+    <tr aria-selected={selection?.has(deletion) ?? false}>
+      {selection && <SelectCell selection={selection} item={deletion} name={name} />}
+      <td className="anywhere">
+        <bdi className={styles.name}>{name}</bdi>
+        <div className="quiet small">
+          {wordOf(resourceType)}
+          {parent && <> · {visible(parent)}</>}
+        </div>
+        <div className={`quiet small ${styles.narrow}`}>
+          deleted {deleted}, for good <Time at={finalAt} />
+        </div>
+      </td>
+      <td className="wide-only">{deleted}</td>
+      <td className="wide-only">
+        <Time at={finalAt} />
+      </td>
+      {selection && (
+        <td className={styles.actions}>
+          {onUndo && (
+            <button type="button" aria-label={`Undo the deletion of ${name}`} disabled={isPending} onClick={onUndo}>
+              Undo
+            </button>
+          )}
+          {onPurge && (
+            <Menu
+              label={`Actions for ${name}`}
+              items={[{ label: 'Delete for good', isDangerous: true, onSelect: onPurge }]}
+            />
+          )}
+        </td>
+      )}
+    </tr>
+  )
+}
+
+function Who({ actor }: { readonly actor: Actor }) {
+  const users = useNames('users')
+  if (actor === undefined) return null
+  const name = actor === null ? 'the service' : ((actor.userId && users.get(actor.userId)) ?? actor.apiKeyName)
+  return (
+    <>
+      {' by '}
+      <bdi>{visible(name)}</bdi>
+    </>
+  )
+}
+
+function Purge({ deletions, onClose }: { readonly deletions: readonly Deletion[]; readonly onClose: () => void }) {
+  const [first] = deletions
+  if (!first) return null
+  const isOne = deletions.length === 1
+  return (
+    <Confirm
+      title={`Delete ${isOne ? nameOf(first) : deletions.length} for good?`}
+      verb="Delete for good"
+      act={async () => {
+        const failed = await forEach(deletions, purge, 'deletions')
+        // The dialog says why one was refused.
+        if (isOne && failed[0]) throw failed[0][1]
+        show(deletions, failed, 'deleted for good')
+      }}
+      onClose={onClose}
+    >
+      <p>
+        {isOne ? 'It' : 'They'} cannot be restored afterwards, nor what belonged to {isOne ? 'it' : 'them'}.
+      </p>
+      {!isOne && (
+        <ul className={styles.names}>
+          {deletions.map((deletion) => (
+            <li key={deletion.id} className="anywhere">
+              <bdi>{nameOf(deletion)}</bdi> <span className="quiet">{wordOf(deletion.resourceType)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Confirm>
+  )
+}
