@@ -4,6 +4,9 @@ import { createLazyRoute, Link } from '@tanstack/react-router'
 import { ChevronLeft } from 'lucide-react'
 import { type ReactNode, useCallback, useRef, useState } from 'react'
 import { useCan, useMe, useName } from '../api.ts'
+import styles from '../components/files/columns.module.css'
+import { folderOf, resolvePath } from '../components/files/content.ts'
+import { Tree } from '../components/files/tree.tsx'
 import { Filters, SearchField } from '../components/filters.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
@@ -12,8 +15,6 @@ import { showError } from '../components/toast.tsx'
 import { pinsQuery } from '../pins/data.ts'
 import { visible } from '../visible.ts'
 import { filesQuery, MAX_FILES, type Session as SessionData, sessionQuery, setPinned } from './data.ts'
-import styles from './session.module.css'
-import { Tree } from './tree.tsx'
 import { Upload } from './upload.tsx'
 import { Viewer } from './viewer.tsx'
 
@@ -113,9 +114,9 @@ function Files({ sessionId, chosen, onChoose }: FilesProps) {
   )
   const files = list.data?.files ?? []
   const current = files.find(({ id }) => id === fileId)?.path ?? ''
-  const folder = current.slice(0, Math.max(current.lastIndexOf('/'), 0))
+  const folder = folderOf(current)
   const linkTo = (path: string, children: ReactNode) => {
-    const target = files.find((file) => file.path === resolve(path, folder))
+    const target = files.find((file) => file.path === resolvePath(path, folder))
     return (
       target && (
         <Link to="/sessions/$sessionId" params={{ sessionId }} search={{ file: target.id, q }}>
@@ -193,16 +194,4 @@ function Files({ sessionId, chosen, onChoose }: FilesProps) {
       )}
     </div>
   )
-}
-
-/** The path of a file that another one names: `../a.md` in the folder `docs/b` is `docs/a.md`. */
-function resolve(path: string, folder: string): string {
-  const base = new URL(`file:///${folder.split('/').map(encodeURIComponent).join('/')}/`)
-  const url = URL.parse(path.replaceAll('\\', '/'), base)
-  if (url?.protocol !== 'file:' || url.host !== '') return ''
-  try {
-    return decodeURIComponent(url.pathname).replace(/^\/+/, '')
-  } catch {
-    return ''
-  }
 }

@@ -2,10 +2,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useState } from 'react'
 import { Dialog, DialogActions } from '../components/dialog.tsx'
+import { toSize } from '../components/files/content.ts'
 import { ErrorNote } from '../components/note.tsx'
 import { showToast } from '../components/toast.tsx'
 import { visible } from '../visible.ts'
-import { toSize } from './content.ts'
 import { filesQuery, refreshFiles, upload } from './data.ts'
 import styles from './upload.module.css'
 

@@ -1,15 +1,18 @@
 /** One file: what it contains, and what can be done with it. Agents wrote it, so nothing of it runs. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useCan } from '../api.ts'
 import { Code } from '../components/code.tsx'
 import { Confirm } from '../components/confirm.tsx'
+import { decode, formatJson, imageTypeOf, kindOf, mediaTypeOf, SVG, toSize } from '../components/files/content.ts'
+import styles from '../components/files/file.module.css'
+import { FileArticle, FORMATTED_VIEWS, NotShown } from '../components/files/file.tsx'
+import { Picture } from '../components/files/picture.tsx'
 import { Markdown } from '../components/markdown.tsx'
 import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Time } from '../components/time.tsx'
 import { visible } from '../visible.ts'
-import { decode, formatJson, imageTypeOf, kindOf, mayBeHuge, mediaTypeOf, toSize } from './content.ts'
 import {
   contentPath,
   contentQuery,
@@ -20,7 +23,6 @@ import {
   refreshFiles,
   remove,
 } from './data.ts'
-import styles from './viewer.module.css'
 
 type LinkTo = (path: string, children: ReactNode) => ReactNode
 
@@ -44,12 +46,8 @@ interface LoadedProps extends Pick<ViewerProps, 'linkTo' | 'onDeleted'> {
   readonly file: FileDetails
 }
 
-const SVG = 'image/svg+xml'
-
 /** Larger pictures and pages are only downloaded. */
 const MAX_SHOWN_BYTES = 20_000_000
-
-const FORMATTED_VIEWS = { markdown: 'Formatted', json: 'Formatted', html: 'Render', image: 'Picture' } as const
 
 function Loaded({ file, linkTo, onDeleted }: LoadedProps) {
   const can = useCan()
@@ -64,28 +62,18 @@ function Loaded({ file, linkTo, onDeleted }: LoadedProps) {
   const formatted = kind === 'text' || isLarge || file.sizeBytes === 0 ? undefined : FORMATTED_VIEWS[kind]
   const showsSource = formatted === undefined || isSource
   return (
-    <article className={styles.viewer} aria-label={name}>
-      <header className={styles.header}>
-        <div>
-          <h2 className="anywhere">
-            <bdi>{name}</bdi>
-          </h2>
-          <p className="quiet small">
-            {toSize(file.sizeBytes)} · {visible(mediaTypeOf(file))} · <Time at={file.updatedAt} />
-          </p>
-        </div>
-        <div className={styles.actions}>
-          {formatted && isText && (
-            // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms.
-            <div role="group" aria-label="View" className={styles.views}>
-              <button type="button" aria-pressed={!isSource} onClick={() => setIsSource(false)}>
-                {formatted}
-              </button>
-              <button type="button" aria-pressed={isSource} onClick={() => setIsSource(true)}>
-                Source
-              </button>
-            </div>
-          )}
+    <FileArticle
+      name={name}
+      details={
+        <>
+          {toSize(file.sizeBytes)} · {visible(mediaTypeOf(file))} · <Time at={file.updatedAt} />
+        </>
+      }
+      formatted={isText ? formatted : undefined}
+      isSource={isSource}
+      onSource={setIsSource}
+      actions={
+        <>
           <a className="button" href={contentPath(file, '/api')} download={name.split('/').at(-1)}>
             Download
           </a>
@@ -95,18 +83,19 @@ function Loaded({ file, linkTo, onDeleted }: LoadedProps) {
               items={[{ label: 'Delete', isDangerous: true, onSelect: () => setIsDeleting(true) }]}
             />
           )}
-        </div>
-      </header>
+        </>
+      }
+    >
       {file.sizeBytes === 0 ? (
         <Empty title="The file is empty" />
       ) : !showsSource && kind === 'html' ? (
         <Rendered file={file} />
       ) : !showsSource && imageType ? (
-        <Picture file={file} type={imageType} />
+        <Image file={file} type={imageType} />
       ) : isText ? (
         <Text key={file.sha256} file={file} name={name} format={showsSource ? undefined : kind} linkTo={linkTo} />
       ) : (
-        <NotShown file={file} />
+        <NotShown sizeBytes={file.sizeBytes} />
       )}
       {isDeleting && (
         <Confirm
@@ -124,7 +113,7 @@ function Loaded({ file, linkTo, onDeleted }: LoadedProps) {
           </p>
         </Confirm>
       )}
-    </article>
+    </FileArticle>
   )
 }
 
@@ -144,7 +133,7 @@ function Text({ file, name, format, linkTo }: TextProps) {
   const isFromStart = from === 'start'
   const { pages } = parts.data
   const text = decode(isFromStart ? pages : pages.toReversed(), isFromStart)
-  if (text === undefined) return <NotShown file={file} />
+  if (text === undefined) return <NotShown sizeBytes={file.sizeBytes} />
   if (format === 'markdown') return <Markdown text={text} linkTo={linkTo} />
   const loaded = pages.reduce((sum, { length }) => sum + length, 0)
   const isWhole = loaded >= file.sizeBytes
@@ -176,38 +165,11 @@ function Text({ file, name, format, linkTo }: TextProps) {
   )
 }
 
-/** In an `<img>`, the scripts and the links of an SVG picture do nothing. */
-function Picture({ file, type }: { readonly file: FileDetails; readonly type: string }) {
+function Image({ file, type }: { readonly file: FileDetails; readonly type: string }) {
   const { data, error, refetch } = useQuery(contentQuery(file))
-  const [url, setUrl] = useState<string>()
-  const [isBroken, setIsBroken] = useState(false)
-  const [isWanted, setIsWanted] = useState(false)
-  const isHeld = useMemo(() => type === SVG && data !== undefined && mayBeHuge(data), [data, type]) && !isWanted
-  useEffect(() => {
-    if (!data || isHeld) return
-    const made = URL.createObjectURL(new Blob([data], { type }))
-    setUrl(made)
-    setIsBroken(false)
-    return () => URL.revokeObjectURL(made)
-  }, [data, type, isHeld])
   if (error) return <ErrorNote error={error} retry={() => void refetch()} />
-  if (isHeld) {
-    return (
-      <Empty title="This picture could keep the browser busy">
-        <p>It is made of copies or of other pictures.</p>
-        <button type="button" onClick={() => setIsWanted(true)}>
-          Show it
-        </button>
-      </Empty>
-    )
-  }
-  if (!url) return <Skeleton />
-  if (isBroken) return <Empty title="The browser cannot show this picture">Download it to look at its bytes.</Empty>
-  return (
-    <div className={styles.picture}>
-      <img src={url} alt={visible(file.path)} onError={() => setIsBroken(true)} />
-    </div>
-  )
+  if (!data) return <Skeleton />
+  return <Picture bytes={data} type={type} name={visible(file.path)} />
 }
 
 /** Its policy (console/src/policies.ts) allows no script and no request. */
@@ -223,11 +185,5 @@ function Rendered({ file }: { readonly file: FileDetails }) {
         src={`${contentPath(file, '/api/render')}?${file.sha256}`}
       />
     </>
-  )
-}
-
-function NotShown({ file }: { readonly file: FileDetails }) {
-  return (
-    <Empty title="This file is not text">Download it to open its {toSize(file.sizeBytes)} in another program.</Empty>
   )
 }

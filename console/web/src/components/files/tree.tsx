@@ -1,13 +1,18 @@
-/** The files of a session as a tree, with the keys of a tree. */
+/** Files as a tree, with the keys of a tree. */
 import { ChevronDown, ChevronRight, File, Folder } from 'lucide-react'
 import { type KeyboardEvent, memo, useEffect, useId, useMemo, useState } from 'react'
-import { visible } from '../visible.ts'
-import type { SessionFile } from './data.ts'
+import { visible } from '../../visible.ts'
 import styles from './tree.module.css'
+
+/** What the tree knows of a file. */
+export interface TreeFile {
+  readonly id: string
+  readonly path: string
+}
 
 interface FolderNode {
   readonly folders: Map<string, FolderNode>
-  readonly files: SessionFile[]
+  readonly files: TreeFile[]
 }
 
 interface Row {
@@ -16,7 +21,7 @@ interface Row {
   readonly name: string
   readonly level: number
   /** Undefined for a folder. */
-  readonly file?: SessionFile
+  readonly file?: TreeFile
   readonly isOpen?: boolean
 }
 
@@ -26,7 +31,7 @@ const collator = new Intl.Collator('en', { numeric: true })
 const MAX_OPEN_FILES = 200
 
 interface TreeProps {
-  readonly files: readonly SessionFile[]
+  readonly files: readonly TreeFile[]
   readonly selected: string | undefined
   readonly isFiltered: boolean
   readonly onSelect: (fileId: string) => void
@@ -156,7 +161,7 @@ const TreeRow = memo(
 
 const MAX_INDENTED = 12
 
-function toTree(files: readonly SessionFile[]): FolderNode {
+function toTree(files: readonly TreeFile[]): FolderNode {
   const root: FolderNode = { folders: new Map(), files: [] }
   for (const file of files) {
     let folder = root

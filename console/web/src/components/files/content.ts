@@ -1,5 +1,12 @@
 /** What a file contains, as far as its name, its type and its bytes tell. */
-import type { FileDetails } from './data.ts'
+
+export interface NamedFile {
+  readonly path: string
+  /** Empty if it is not known. */
+  readonly contentType: string
+}
+
+export const SVG = 'image/svg+xml'
 
 const IMAGES: Readonly<Record<string, string>> = {
   avif: 'image/avif',
@@ -9,7 +16,7 @@ const IMAGES: Readonly<Record<string, string>> = {
   jpeg: 'image/jpeg',
   jpg: 'image/jpeg',
   png: 'image/png',
-  svg: 'image/svg+xml',
+  svg: SVG,
   webp: 'image/webp',
 }
 
@@ -23,16 +30,16 @@ const FORMATTED: Readonly<Record<string, Kind>> = {
 
 export type Kind = 'markdown' | 'html' | 'json' | 'text'
 
-function extensionOf({ path }: FileDetails): string {
+function extensionOf({ path }: NamedFile): string {
   return /\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? ''
 }
 
 /** The media type of a picture that browsers show. */
-export function imageTypeOf(file: FileDetails): string | undefined {
+export function imageTypeOf(file: NamedFile): string | undefined {
   return IMAGES[extensionOf(file)] ?? Object.values(IMAGES).find((type) => type === mediaTypeOf(file))
 }
 
-export function kindOf(file: FileDetails): Kind {
+export function kindOf(file: NamedFile): Kind {
   const byName = FORMATTED[extensionOf(file)]
   if (byName) return byName
   const [, name = ''] = /^(?:text|application)\/(markdown|html|json)$/.exec(mediaTypeOf(file)) ?? []
@@ -40,7 +47,7 @@ export function kindOf(file: FileDetails): Kind {
 }
 
 /** Such as `text/html`, without parameters. */
-export function mediaTypeOf({ contentType }: FileDetails): string {
+export function mediaTypeOf({ contentType }: NamedFile): string {
   return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
@@ -61,6 +68,21 @@ export function decode(parts: readonly Uint8Array<ArrayBuffer>[], isFromStart: b
   const invalid = text.match(/\ufffd/g)?.length ?? 0
   return text.includes('\0') || invalid > text.length * MAX_INVALID ? undefined : text
 }
+
+/** The path of a file that another one names: `../a.md` in the folder `docs/b` is `docs/a.md`. */
+export function resolvePath(path: string, folder: string): string {
+  const base = new URL(`file:///${folder.split('/').map(encodeURIComponent).join('/')}/`)
+  const url = URL.parse(path.replaceAll('\\', '/'), base)
+  if (url?.protocol !== 'file:' || url.host !== '') return ''
+  try {
+    return decodeURIComponent(url.pathname).replace(/^\/+/, '')
+  } catch {
+    return ''
+  }
+}
+
+/** The folder of a file, without the slash at its end. */
+export const folderOf = (path: string) => path.slice(0, Math.max(path.lastIndexOf('/'), 0))
 
 const MAX_USES = 30
 const USE = /<(?:[^\s<>/:]+:)?use[\s/>]/gi
