@@ -17,6 +17,8 @@ export const STALE: Readonly<Record<string, readonly string[]>> = {
   schedule: ['schedules', 'runs'],
   session: ['sessions', 'pins', 'files'],
   'session-file': ['files'],
+  skill: ['skills'],
+  'skill-feed': ['skill-feeds'],
   user: ['users', 'pictures'],
 }
 

@@ -6,7 +6,7 @@ import { PageError } from './components/page-error.tsx'
 import { DELETED_KINDS } from './deleted/kinds.ts'
 import { Layout } from './layout/layout.tsx'
 import { beginFeed } from './live.ts'
-import { choice, search, text } from './search.ts'
+import { choice, count, search, text } from './search.ts'
 import { SignIn } from './sign-in/sign-in.tsx'
 
 type Given = Readonly<Record<string, unknown>>
@@ -98,6 +98,43 @@ const session = createRoute({
   validateSearch: ({ file, q }: Given) => search({ file: text(file), q: text(q) }),
 }).lazy(async () => (await import('./sessions/session.tsx')).Route)
 
+const skills = createRoute({
+  getParentRoute: () => app,
+  path: '/skills',
+  validateSearch: ({ q }: Given) => search({ q: text(q) }),
+}).lazy(async () => (await import('./skills/skills.tsx')).Route)
+
+const skill = createRoute({
+  getParentRoute: () => app,
+  path: '/skills/$skillId',
+  validateSearch: ({ version, view, from, to, at, file, q }: Given) =>
+    search({
+      version: count(version),
+      view: choice(view, ['files', 'versions'] as const),
+      /** Two versions to compare. */
+      from: count(from),
+      to: count(to),
+      /** When a version was made, to show what it changed. */
+      at: text(at),
+      file: text(file),
+      q: text(q),
+    }),
+}).lazy(async () => (await import('./skills/skill.tsx')).Route)
+
+const newSkill = createRoute({ getParentRoute: () => app, path: '/skills/new' }).lazy(
+  async () => (await import('./skills/new-skill.tsx')).Route,
+)
+
+const editSkill = createRoute({
+  getParentRoute: () => app,
+  path: '/skills/$skillId/edit',
+  validateSearch: ({ file }: Given) => search({ file: text(file) }),
+}).lazy(async () => (await import('./skills/edit-skill.tsx')).Route)
+
+const skillFeeds = createRoute({ getParentRoute: () => app, path: '/skills/feeds' }).lazy(
+  async () => (await import('./skills/feeds.tsx')).Route,
+)
+
 const activity = createRoute({
   getParentRoute: () => app,
   path: '/activity',
@@ -147,6 +184,11 @@ const pages = [
   pins,
   sessions,
   session,
+  skills,
+  skill,
+  newSkill,
+  editSkill,
+  skillFeeds,
   activity,
   keys,
   key,

@@ -12,6 +12,12 @@ export function choice<Value extends string>(value: unknown, allowed: readonly V
   return allowed.find((each) => each === value)
 }
 
+/** A whole number of at least 1. */
+export function count(value: unknown): number | undefined {
+  const given = Number(value)
+  return Number.isSafeInteger(given) && given >= 1 ? given : undefined
+}
+
 /** The parameters of a page, each of which a link may leave out. */
 export function search<Parameters extends object>(
   parameters: Parameters,

@@ -20,10 +20,13 @@ export function nameOf({ resource }: Event, users: ReadonlyMap<string, string>):
 }
 
 /** The address of what an event is about, if there is such a page. */
-export function addressOf({ type, resource }: Event): string | undefined {
+export function addressOf({ type, resource, createdAt }: Event): string | undefined {
   if (/\.(?:deleted|revoked|session-ended)$/.test(type)) return undefined
+  // What the version of this time changed.
+  if (type === 'skill.updated') return `/skills/${resource.id}?at=${createdAt}`
   return resource.path
     .replace(/^\/v1/, '')
+    .replace(/^\/skill-feeds\/.*/, '/skills/feeds')
     .replace(/^\/pins\/session\//, '/sessions/')
     .replace(/^\/api-keys\//, '/keys/')
     .replace(/^\/event-endpoints\//, '/endpoints/')

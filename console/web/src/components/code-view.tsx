@@ -16,7 +16,7 @@ export interface CodeProps {
 }
 
 /** It adds a style element, which the policy of the page allows with this nonce only. */
-const cspNonce = () =>
+export const cspNonce = () =>
   EditorView.cspNonce.of(document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '')
 
 export default function CodeView({ text: given, label, wraps = false, hasLineNumbers = true }: CodeProps) {
@@ -72,11 +72,15 @@ function toLines(text: string): { readonly text: string; readonly lineNumbers: r
   const numbers: number[] = []
   for (const [index, line] of text.split('\n').entries()) {
     numbers[lines.length] = index + 1
-    if (line.length <= MAX_LINE_LENGTH) lines.push(line)
-    // By character, because one may have two units.
-    else lines.push(...(line.match(LONG_PART) ?? []))
+    lines.push(...partsOf(line))
   }
   return { text: lines.join('\n'), lineNumbers: numbers }
+}
+
+/** The parts of a line that browsers draw fast. */
+export function partsOf(line: string): readonly string[] {
+  // By character, because one may have two units.
+  return line.length <= MAX_LINE_LENGTH ? [line] : (line.match(LONG_PART) ?? [])
 }
 
 const LONG_PART = new RegExp(`.{1,${MAX_LINE_LENGTH}}`, 'gu')

@@ -1,6 +1,7 @@
 /** The pages of the navigation, in its order. */
 import {
   Activity,
+  BookOpen,
   CalendarClock,
   Files,
   KeyRound,
@@ -13,7 +14,17 @@ import {
 } from 'lucide-react'
 
 interface PageLink {
-  readonly to: '/' | '/schedules' | '/runs' | '/pins' | '/sessions' | '/activity' | '/keys' | '/endpoints' | '/deleted'
+  readonly to:
+    | '/'
+    | '/schedules'
+    | '/runs'
+    | '/pins'
+    | '/sessions'
+    | '/skills'
+    | '/activity'
+    | '/keys'
+    | '/endpoints'
+    | '/deleted'
   readonly name: string
   /** Typed after "g". */
   readonly letter: string
@@ -26,6 +37,7 @@ export const PAGES: readonly PageLink[] = [
   { to: '/runs', name: 'Runs', letter: 'r', Icon: Play },
   { to: '/pins', name: 'Pins', letter: 'p', Icon: Pin },
   { to: '/sessions', name: 'Sessions', letter: 'e', Icon: Files },
+  { to: '/skills', name: 'Skills', letter: 'i', Icon: BookOpen },
   { to: '/activity', name: 'Activity', letter: 'a', Icon: Activity },
   { to: '/keys', name: 'Keys', letter: 'k', Icon: KeyRound },
   { to: '/endpoints', name: 'Endpoints', letter: 'n', Icon: Webhook },

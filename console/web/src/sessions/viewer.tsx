@@ -69,9 +69,7 @@ function Loaded({ file, linkTo, onDeleted }: LoadedProps) {
           {toSize(file.sizeBytes)} · {visible(mediaTypeOf(file))} · <Time at={file.updatedAt} />
         </>
       }
-      formatted={isText ? formatted : undefined}
-      isSource={isSource}
-      onSource={setIsSource}
+      view={formatted && isText ? { formatted, isSource, onSource: setIsSource } : undefined}
       actions={
         <>
           <a className="button" href={contentPath(file, '/api')} download={name.split('/').at(-1)}>

@@ -7,18 +7,23 @@ import styles from './file.module.css'
 /** What the button says that shows a file of a kind as more than its source. */
 export const FORMATTED_VIEWS = { markdown: 'Formatted', json: 'Formatted', html: 'Render', image: 'Picture' } as const
 
+/** Whether a file is shown as its source or as more. */
+interface View {
+  readonly formatted: string
+  readonly isSource: boolean
+  readonly onSource: (isSource: boolean) => void
+}
+
 interface FileArticleProps {
   readonly name: string
   readonly details: ReactNode
   readonly actions?: ReactNode
   /** Undefined: there is nothing to choose. */
-  readonly formatted?: string | undefined
-  readonly isSource: boolean
-  readonly onSource: (isSource: boolean) => void
+  readonly view?: View | undefined
   readonly children: ReactNode
 }
 
-export function FileArticle({ name, details, actions, formatted, isSource, onSource, children }: FileArticleProps) {
+export function FileArticle({ name, details, actions, view, children }: FileArticleProps) {
   return (
     <article className={styles.viewer} aria-label={name}>
       <header className={styles.header}>
@@ -29,13 +34,13 @@ export function FileArticle({ name, details, actions, formatted, isSource, onSou
           <p className="quiet small">{details}</p>
         </div>
         <div className={styles.actions}>
-          {formatted && (
+          {view && (
             // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms.
             <div role="group" aria-label="View" className={styles.views}>
-              <button type="button" aria-pressed={!isSource} onClick={() => onSource(false)}>
-                {formatted}
+              <button type="button" aria-pressed={!view.isSource} onClick={() => view.onSource(false)}>
+                {view.formatted}
               </button>
-              <button type="button" aria-pressed={isSource} onClick={() => onSource(true)}>
+              <button type="button" aria-pressed={view.isSource} onClick={() => view.onSource(true)}>
                 Source
               </button>
             </div>

@@ -1,0 +1,14 @@
+/** What differs between two texts. CodeMirror is loaded when it is needed. */
+import { lazy, Suspense } from 'react'
+import type { DiffProps } from './diff-view.tsx'
+import { Skeleton } from './note.tsx'
+
+const DiffView = lazy(() => import('./diff-view.tsx'))
+
+export function Diff(props: DiffProps) {
+  return (
+    <Suspense fallback={<Skeleton />}>
+      <DiffView {...props} />
+    </Suspense>
+  )
+}
