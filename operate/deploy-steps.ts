@@ -147,7 +147,7 @@ export function stepsOf(options: DeployOptions): Step[] {
     migrations(context),
     upload(context),
     ...(context.mcp ? [uploadOther(context.mcp, 'serves /mcp, through the API Worker'), bindMcp(context)] : []),
-    ...(context.console ? [uploadConsole(context.console)] : []),
+    ...(context.console ? [uploadConsole(context, context.console)] : []),
     firstKey(context),
     health(context),
   ]
@@ -430,12 +430,14 @@ function uploadOther({ name, deployment }: OtherWorker, purpose: string): Step {
   }
 }
 
-function uploadConsole(console: OtherWorker): Step {
+function uploadConsole(context: DeployContext, console: OtherWorker): Step {
   const { routes } = readConfiguration(console.deployment)
   return {
     ...uploadOther(console, 'the console, on an address of its own'),
     run: () => {
-      const address = addressOf({ routes }, deployWorker(UPLOAD, console.deployment))
+      const apiUrl = context.options.url ?? context.address
+      const flags = apiUrl === undefined ? [] : ['--var', `API_URL:${apiUrl}`]
+      const address = addressOf({ routes }, deployWorker([...UPLOAD, ...flags], console.deployment))
       return `uploaded${address ? ` to ${address}` : ''}`
     },
   }

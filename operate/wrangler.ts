@@ -80,6 +80,8 @@ export interface DevelopmentServers {
   readonly args: readonly string[]
   /** The port of the console; undefined: no console. */
   readonly consolePort: number | undefined
+  /** The address of the API Worker. */
+  readonly url: string
   /** A folder in which the two processes of wrangler find each other's Workers. */
   readonly registry: string
   /** Shows all output of wrangler. Otherwise warnings and errors, those that the Workers log included. */
@@ -90,14 +92,14 @@ export interface DevelopmentServers {
  * Starts `wrangler dev`: once for the API with the MCP Worker, and once for the console, because a process serves only its
  * first Worker. Ends this process when one of them ends: with code 0 after Ctrl-C or `kill`.
  */
-export function startDevelopmentServers({ args, consolePort, registry, isVerbose }: DevelopmentServers): void {
+export function startDevelopmentServers({ args, consolePort, url, registry, isVerbose }: DevelopmentServers): void {
   const named = args.some((arg) => /^(--env|-e)\b/.test(arg))
   const configured = args.some((arg) => /^(--config|-c)\b/.test(arg))
   const configs = configured ? [] : ['--config', join(ROOT, 'wrangler.toml'), '--config', MCP_CONFIG]
   const servers = [startServer([...configs, ...(named ? args : toArguments(args, {}))], registry, isVerbose)]
   if (consolePort !== undefined) {
     const environment = args.find((_arg, index) => /^(--env|-e)$/.test(args[index - 1] ?? ''))
-    const flags = ['--port', String(consolePort), '--inspector-port', '0']
+    const flags = ['--port', String(consolePort), '--inspector-port', '0', '--var', `API_URL:${url}`]
     servers.push(startServer(toArguments(flags, { environment, config: CONSOLE_CONFIG }), registry, isVerbose))
   }
   let isStopping = false

@@ -3,6 +3,7 @@
  * key of the kind `session`, whose token is in a cookie that no script can read. The Worker holds no data: the API
  * decides each request.
  */
+import { env } from 'cloudflare:workers'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
@@ -13,6 +14,8 @@ interface Environment {
   readonly API: Fetcher
   /** The files of `dist/`, which Vite writes. */
   readonly ASSETS: Fetcher
+  /** The address of the API, which the URLs of feeds begin with. `npm run deploy` and `npm run dev` set it. */
+  readonly API_URL?: string
 }
 
 type ConsoleContext = Context<{ Bindings: Environment }>
@@ -170,9 +173,10 @@ async function send(c: ConsoleContext, path: string, token: string): Promise<Res
   return new Response(response.body, response)
 }
 
-/** The host does not matter to a service binding. */
+/** A service binding needs no host, but the API makes URLs of the one that it sees. */
 function apiUrl(path: string): string {
-  return `https://api${path}`
+  const { API_URL = 'https://api' } = env as Partial<Environment>
+  return new URL(path, API_URL).href
 }
 
 function headersTo(c: ConsoleContext, token: string, names: readonly string[]): Headers {

@@ -91,6 +91,7 @@ async function run(): Promise<void> {
       `localhost:${options.port}`,
     ],
     consolePort,
+    url: baseUrl,
     registry: join(stateFolder(target), 'registry'),
     isVerbose: showsOutput,
   })

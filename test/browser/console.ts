@@ -21,7 +21,7 @@ export async function signedIn(
   await page.goto(`${url}/sign-in?next=${encodeURIComponent(path)}`)
   await page.getByLabel('API key').fill(apiKey)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.locator('nav').waitFor({ state: 'attached' })
+  await page.locator('nav').first().waitFor({ state: 'attached' })
   const problems = () => [
     ...complaints,
     ...requested.filter((each) => !each.startsWith(`${url}/`) && !each.startsWith(`blob:${url}/`)),

@@ -113,7 +113,7 @@ describe('npm run deploy', () => {
   )
 
   it('takes an empty account to a running service', async () => {
-    const { api, deploy, rowsOf } = await newAccount()
+    const { api, url, deploy, rowsOf } = await newAccount()
     const project = newProject(OTHER_TOML)
     project.addConsole()
     const { printed, code } = await deploy(project)
@@ -125,6 +125,8 @@ describe('npm run deploy', () => {
       return bindings.find(({ name }) => name === 'CONSOLE_URL')
     })
     expect(addresses).toEqual([0, 1].map(() => expect.objectContaining({ text: consoleUrl })))
+    const [ofConsole] = api.uploads.get('workspace-api-console') ?? []
+    expect(ofConsole?.bindings.find(({ name }) => name === 'API_URL')).toMatchObject({ text: url })
     expect(code).toBe(0)
 
     const services = (worker: string) =>

@@ -25,7 +25,7 @@ const CONTEXT = 3
 /** @param hidesUnchanged whether unchanged lines far from a change are counted only. */
 export function diffLines(before: string, after: string, hidesUnchanged: boolean): DiffLine[] {
   // The lines are compared as they are: two characters that look the same can differ.
-  const [a, b] = [before, after].map((text) => Text.of(text.split('\n'))) as [Text, Text]
+  const [a, b] = withoutLastBreak(before, after).map((text) => Text.of(text.split('\n'))) as [Text, Text]
   const lines: DiffLine[] = []
   const addUnchanged = (from: number, to: number, isLast: boolean) => {
     const start = from === 1 ? 0 : CONTEXT
@@ -49,9 +49,15 @@ export function diffLines(before: string, after: string, hidesUnchanged: boolean
   return lines
 }
 
+/** The line break at the end of both is no line of its own. */
+function withoutLastBreak(...texts: string[]): string[] {
+  return texts.every((text) => text.endsWith('\n')) ? texts.map((text) => text.slice(0, -1)) : texts
+}
+
 /** All lines of a file that only one side has. */
 export function wholeLines(text: string, kind: 'removed' | 'added'): DiffLine[] {
-  return text.split('\n').map((line) => ({ kind, text: visible(line) }))
+  const [lines = ''] = withoutLastBreak(text)
+  return lines.split('\n').map((line) => ({ kind, text: visible(line) }))
 }
 
 /** The number of the line that begins at a position; one more than there are at the end. */

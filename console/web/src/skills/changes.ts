@@ -31,8 +31,8 @@ export function summaryOf(changes: readonly FileChange[]): string {
     const count = counts.get(word)?.length
     return count === undefined ? [] : [`${count} ${word}`]
   })
-  const [first = 'no file changed', ...others] = parts
-  return [first.replace(/^(\d+) /, (_, count) => `${count} ${count === '1' ? 'file' : 'files'} `), ...others].join(', ')
+  const [first = 'No file changed', ...others] = parts
+  return [first.replace(/^\d+/, (count) => `${count} ${count === '1' ? 'file' : 'files'}`), ...others].join(', ')
 }
 
 const byName = (files: readonly SkillFile[]) => new Map(files.map((file) => [file.filename, file]))

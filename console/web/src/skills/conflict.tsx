@@ -1,7 +1,6 @@
 /** What to do when somebody else has changed the same skill: both texts are there, and none is lost. */
 import { useEffect, useRef } from 'react'
 import { Diff } from '../components/diff.tsx'
-import { Time } from '../components/time.tsx'
 import { visible } from '../visible.ts'
 import type { DraftFile, Meanwhile } from './draft.ts'
 import styles from './editor.module.css'
@@ -15,8 +14,8 @@ export function ConflictNote({ meanwhile: { version, conflicts } }: { readonly m
     <div ref={note} className={styles.conflict} role="alert" tabIndex={-1}>
       <p className="anywhere">
         <strong>Somebody else has changed this skill.</strong> Version {version.version} is current:{' '}
-        <Message version={version} />, by <Author version={version} />, <Time at={version.createdAt} />. Nothing of
-        yours was saved yet, and nothing is lost.
+        <Message version={version} />, by <Author version={version} />. Nothing of yours was saved yet, and nothing is
+        lost.
       </p>
       {conflicts.length === 0 ? (
         <p>You have changed different files, so the draft has both changes now. Look at them and save again.</p>

@@ -237,7 +237,7 @@ function DraftFiles({ draft, selected, onSelect, onChange, content }: DraftFiles
           <Plus size={16} aria-hidden="true" />
           Add a file
         </button>
-        <div className={columns.tree}>
+        <div className={`${columns.tree} ${styles.tree}`}>
           <Tree
             files={draft.files.map(({ id, filename }) => ({ id, path: filename }))}
             selected={selected}

@@ -48,6 +48,9 @@ function Skill() {
   )
 }
 
+/** Otherwise, the router takes the link without parameters for that of all views. */
+const EXACT = { exact: true, includeSearch: true } as const
+
 interface LoadedProps {
   readonly skillId: string
   readonly skill: SkillData
@@ -97,6 +100,7 @@ function Loaded({ skillId, skill }: LoadedProps) {
           to="/skills/$skillId"
           params={{ skillId }}
           search={{ version: number === current.version ? undefined : number }}
+          activeOptions={EXACT}
           aria-current={isFiles ? 'page' : undefined}
         >
           Files
@@ -105,6 +109,7 @@ function Loaded({ skillId, skill }: LoadedProps) {
           to="/skills/$skillId"
           params={{ skillId }}
           search={{ view: 'versions' }}
+          activeOptions={EXACT}
           aria-current={view === 'versions' && !comparesTwo ? 'page' : undefined}
         >
           Versions ({versions.length})
@@ -114,6 +119,7 @@ function Loaded({ skillId, skill }: LoadedProps) {
             to="/skills/$skillId"
             params={{ skillId }}
             search={comparesTwo ? { from, to } : { from: before, to: number }}
+            activeOptions={EXACT}
             aria-current={comparesTwo ? 'page' : undefined}
           >
             Changes
