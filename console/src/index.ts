@@ -38,7 +38,9 @@ const FORWARDED_HEADERS = [
   'X-Bookmark',
 ]
 
-const ENTERED_PATHS = ['/v1/me', '/v1/api-keys', '/v1/api-keys/:apiKeyId/rotate'].map((path) => `/api/entered${path}`)
+const ENTERED_PATHS = ['/v1/me', '/v1/api-keys', '/v1/api-keys/:apiKeyId/rotate', '/v1/skill-feeds'].map(
+  (path) => `/api/entered${path}`,
+)
 
 const SIGN_IN_LIMIT_BYTES = 4096
 
@@ -107,7 +109,7 @@ app.all('/api/v1/*', (c) => {
   return forward(c, `${pathname.slice('/api'.length)}${search}`)
 })
 
-// With an API key that the person enters for one request, because a session makes no key that outlives it.
+// With an API key that the person enters for one request, because a session makes no key or feed that outlives it.
 app.on(['GET', 'POST'], ENTERED_PATHS, (c) => {
   const [, apiKey] = /^Bearer ([!-~]{1,200})$/.exec(c.req.header('Authorization') ?? '') ?? []
   if (apiKey === undefined) return refuse(c, 401, 'Enter an API key.')

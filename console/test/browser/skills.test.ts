@@ -9,6 +9,7 @@ import { launchChromium } from '../../../test/browser/chromium.ts'
 import { expectQuiet, type SignedIn, signedIn } from '../../../test/browser/console.ts'
 import { type Console, startConsole } from '../console.ts'
 import { expectAccessible, LOOKS } from './axe.ts'
+import { tabTo } from './keyboard.ts'
 import { addPerson, type Person } from './people.ts'
 
 /** On a busy machine, pages take longer than the second that is the default. */
@@ -84,15 +85,6 @@ async function addLine(page: Page, line: string): Promise<void> {
   await page.keyboard.type(line)
 }
 
-/** Presses Tab until something has the focus. */
-async function tabTo(page: Page, selector: string): Promise<void> {
-  for (let presses = 0; presses < 60; presses++) {
-    if (await page.locator(`${selector}:focus`).count()) return
-    await page.keyboard.press('Tab')
-  }
-  throw new Error(`Tab does not reach ${selector}`)
-}
-
 const idle = (page: Page) => expect.poll(() => page.locator('[aria-busy=true]').count(), POLL).toBe(0)
 
 let opened: SignedIn | undefined
@@ -123,7 +115,7 @@ describe('reading', () => {
     await page.keyboard.press('/')
     await page.keyboard.type(name)
     await expect.poll(() => names.allTextContents(), POLL).toEqual([name])
-    await tabTo(page, '.row-link')
+    await tabTo(page, names)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Steps' }).waitFor()
     expect(page.url()).toBe(`${service.url}/skills/${id}`)
@@ -278,10 +270,10 @@ describe('editing', () => {
     const skill = await newSkill(person, 'One.')
     const page = await open(person, `/skills/${skill.id}`)
     await page.getByText('One.').waitFor()
-    await tabTo(page, 'a[href$="/edit"]')
+    await tabTo(page, page.getByRole('link', { name: 'Edit' }))
     await page.keyboard.press('Enter')
     await editor(page).waitFor()
-    await tabTo(page, '.cm-content')
+    await tabTo(page, editor(page))
     await page.keyboard.press('Control+End')
     await page.keyboard.type('Two.')
     await page.keyboard.press('Control+z')
@@ -475,8 +467,11 @@ describe('editing', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText(`${name} deleted.`).waitFor()
     expect(new URL(page.url()).pathname).toBe('/skills')
-    const { items } = await person.send<{ items: Skill[] }>('GET', `/v1/skills?name=${name}`)
-    expect(items).toEqual([])
+    const found = async () => (await person.send<{ items: Skill[] }>('GET', `/v1/skills?name=${name}`)).items.length
+    expect(await found()).toBe(0)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText(`${name} restored.`).waitFor()
+    expect(await found()).toBe(1)
   })
 })
 
@@ -508,6 +503,28 @@ describe('feeds', () => {
     await dialog.getByRole('button', { name: 'Revoke' }).click()
     await row.waitFor({ state: 'detached' })
     expect((await index()).status).toBe(404)
+  })
+
+  it('last as long as an API key that is entered', async () => {
+    const person = await addPerson(service)
+    const { name } = await newSkill(person, 'One.')
+    const page = await open(person, '/skills/feeds')
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'New feed' }).click()
+    await dialog.getByLabel('Name').fill(name)
+    await dialog.getByLabel('With an API key').check()
+    expected = [/status of 401/]
+    await dialog.getByLabel('Your API key').fill('wsk_wrong')
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await dialog.getByText('The API key that you entered').waitFor()
+    expect(await dialog.getByLabel('Name').inputValue()).toBe(name)
+    await dialog.getByLabel('Your API key').fill(person.apiKey)
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await dialog.getByText(/^npx skills add /).waitFor()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    const { items } = await person.send<{ items: { name: string; apiKeyId: string }[] }>('GET', '/v1/skill-feeds')
+    const { apiKey } = await person.send<{ apiKey: { id: string } }>('GET', '/v1/me')
+    expect(items.find((feed) => feed.name === name)?.apiKeyId).toBe(apiKey.id)
   })
 })
 

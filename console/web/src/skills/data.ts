@@ -1,7 +1,8 @@
 /** What the pages ask the API about skills and their feeds, and what they tell it to do. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { listQuery, queryClient, refresh, workspace } from '../api.ts'
+import { filledPage, listQuery, queryClient, refresh, workspace } from '../api.ts'
+import { creator } from '../keys/data.ts'
 
 type Schemas = components['schemas']
 export type SkillSummary = Schemas['SkillSummary']
@@ -16,20 +17,12 @@ export type SkillFile = Pick<Version['files'][number], 'filename' | 'content' | 
 export const ENTRY_FILE = 'SKILL.md'
 
 const PAGE = 50
-/** A page examines a limited number of skills, and may have none of those that are searched. */
-const MAX_EMPTY_PAGES = 20
 
 export const skillsQuery = (query: string | undefined) =>
   infiniteQueryOptions({
     queryKey: ['skills', 'list', query],
-    queryFn: async ({ pageParam }) => {
-      let cursor = pageParam
-      for (let pages = 1; ; pages++) {
-        const page = await workspace.skills.list({ query, limit: PAGE, cursor }).page()
-        if (page.items.length > 0 || page.nextCursor === null || pages === MAX_EMPTY_PAGES) return page
-        cursor = page.nextCursor
-      }
-    },
+    queryFn: ({ pageParam }) =>
+      filledPage((cursor) => workspace.skills.list({ query, limit: PAGE, cursor }).page(), pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     placeholderData: (previous) => previous,
@@ -127,8 +120,10 @@ export const feedsQuery = listQuery(['skill-feeds'], () => workspace.skillFeeds.
 /** What a feed can name: more skills than it may have. */
 export const namesOfSkillsQuery = listQuery(['skills', 'names'], () => workspace.skills.list({ limit: 1000 }).page())
 
-export async function createFeed(feed: NewFeed): Promise<Schemas['SkillFeedWithUrl']> {
-  const created = await workspace.skillFeeds.create(feed)
+/** @param apiKey the key that the feed ends with; undefined: it ends with the session. */
+export async function createFeed(feed: NewFeed, apiKey: string | undefined): Promise<Schemas['SkillFeedWithUrl']> {
+  const { skillFeeds } = await creator(apiKey)
+  const created = await skillFeeds.create(feed)
   await refresh('skill-feeds')
   return created
 }

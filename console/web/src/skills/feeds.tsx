@@ -160,12 +160,16 @@ function NewFeed({ onClose }: { readonly onClose: () => void }) {
   const [name, setName] = useState('')
   const [isForAll, setIsForAll] = useState(true)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const [lasts, setLasts] = useState(false)
+  const [entered, setEntered] = useState('')
   const { mutate, isPending, error, data } = useMutation({
+    // What it returns would be kept otherwise.
+    gcTime: 0,
     mutationFn: () =>
-      createFeed({
-        name: name.trim(),
-        ...(!isForAll && { skills: Array.from(chosen, (skillId) => ({ skillId })) }),
-      }),
+      createFeed(
+        { name: name.trim(), ...(!isForAll && { skills: Array.from(chosen, (skillId) => ({ skillId })) }) },
+        lasts ? entered : undefined,
+      ),
   })
   if (data) {
     return (
@@ -221,11 +225,41 @@ function NewFeed({ onClose }: { readonly onClose: () => void }) {
           )}
         </fieldset>
       )}
-      {expiresAt !== null && (
-        <p className="quiet">
-          It ends with your sign-in, <Time at={expiresAt} /> at the latest. For a feed that lasts, use the command{' '}
-          <code>workspace skills feed create</code>.
-        </p>
+      <fieldset>
+        <legend>It ends</legend>
+        <div className={fieldStyles.lines}>
+          <Check
+            type="radio"
+            label={
+              <>
+                With your sign-in
+                {expiresAt !== null && (
+                  <>
+                    , <Time at={expiresAt} /> at the latest
+                  </>
+                )}
+              </>
+            }
+            isChecked={!lasts}
+            onChange={() => setLasts(false)}
+          />
+          <Check type="radio" label="With an API key" isChecked={lasts} onChange={() => setLasts(true)} />
+        </div>
+      </fieldset>
+      {lasts && (
+        <Field label="Your API key" help="The feed ends when this key does. The key is used once, and not kept.">
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="password"
+              required
+              autoComplete="current-password"
+              spellCheck={false}
+              value={entered}
+              onChange={({ target }) => setEntered(target.value)}
+            />
+          )}
+        </Field>
       )}
     </FormDialog>
   )

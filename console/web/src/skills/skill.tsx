@@ -9,6 +9,7 @@ import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Time } from '../components/time.tsx'
 import { showError, showToast } from '../components/toast.tsx'
+import { useShowDeleted } from '../deleted/data.ts'
 import { visible } from '../visible.ts'
 import { changesOf } from './changes.ts'
 import {
@@ -188,6 +189,7 @@ function placeOfChange(skillId: string, versions: readonly VersionSummary[], at:
 
 function Deletion({ skillId, name }: { readonly skillId: string; readonly name: string }) {
   const navigate = Route.useNavigate()
+  const showDeleted = useShowDeleted()
   const [isAsking, setIsAsking] = useState(false)
   return (
     <>
@@ -202,13 +204,12 @@ function Deletion({ skillId, name }: { readonly skillId: string; readonly name: 
           act={async () => {
             await remove(skillId)
             await navigate({ to: '/skills' })
-            showToast(`${name} deleted.`)
+            void showDeleted(name, { resourceType: 'skill', resourceId: skillId })
             await refreshSkills()
           }}
           onClose={() => setIsAsking(false)}
         >
-          Agents get it no more. For some days it can be restored with its versions:{' '}
-          <code>workspace deletions restore</code>.
+          Agents get it no more. For some days, the page Deleted can restore it with its versions.
         </Confirm>
       )}
     </>

@@ -1,6 +1,6 @@
 /** The versions of a skill, and who made them. */
 import { Link } from '@tanstack/react-router'
-import { useNames } from '../api.ts'
+import { useName } from '../api.ts'
 import { Status } from '../components/status.tsx'
 import { Time } from '../components/time.tsx'
 import { visible } from '../visible.ts'
@@ -8,8 +8,8 @@ import { type VersionSummary, versionBefore } from './data.ts'
 import styles from './skill.module.css'
 
 export function Author({ version: { userId, apiKeyId } }: { readonly version: VersionSummary }) {
-  const users = useNames('users')
-  return <bdi>{userId === null ? `API key ${apiKeyId.slice(0, 8)}…` : visible(users.get(userId) ?? userId)}</bdi>
+  const name = useName('users', userId)
+  return <bdi>{userId === null ? `API key ${apiKeyId.slice(0, 8)}…` : visible(name ?? userId)}</bdi>
 }
 
 /** What was said about it. */
