@@ -43,7 +43,9 @@ export function diffLines(before: string, after: string, hidesUnchanged: boolean
     const start = lineAt(b, fromB)
     addUnchanged(next, start, false)
     next = lineAt(b, toB)
-    lines.push(...changedLines(textsOf(a, lineAt(a, fromA), lineAt(a, toA)), textsOf(b, start, next)))
+    const removed = textsOf(a, lineAt(a, fromA), lineAt(a, toA))
+    // One by one: there may be more of them than a call has arguments.
+    for (const line of changedLines(removed, textsOf(b, start, next))) lines.push(line)
   }
   addUnchanged(next, b.lines + 1, true)
   return lines
