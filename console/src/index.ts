@@ -104,6 +104,12 @@ app.get('/api/render/v1/sessions/:sessionId/files/:fileId/content', async (c) =>
   return withoutConnections.transform(new Response(text, { status: response.status, headers }))
 })
 
+// A user does not say whether there is a picture, and browsers complain about each 404. Here, no picture is 204.
+app.get('/api/picture/v1/users/:userId/profile-picture', async (c) => {
+  const response = await forward(c, new URL(c.req.url).pathname.replace('/api/picture', ''))
+  return response.headers.get('Error-Code') === 'profile_picture_not_found' ? c.body(null, 204) : response
+})
+
 app.all('/api/v1/*', (c) => {
   const { pathname, search } = new URL(c.req.url)
   return forward(c, `${pathname.slice('/api'.length)}${search}`)
@@ -122,7 +128,8 @@ app.on(['POST', 'PUT', 'PATCH', 'DELETE'], '*', (c) => refuse(c, 405, 'This path
 app.get('*', async (c) => {
   const { pathname } = new URL(c.req.url)
   if (/^\/(?:api|session)(?:\/|$)/.test(pathname)) return refuse(c, 404, 'No such path.')
-  if (/\.\w+$/.test(pathname)) {
+  // An ID, which is the last part of an address, may look like the name of a file: grace@example.com.
+  if (/^\/(?:assets\/.*|[^/]+)\.\w+$/.test(pathname)) {
     const file = await c.env.ASSETS.fetch(c.req.raw)
     return new Response(file.body, file)
   }

@@ -129,6 +129,7 @@ describe('/api', () => {
       ['/api/v1/me', 'GET'],
       ['/api/v1/projects/website', 'DELETE'],
       ['/api/render/v1/sessions/s/files/f/content', 'GET'],
+      ['/api/picture/v1/users/u/profile-picture', 'GET'],
       ['/session', 'DELETE'],
       ['/session', 'POST'],
     ] as const
@@ -152,6 +153,21 @@ describe('/api', () => {
     ]) {
       expect([path, (await send(path, { cookie })).status]).toEqual([path, 404])
     }
+  })
+
+  it('says with 204 that a person has no picture, and passes pictures and other errors', async () => {
+    const cookie = await session()
+    const path = (userId: string) => `/api/picture/v1/users/${userId}/profile-picture`
+    const picture = await send(path(running.demo.userId), { cookie })
+    expect([picture.status, picture.headers.get('Content-Type')]).toEqual([200, 'image/png'])
+    expect((await picture.arrayBuffer()).byteLength).toBeGreaterThan(0)
+    const none = await send(path('katherine'), { cookie })
+    expect([none.status, await none.text()]).toEqual([204, ''])
+    const nobody = await send(path('nobody'), { cookie })
+    expect([nobody.status, nobody.headers.get('Error-Code')]).toEqual([404, 'user_not_found'])
+    expect((await send(path(running.demo.userId))).status).toBe(401)
+    expect((await send(path(running.demo.userId), { cookie, method: 'DELETE' })).status).toBe(405)
+    expect((await send('/api/picture/v1/me', { cookie })).status).toBe(404)
   })
 
   it('ends with the session: sign-out, a revoked session, a revoked key', async () => {
@@ -181,7 +197,7 @@ describe('/api', () => {
 })
 
 describe('the pages', () => {
-  it.each(['/', '/schedules', '/sign-in', '/runs/x?y=z'])(
+  it.each(['/', '/schedules', '/sign-in', '/runs/x?y=z', '/people/users/grace@example.com'])(
     'are one file with a policy and a nonce of its own: %s',
     async (path) => {
       const [one, other] = [await send(path), await send(path)]

@@ -19,7 +19,7 @@ export const STALE: Readonly<Record<string, readonly string[]>> = {
   'session-file': ['files'],
   skill: ['skills'],
   'skill-feed': ['skill-feeds'],
-  user: ['users', 'pictures'],
+  user: ['users', 'pictures', 'me'],
 }
 
 /** Events that change what can be restored. */

@@ -6,6 +6,7 @@ import { PageError } from './components/page-error.tsx'
 import { DELETED_KINDS } from './deleted/kinds.ts'
 import { Layout } from './layout/layout.tsx'
 import { beginFeed } from './live.ts'
+import { KINDS } from './people/kinds.ts'
 import { choice, count, search, text } from './search.ts'
 import { SignIn } from './sign-in/sign-in.tsx'
 
@@ -160,6 +161,19 @@ const key = createRoute({ getParentRoute: () => app, path: '/keys/$keyId' }).laz
   async () => (await import('./keys/key.tsx')).Route,
 )
 
+const people = createRoute({
+  getParentRoute: () => app,
+  path: '/people',
+  validateSearch: ({ kind, q }: Given) => search({ kind: choice(kind, KINDS), q: text(q) }),
+}).lazy(async () => (await import('./people/people.tsx')).Route)
+
+/** A person, an agent or a project. */
+const resource = createRoute({
+  getParentRoute: () => app,
+  path: '/people/$kind/$id',
+  params: { parse: ({ kind, id }) => ({ kind: choice(kind, KINDS) ?? 'users', id }) },
+}).lazy(async () => (await import('./people/resource.tsx')).Route)
+
 const endpoints = createRoute({ getParentRoute: () => app, path: '/endpoints' }).lazy(
   async () => (await import('./endpoints/endpoints.tsx')).Route,
 )
@@ -192,6 +206,8 @@ const pages = [
   activity,
   keys,
   key,
+  people,
+  resource,
   endpoints,
   endpoint,
   deleted,

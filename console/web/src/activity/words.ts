@@ -28,6 +28,7 @@ export function addressOf({ type, resource, createdAt }: Event): string | undefi
     .replace(/^\/v1/, '')
     .replace(/^\/skill-feeds\/.*/, '/skills/feeds')
     .replace(/^\/pins\/session\//, '/sessions/')
+    .replace(/^\/(users|agents|projects)\/([^/]+)(?:\/profile-picture)?$/, '/people/$1/$2')
     .replace(/^\/api-keys\//, '/keys/')
     .replace(/^\/event-endpoints\//, '/endpoints/')
     .replace(/^\/run-endpoint$/, '/endpoints')

@@ -13,7 +13,7 @@ const PAGE = 1000
 /** How many keys, and how many sessions, the pages read. */
 export const MAX_KEYS = 5000
 
-const keysQuery = (kind: ApiKey['kind']) =>
+export const keysQuery = (kind: ApiKey['kind']) =>
   listQuery(['api-keys', kind], async () => {
     const keys: ApiKey[] = []
     for await (const key of workspace.apiKeys.list({ kind, limit: PAGE })) if (keys.push(key) === MAX_KEYS) break

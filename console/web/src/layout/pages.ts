@@ -10,6 +10,7 @@ import {
   Play,
   Sun,
   Trash2,
+  Users,
   Webhook,
 } from 'lucide-react'
 
@@ -23,6 +24,7 @@ interface PageLink {
     | '/skills'
     | '/activity'
     | '/keys'
+    | '/people'
     | '/endpoints'
     | '/deleted'
   readonly name: string
@@ -40,6 +42,7 @@ export const PAGES: readonly PageLink[] = [
   { to: '/skills', name: 'Skills', letter: 'i', Icon: BookOpen },
   { to: '/activity', name: 'Activity', letter: 'a', Icon: Activity },
   { to: '/keys', name: 'Keys', letter: 'k', Icon: KeyRound },
+  { to: '/people', name: 'People', letter: 'o', Icon: Users },
   { to: '/endpoints', name: 'Endpoints', letter: 'n', Icon: Webhook },
   { to: '/deleted', name: 'Deleted', letter: 'd', Icon: Trash2 },
 ]

@@ -1,0 +1,140 @@
+/** What can be done to a person, an agent or a project: rename, archive, delete. */
+import { useMutation } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { useMe } from '../api.ts'
+import { Confirm } from '../components/confirm.tsx'
+import { Field, FormDialog } from '../components/field.tsx'
+import type { MenuItem } from '../components/menu.tsx'
+import { showError, showToast } from '../components/toast.tsx'
+import { useShowDeleted } from '../deleted/data.ts'
+import { visible } from '../visible.ts'
+import { type Resource, refreshKind, remove, rename, setArchived, WORDS } from './data.ts'
+import type { Kind } from './kinds.ts'
+import styles from './people.module.css'
+
+/** The dialog that is open. */
+export interface Shown {
+  readonly resource: Resource
+  readonly dialog: 'rename' | 'delete'
+}
+
+/** Archives and unarchives, which can be undone at once. */
+export function useArchive(kind: Kind) {
+  const { mutate } = useMutation({
+    mutationFn: async ({ resource: { id }, archived }: { resource: Resource; archived: boolean }) => {
+      if (kind !== 'users') await setArchived(kind, id, archived)
+    },
+    onSuccess: async (_result, { resource, archived }) => {
+      const undo = { label: 'Undo', onSelect: () => mutate({ resource, archived: !archived }) }
+      showToast(`${visible(resource.name)} ${archived ? 'archived' : 'unarchived'}.`, false, undo)
+      await refreshKind(kind)
+    },
+    onError: showError,
+  })
+  return (resource: Resource) => mutate({ resource, archived: !resource.archivedAt })
+}
+
+export function itemsOf(
+  kind: Kind,
+  resource: Resource,
+  archive: (resource: Resource) => void,
+  show: (shown: Shown) => void,
+): readonly MenuItem[] {
+  const { archivedAt } = resource
+  return [
+    { label: 'Rename', onSelect: () => show({ resource, dialog: 'rename' }) },
+    ...(kind === 'users' ? [] : [{ label: archivedAt ? 'Unarchive' : 'Archive', onSelect: () => archive(resource) }]),
+    { label: 'Delete', isDangerous: true, onSelect: () => show({ resource, dialog: 'delete' }) },
+  ]
+}
+
+interface ActionDialogProps {
+  readonly kind: Kind
+  readonly shown: Shown
+  readonly onDeleted?: () => Promise<unknown>
+  readonly onClose: () => void
+}
+
+export function ActionDialog({ kind, shown: { resource, dialog }, onDeleted, onClose }: ActionDialogProps) {
+  if (dialog === 'rename') return <Rename kind={kind} resource={resource} onClose={onClose} />
+  return <Delete kind={kind} resource={resource} onDeleted={onDeleted} onClose={onClose} />
+}
+
+interface DialogProps {
+  readonly kind: Kind
+  readonly resource: Resource
+  readonly onClose: () => void
+}
+
+function Rename({ kind, resource: { id, name: old }, onClose }: DialogProps) {
+  const [name, setName] = useState(old)
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => rename(kind, id, name.trim()),
+    onSuccess: async ({ name: given }) => {
+      showToast(`${visible(old)} renamed to ${visible(given)}.`)
+      onClose()
+      await refreshKind(kind)
+    },
+  })
+  return (
+    <FormDialog
+      title={`Rename ${visible(old)}`}
+      verb="Rename"
+      isPending={isPending}
+      error={error}
+      onSubmit={() => mutate()}
+      onClose={onClose}
+    >
+      <Field label="Name">
+        {(attributes) => (
+          <input {...attributes} required value={name} onChange={({ target }) => setName(target.value)} />
+        )}
+      </Field>
+    </FormDialog>
+  )
+}
+
+const CONSEQUENCES: Readonly<Record<Kind, ReactNode>> = {
+  users: (
+    <>
+      All keys of this person and all sign-ins with them end at once. The pins and the picture are deleted too. For some
+      days, the page Deleted can restore the person, but not the keys.
+    </>
+  ),
+  agents: (
+    <>Its schedules fire no more. For some days, the page Deleted can restore it with its schedules and their runs.</>
+  ),
+  projects: (
+    <>
+      Its sessions with their files, its pull requests, schedules and variables, and the pins of all these are deleted
+      too. For some days, the page Deleted can restore it with everything that was in it.
+    </>
+  ),
+}
+
+interface DeleteProps extends DialogProps {
+  readonly onDeleted: (() => Promise<unknown>) | undefined
+}
+
+function Delete({ kind, resource: { id, name }, onDeleted, onClose }: DeleteProps) {
+  const { user } = useMe()
+  const showDeleted = useShowDeleted()
+  const isOneself = kind === 'users' && user?.id === id
+  return (
+    <Confirm
+      title={`Delete ${visible(name)}?`}
+      verb="Delete"
+      act={async () => {
+        await remove(kind, id)
+        await onDeleted?.()
+        const projectId = kind === 'projects' ? id : undefined
+        void showDeleted(visible(name), { resourceType: WORDS[kind].type, resourceId: id, projectId })
+        await refreshKind(kind)
+      }}
+      onClose={onClose}
+    >
+      <p>{CONSEQUENCES[kind]}</p>
+      {isOneself && <p className={styles.warning}>This is you: your sign-in ends, and you cannot undo it.</p>}
+    </Confirm>
+  )
+}

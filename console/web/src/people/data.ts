@@ -1,0 +1,136 @@
+/** What the pages ask the API about people, agents and projects, and what they tell it to do. */
+import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query'
+import { Workspace } from '../../../../client/src/index.ts'
+import { filledPage, listQuery, refresh, useCan, useMe, workspace } from '../api.ts'
+import { type ApiKey, keysQuery, stateOf } from '../keys/data.ts'
+import { STALE } from '../live.ts'
+import type { Kind } from './kinds.ts'
+
+export interface Resource {
+  readonly id: string
+  readonly name: string
+  /** A person cannot be archived. */
+  readonly archivedAt?: string | null
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+interface Words {
+  /** As events and deletions name it. */
+  readonly type: 'user' | 'agent' | 'project'
+  readonly noun: string
+  readonly plural: string
+}
+
+export const WORDS: Readonly<Record<Kind, Words>> = {
+  users: { type: 'user', noun: 'person', plural: 'People' },
+  agents: { type: 'agent', noun: 'agent', plural: 'Agents' },
+  projects: { type: 'project', noun: 'project', plural: 'Projects' },
+}
+
+const PAGE = 50
+
+interface Page {
+  readonly items: readonly Resource[]
+  readonly nextCursor: string | null
+}
+
+/** In the order of their IDs. */
+export const resourcesQuery = (kind: Kind, query: string | undefined) =>
+  infiniteQueryOptions({
+    queryKey: [kind, 'list', query],
+    queryFn: ({ pageParam }) =>
+      filledPage<Page>((cursor) => workspace[kind].list({ query, limit: PAGE, cursor }).page(), pageParam),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    // The list before is of the same kind, if it only was searched for something else.
+    placeholderData: (previous, previousQuery) => (previousQuery?.queryKey[0] === kind ? previous : undefined),
+  })
+
+export const resourceQuery = (kind: Kind, id: string) =>
+  queryOptions({
+    queryKey: [kind, 'one', id],
+    queryFn: (): Promise<Resource> => workspace[kind].retrieve(id),
+  })
+
+/** What the session may do to resources of a kind. Restricted to projects, it changes only these. */
+export function useMay(kind: Kind) {
+  const mayWrite = useCan()(`${kind}:write`)
+  const isRestricted = useMe().apiKey.projectIds !== null
+  return { create: mayWrite && !isRestricted, change: mayWrite && (!isRestricted || kind === 'projects') }
+}
+
+/** @throws if there is one of this ID already. */
+export const create = (kind: Kind, id: string, name: string): Promise<Resource> =>
+  workspace[kind].put(id, { name }, { ifNoneMatch: '*' })
+
+export const rename = (kind: Kind, id: string, name: string): Promise<Resource> => workspace[kind].put(id, { name })
+
+export const setArchived = (kind: Exclude<Kind, 'users'>, id: string, archived: boolean): Promise<Resource> =>
+  workspace[kind].update(id, { archived })
+
+export const remove = (kind: Kind, id: string) => workspace[kind].delete(id)
+
+/** Reads again what shows resources of this kind, and what a deletion takes with it. */
+export const refreshKind = (kind: Kind) => refresh('deletions', 'api-keys', ...(STALE[WORDS[kind].type] ?? []))
+
+const SCHEDULES = 100
+
+interface Schedules {
+  readonly items: readonly { readonly id: string; readonly name: string | null; readonly enabledAt: string | null }[]
+  readonly nextCursor: string | null
+}
+
+/** The first schedules of an agent or a project. */
+export const schedulesOfQuery = (kind: Exclude<Kind, 'users'>, id: string) =>
+  listQuery(
+    ['schedules', 'of', kind, id],
+    (): Promise<Schedules> => workspace[kind].schedules.list(id, { limit: SCHEDULES }).page(),
+  )
+
+/** The console's Worker answers 204 if there is no picture. */
+const pictures = new Workspace({ url: `${location.origin}/api/picture`, apiKey: '' })
+
+const MINUTE_MS = 60_000
+
+/** Null: there is none. */
+export const pictureQuery = (userId: string) =>
+  queryOptions({
+    queryKey: ['pictures', userId],
+    queryFn: async () => {
+      const response = await pictures.users.profilePicture.retrieve(userId)
+      return response.status === 204 ? null : response.blob()
+    },
+    // Events tell of new ones. A picture that is not shown does not stay in memory for long.
+    staleTime: 5 * MINUTE_MS,
+    gcTime: MINUTE_MS,
+  })
+
+export const putPicture = (userId: string, file: File) => workspace.users.profilePicture.put(userId, file)
+export const deletePicture = (userId: string) => workspace.users.profilePicture.delete(userId)
+export const refreshPictures = () => refresh('pictures')
+
+/**
+ * The keys of people that have not expired: undefined while they load, null if the session does not see them.
+ * @returns undefined if the session sees no keys, or only those that are restricted to its projects.
+ */
+export function useKeysOf(): ((userId: string) => readonly ApiKey[] | null | undefined) | undefined {
+  const can = useCan()
+  const { user, apiKey } = useMe()
+  const isAllowed = can('api-keys:read') && apiKey.projectIds === null
+  const { data } = useQuery({ ...keysQuery('key'), enabled: isAllowed })
+  if (!isAllowed) return undefined
+  const now = new Date()
+  const keys = data && Map.groupBy(data, ({ userId }) => userId)
+  return (userId) => {
+    // A session that acts as a person sees the keys of this person only.
+    if (user !== null && user.id !== userId) return null
+    return keys && (keys.get(userId) ?? []).filter((key) => stateOf(key, now) !== 'expired')
+  }
+}
+
+/** The projects that one of the keys reaches; null: all. */
+export function reachOf(keys: readonly ApiKey[]): readonly string[] | null {
+  if (keys.some(({ projectIds }) => projectIds === null)) return null
+  return Array.from(new Set(keys.flatMap(({ projectIds }) => projectIds ?? [])))
+}

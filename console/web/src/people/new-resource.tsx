@@ -1,0 +1,63 @@
+/** The form of a new person, agent or project. */
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Field, FormDialog } from '../components/field.tsx'
+import { showToast } from '../components/toast.tsx'
+import { visible } from '../visible.ts'
+import { create, refreshKind, WORDS } from './data.ts'
+import type { Kind } from './kinds.ts'
+
+const HELP_OF_ID: Readonly<Record<Kind, string>> = {
+  users: 'The ID that your platform has for the person. It cannot be changed later.',
+  agents: 'A UUID, if your platform has one for the agent; otherwise, it gets a new one. It cannot be changed later.',
+  projects:
+    'The ID that your platform has for the project; without one, it gets a new UUID. It cannot be changed later, and only a project whose ID is a UUID can be pinned.',
+}
+
+export function NewResource({ kind, onClose }: { readonly kind: Kind; readonly onClose: () => void }) {
+  const navigate = useNavigate()
+  const [name, setName] = useState('')
+  const [id, setId] = useState('')
+  // A second attempt creates the same one.
+  const [newId] = useState(() => crypto.randomUUID())
+  const { noun } = WORDS[kind]
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => create(kind, id.trim() || newId, name.trim()),
+    onSuccess: async (created) => {
+      showToast(`${visible(created.name)} created.`)
+      onClose()
+      await navigate({ to: '/people/$kind/$id', params: { kind, id: created.id } })
+      await refreshKind(kind)
+    },
+  })
+  return (
+    <FormDialog
+      title={`New ${noun}`}
+      verb="Create"
+      isPending={isPending}
+      error={error}
+      onSubmit={() => mutate()}
+      onClose={onClose}
+    >
+      <Field label="Name">
+        {(attributes) => (
+          <input {...attributes} required value={name} onChange={({ target }) => setName(target.value)} />
+        )}
+      </Field>
+      <Field label="ID" help={HELP_OF_ID[kind]}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            required={kind === 'users'}
+            spellCheck={false}
+            autoCapitalize="none"
+            placeholder={kind === 'users' ? undefined : 'a new UUID'}
+            value={id}
+            onChange={({ target }) => setId(target.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
+  )
+}

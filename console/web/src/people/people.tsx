@@ -1,0 +1,208 @@
+/** The people of the organization, its agents and its projects. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { createLazyRoute, Link } from '@tanstack/react-router'
+import { type ReactNode, useCallback, useState } from 'react'
+import { useCan, useMe } from '../api.ts'
+import { Filters, SearchField } from '../components/filters.tsx'
+import { Menu } from '../components/menu.tsx'
+import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
+import { Page } from '../components/page.tsx'
+import { Status } from '../components/status.tsx'
+import { Time } from '../components/time.tsx'
+import type { ApiKey } from '../keys/data.ts'
+import { Projects } from '../keys/keys.tsx'
+import { visible } from '../visible.ts'
+import { ActionDialog, itemsOf, type Shown, useArchive } from './actions.tsx'
+import { Avatar } from './avatar.tsx'
+import { type Resource, reachOf, resourcesQuery, useKeysOf, useMay, WORDS } from './data.ts'
+import { KINDS, type Kind } from './kinds.ts'
+import { NewResource } from './new-resource.tsx'
+import styles from './people.module.css'
+
+export const Route = createLazyRoute('/app/people')({ component: People })
+
+function People() {
+  const { kind = 'users' } = Route.useSearch()
+  const navigate = Route.useNavigate()
+  const can = useCan()
+  const may = useMay(kind)
+  const [isCreating, setIsCreating] = useState(false)
+  const { noun, plural } = WORDS[kind]
+  return (
+    <Page
+      title="People"
+      actions={
+        may.create && (
+          <button type="button" data-kind="primary" onClick={() => setIsCreating(true)}>
+            New {noun}
+          </button>
+        )
+      }
+    >
+      <div className={styles.tabs}>
+        {KINDS.map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={kind === each}
+            onClick={() => void navigate({ search: each === 'users' ? {} : { kind: each } })}
+          >
+            {WORDS[each].plural}
+          </button>
+        ))}
+      </div>
+      {can(`${kind}:read`) ? (
+        <List key={kind} kind={kind} />
+      ) : (
+        <p className="quiet">This session may not read {kind === 'users' ? 'who is here' : plural.toLowerCase()}.</p>
+      )}
+      {isCreating && <NewResource kind={kind} onClose={() => setIsCreating(false)} />}
+    </Page>
+  )
+}
+
+const NONE_YET: Readonly<Record<Kind, string>> = {
+  users: 'A person has API keys, pins and a picture. Create one here, or with PUT /v1/users/{userId}.',
+  agents: 'An agent has schedules. Create one here, or with PUT /v1/agents/{agentId}.',
+  projects:
+    'A project has sessions, pull requests, schedules and variables. Create one here, or with PUT /v1/projects/{projectId}.',
+}
+
+function List({ kind }: { readonly kind: Kind }) {
+  const { q } = Route.useSearch()
+  const navigate = Route.useNavigate()
+  const list = useInfiniteQuery(resourcesQuery(kind, q))
+  const resources = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const search = useCallback(
+    (query: string | undefined) => {
+      void navigate({ search: (previous) => ({ ...previous, q: query }), replace: true })
+    },
+    [navigate],
+  )
+  const words = WORDS[kind].plural.toLowerCase()
+  return (
+    <>
+      <Filters>
+        <SearchField label="Search by name" value={q} onChange={search} />
+      </Filters>
+      {list.isPending ? (
+        <Skeleton />
+      ) : list.isLoadingError ? (
+        <ErrorNote error={list.error} retry={() => void list.refetch()} />
+      ) : resources.length === 0 ? (
+        <Empty title={q === undefined ? `No ${words} yet` : 'Nothing matches'}>
+          {q === undefined ? (
+            NONE_YET[kind]
+          ) : list.hasNextPage ? (
+            'None of the first ones does. “Show more” looks further.'
+          ) : (
+            <Link to="/people" search={kind === 'users' ? {} : { kind }}>
+              Show all {words}
+            </Link>
+          )}
+        </Empty>
+      ) : (
+        <Table kind={kind} resources={resources} />
+      )}
+      {list.hasNextPage && (
+        <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          Show more
+        </button>
+      )}
+    </>
+  )
+}
+
+function Table({ kind, resources }: { readonly kind: Kind; readonly resources: readonly Resource[] }) {
+  const may = useMay(kind)
+  const archive = useArchive(kind)
+  const keysOf = useKeysOf()
+  const [shown, setShown] = useState<Shown>()
+  const hasReach = kind === 'users' && keysOf !== undefined
+  return (
+    <>
+      <table>
+        <thead>
+          <tr>
+            <th>Name</th>
+            {hasReach && <th className="wide-only">Projects of the keys</th>}
+            <th className="wide-only">Created</th>
+            {may.change && (
+              <th>
+                <span className="only-read-aloud">Actions</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {resources.map((resource) => (
+            <Row
+              key={resource.id}
+              kind={kind}
+              resource={resource}
+              reach={hasReach && <Reach keys={keysOf(resource.id)} />}
+            >
+              {may.change && (
+                <td className={styles.menu}>
+                  <Menu
+                    label={`Actions for ${visible(resource.name)}`}
+                    items={itemsOf(kind, resource, archive, setShown)}
+                  />
+                </td>
+              )}
+            </Row>
+          ))}
+        </tbody>
+      </table>
+      {shown && <ActionDialog kind={kind} shown={shown} onClose={() => setShown(undefined)} />}
+    </>
+  )
+}
+
+interface RowProps {
+  readonly kind: Kind
+  readonly resource: Resource
+  /** The projects that the keys of a person reach; false: the session sees no keys. */
+  readonly reach: ReactNode
+  readonly children: ReactNode
+}
+
+function Row({ kind, resource, reach, children }: RowProps) {
+  const { user } = useMe()
+  const { id, name, archivedAt, createdAt } = resource
+  return (
+    <tr>
+      <td>
+        <div className={styles.named}>
+          {kind === 'users' && <Avatar user={resource} />}
+          <div>
+            <Link className="row-link" to="/people/$kind/$id" params={{ kind, id }}>
+              <bdi>{visible(name)}</bdi>
+            </Link>
+            <div className="quiet small anywhere">
+              {kind === 'users' && id === user?.id && 'you · '}
+              <bdi>{visible(id)}</bdi>
+            </div>
+            <div className={`quiet small ${styles.narrow}`}>
+              created <Time at={createdAt} />
+            </div>
+          </div>
+          {archivedAt && <Status tone="idle">Archived</Status>}
+        </div>
+      </td>
+      {reach && <td className="wide-only">{reach}</td>}
+      <td className={`wide-only ${styles.short}`}>
+        <Time at={createdAt} />
+      </td>
+      {children}
+    </tr>
+  )
+}
+
+/** A person has no projects, but each key of the person may be restricted to some. */
+function Reach({ keys }: { readonly keys: readonly ApiKey[] | null | undefined }) {
+  if (keys === undefined) return null
+  if (keys === null) return <span className="quiet">not known to this session</span>
+  if (keys.length === 0) return <span className="quiet">no key</span>
+  return <Projects projectIds={reachOf(keys)} />
+}
