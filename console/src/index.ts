@@ -104,10 +104,11 @@ app.get('/api/render/v1/sessions/:sessionId/files/:fileId/content', async (c) =>
   return withoutConnections.transform(new Response(text, { status: response.status, headers }))
 })
 
-// A user does not say whether there is a picture, and browsers complain about each 404. Here, no picture is 204.
+// A user does not say whether there is a picture, and browsers complain about each 404. So no picture is 204, and no
+// user, whom a list may still show.
 app.get('/api/picture/v1/users/:userId/profile-picture', async (c) => {
   const response = await forward(c, new URL(c.req.url).pathname.replace('/api/picture', ''))
-  return response.headers.get('Error-Code') === 'profile_picture_not_found' ? c.body(null, 204) : response
+  return response.status === 404 ? c.body(null, 204) : response
 })
 
 app.all('/api/v1/*', (c) => {

@@ -42,7 +42,7 @@ export function OwnPicture({ userId }: { readonly userId: string }) {
         }}
       />
       <div className={styles.buttons}>
-        <button ref={choose} type="button" disabled={isPending} onClick={() => input.current?.click()}>
+        <button ref={choose} type="button" onClick={() => input.current?.click()}>
           {canRead && data ? 'Replace the picture' : 'Upload a picture'}
         </button>
         {mayHave && (
