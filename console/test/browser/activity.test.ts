@@ -60,7 +60,7 @@ const OWN = 'types=project.*,session.*,agent.*,schedule.*,pin.*'
 
 describe('events', () => {
   it('are sentences, the latest first, with links to what they are about', async () => {
-    const { person, sessionId, schedule, sentences } = await addActor()
+    const { person, projectId, sessionId, agentId, schedule, sentences } = await addActor()
     const session = await openActivity(person, `?user=${person.id}&${OWN}`)
     const { page } = session
     await expectLines(page, sentences)
@@ -69,7 +69,9 @@ describe('events', () => {
       `/sessions/${sessionId}`,
       schedule.replace('/v1', ''),
       schedule.replace('/v1', ''),
+      `/people/agents/${agentId}`,
       `/sessions/${sessionId}`,
+      `/people/projects/${projectId}`,
     ])
     expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).toEqual(['Today'])
     await page.getByRole('link', { name: 'Nightly review', exact: true }).first().click()

@@ -496,9 +496,10 @@ it('pictures are asked for when they come into view, once for each person', asyn
 
 it('shows what changes elsewhere: a picture, a name, the own name', async () => {
   const [me, other] = [await addPerson(running), await addPerson(running)]
+  await putPicture(other, 16)
   const session = await open(me.apiKey, `/people/users/${other.id}`)
   const { page } = session
-  await page.waitForResponse((response) => response.url().includes('/api/v1/events?'))
+  await expect.poll(() => widthOf(page, other)).toBe(16)
   await putPicture(other, 24)
   await expect.poll(() => widthOf(page, other), { timeout: 15_000 }).toBe(24)
   await other.send('PUT', `/v1/users/${other.id}`, { name: `${other.name} Somerville` })
