@@ -133,8 +133,10 @@ function Delete({ kind, resource: { id, name }, onDeleted, onClose }: DeleteProp
       }}
       onClose={onClose}
     >
-      <p>{CONSEQUENCES[kind]}</p>
-      {isOneself && <p className={styles.warning}>This is you: your sign-in ends, and you cannot undo it.</p>}
+      <div className={styles.body}>
+        <p>{CONSEQUENCES[kind]}</p>
+        {isOneself && <p className={styles.warning}>This is you: your sign-in ends, and you cannot undo it.</p>}
+      </div>
     </Confirm>
   )
 }

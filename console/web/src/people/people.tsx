@@ -125,6 +125,7 @@ function Table({ kind, resources }: { readonly kind: Kind; readonly resources: r
         <thead>
           <tr>
             <th>Name</th>
+            {kind !== 'users' && <th>State</th>}
             {hasReach && <th className="wide-only">Projects of the keys</th>}
             <th className="wide-only">Created</th>
             {may.change && (
@@ -187,9 +188,13 @@ function Row({ kind, resource, reach, children }: RowProps) {
               created <Time at={createdAt} />
             </div>
           </div>
-          {archivedAt && <Status tone="idle">Archived</Status>}
         </div>
       </td>
+      {kind !== 'users' && (
+        <td className={styles.short}>
+          <Status tone={archivedAt ? 'idle' : 'good'}>{archivedAt ? 'Archived' : 'Active'}</Status>
+        </td>
+      )}
       {reach && <td className="wide-only">{reach}</td>}
       <td className={`wide-only ${styles.short}`}>
         <Time at={createdAt} />

@@ -90,7 +90,7 @@ function Loaded({ kind, resource, problem }: LoadedProps) {
     >
       {problem}
       {archivedAt && (
-        <p className={styles.warning}>
+        <p className={`${styles.warning} ${styles.above}`}>
           It is archived: what belongs to it can be read but not changed, and its schedules start no runs.
         </p>
       )}
