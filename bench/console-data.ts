@@ -1,4 +1,7 @@
-/** A large organization for the console: 10,000 sessions, 1,000 schedules, 100,000 runs and 100,000 events. */
+/**
+ * A large organization for the console: 10,000 sessions, 1,000 schedules, 100,000 runs and 100,000 events; a thousand
+ * each of skills, API keys and deletions.
+ */
 import { SEQUENCES_PER_MS } from '../src/access/event-types.ts'
 import { computeRunId } from '../src/resources/schedules/run-id.ts'
 import { organization, organizationId, userId } from './data.ts'
@@ -16,8 +19,12 @@ const SCHEDULES = 1000
 const RUNS_OF_A_SCHEDULE = 100
 const EVENTS = 100_000
 const PINS = 50
+const SKILLS = 1000
+const KEYS = 1000
+const DELETIONS = 1000
+const EVENT_ENDPOINTS = 20
 
-type Kind = 'project' | 'agent' | 'session' | 'file' | 'schedule' | 'event'
+type Kind = 'project' | 'agent' | 'session' | 'file' | 'schedule' | 'event' | 'skill' | 'key' | 'deletion' | 'endpoint'
 type Row = Readonly<Record<string, string | number | null>>
 
 const PREFIXES: Readonly<Record<Kind, string>> = {
@@ -27,6 +34,10 @@ const PREFIXES: Readonly<Record<Kind, string>> = {
   file: '4',
   schedule: '5',
   event: '6',
+  skill: '7',
+  key: '8',
+  deletion: '9',
+  endpoint: 'a',
 }
 
 /** The n-th ID of a kind. */
@@ -109,6 +120,26 @@ export async function fill(database: D1Database): Promise<Large> {
       range(1000).map((n) => event(start + n, now)),
     )
   }
+  await insert(
+    database,
+    'skills',
+    range(SKILLS).map((n) => skill(n, own)),
+  )
+  await insert(
+    database,
+    'apiKeys',
+    range(KEYS).map((n) => apiKey(n, now)),
+  )
+  await insert(
+    database,
+    'deletions',
+    range(DELETIONS).map((n) => deletion(n, now)),
+  )
+  await insert(
+    database,
+    'eventEndpoints',
+    range(EVENT_ENDPOINTS).map((n) => eventEndpoint(n, own, now)),
+  )
   if (!latest) throw new Error('There is no schedule.')
   return {
     token,
@@ -177,6 +208,63 @@ function run(of: ReturnType<typeof schedule>, n: number): Row {
     message: status === 'failed' ? `${digit} of 412 tests failed: the checkout does not load.` : null,
     createdAt: scheduledAt,
     updatedAt: scheduledAt,
+  }
+}
+
+function skill(n: number, own: Row): Row {
+  const description = `How to review area ${n}: what to read first, which tests to run, and whom to ask when they fail.`
+  return {
+    ...own,
+    id: id('skill', n),
+    name: `review-area-${n}`,
+    description,
+    version: 3,
+    latestVersion: 3,
+    revision: `${n}`,
+  }
+}
+
+/** Each agent's key for one project. One in ten expires within a week. */
+function apiKey(n: number, now: number): Row {
+  return {
+    organizationId,
+    id: id('key', n),
+    name: `agent-${n % AGENTS} in project ${n % PROJECTS}`,
+    kind: 'key',
+    hash: n.toString(16).padStart(64, '0'),
+    scopes: JSON.stringify(['sessions:read', 'sessions:write', 'session-files:read', 'session-files:write']),
+    projectIds: JSON.stringify([id('project', n % PROJECTS)]),
+    expiresAt: iso(now + (n % 10 === 0 ? 5 : 60) * 24 * HOUR_MS),
+    lastUsedAt: iso(now - n * MINUTE_MS),
+    createdAt: iso(now - 30 * 24 * HOUR_MS),
+  }
+}
+
+/** A session that was deleted. */
+function deletion(n: number, now: number): Row {
+  const deletedAt = now - (DELETIONS - n) * MINUTE_MS
+  return {
+    organizationId,
+    resourceType: 'session',
+    resourceId: id('session', SESSIONS + n),
+    projectId: id('project', n % PROJECTS),
+    deletedAt: iso(deletedAt),
+    finalAt: iso(deletedAt + 7 * 24 * HOUR_MS),
+    id: id('deletion', n),
+    row: JSON.stringify({ name: `Review of change ${SESSIONS + n}: the tests of the checkout` }),
+  }
+}
+
+function eventEndpoint(n: number, own: Row, now: number): Row {
+  return {
+    ...own,
+    id: id('endpoint', n),
+    format: 'standard',
+    sealedUrl: `sealed ${n}`,
+    url: `hooks-${n}.example.com/…${n.toString().padStart(4, '0')}`,
+    batch: 1,
+    deliveredSequence: now * SEQUENCES_PER_MS,
+    failures: 0,
   }
 }
 

@@ -29,7 +29,7 @@ interface View {
   readonly scrolled?: string
 }
 
-/** One line for each page. */
+/** One line for each page: a new page needs no more, and its rows in console-data.ts. */
 const viewsOf = ({ runId, sessionId, schedulePath }: Large): readonly View[] => [
   { name: 'Today', path: '/', content: '[aria-labelledby=attention] li' },
   { name: 'Schedules', path: '/schedules', content: 'tbody tr', more: 9 },
@@ -45,7 +45,11 @@ const viewsOf = ({ runId, sessionId, schedulePath }: Large): readonly View[] => 
     from: '/sessions',
     scrolled: 'div:has(> [role=tree])',
   },
+  { name: 'Skills', path: '/skills', content: 'tbody tr', more: 19 },
   { name: 'Activity', path: '/activity', content: 'main ol li', more: 19 },
+  { name: 'Keys', path: '/keys', content: 'tbody tr', more: 9 },
+  { name: 'Endpoints', path: '/endpoints', content: 'tbody a[href^="/endpoints/"]' },
+  { name: 'Deleted', path: '/deleted', content: 'tbody tr', more: 9 },
 ]
 
 const SCROLL_MS = 10_000

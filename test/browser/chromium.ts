@@ -1,9 +1,13 @@
 /** The Chromium of this machine, and its pages with what they report. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
-/** @throws if there is none: `CHROMIUM` names it, where it is not at its place in Debian. */
-export function launchChromium(): Promise<Browser> {
+/**
+ * @param args further arguments.
+ * @throws if there is none: `CHROMIUM` names it, where it is not at its place in Debian.
+ */
+export function launchChromium(args: string[] = []): Promise<Browser> {
   return chromium.launch({
+    args,
     executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
     // Chromium refuses to be sandboxed as root.
     chromiumSandbox: process.getuid?.() !== 0,

@@ -5,11 +5,13 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { queryClient } from './api.ts'
+import { meQuery, queryClient } from './api.ts'
 import { createConsoleRouter } from './router.tsx'
 import { applyTheme } from './theme.ts'
 
 applyTheme()
+// Every page but this one waits for it, so it is on its way before anything is drawn.
+if (location.pathname !== '/sign-in') void queryClient.prefetchQuery(meQuery)
 reloadAfterDeployments()
 const router = createConsoleRouter()
 

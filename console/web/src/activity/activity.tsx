@@ -1,12 +1,12 @@
 /** What happened, the latest first. */
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link, useRouter } from '@tanstack/react-router'
 import { ListFilter, X } from 'lucide-react'
-import { useId } from 'react'
-import { useCan, useMe, useName, useNames } from '../api.ts'
+import { memo, useId } from 'react'
+import { useCan, useGrowing, useMe, useName, useNames } from '../api.ts'
 import { Choice, Filters, withChosen } from '../components/filters.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
+import { ShowMore } from '../components/table.tsx'
 import { useNow } from '../components/time.tsx'
 import { DAY_MS, toClock, toExact } from '../time.ts'
 import styles from './activity.module.css'
@@ -25,8 +25,8 @@ function Activity() {
 function Events() {
   const { types, resource, user, project } = Route.useSearch()
   const isRestricted = useMe().apiKey.projectIds !== null
-  const list = useInfiniteQuery(eventsQuery({ types, resource, userId: user, projectId: project }, isRestricted))
-  const events = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const list = useGrowing(eventsQuery({ types, resource, userId: user, projectId: project }, isRestricted))
+  const events = list.items
   const isFiltered = [types, resource, user, project].some((filter) => filter !== undefined)
   const days = Map.groupBy(events, ({ createdAt }) => toDay(new Date(createdAt)))
   return (
@@ -34,13 +34,13 @@ function Events() {
       <EventFilters events={events} isFiltered={isFiltered} />
       {list.isPending ? (
         <Skeleton rows={12} />
-      ) : list.isLoadingError ? (
-        <ErrorNote error={list.error} retry={() => void list.refetch()} />
+      ) : list.error ? (
+        <ErrorNote error={list.error} retry={list.retry} />
       ) : events.length === 0 ? (
         <Empty title={isFiltered ? 'No event matches' : 'Nothing has happened yet'}>
           {!isFiltered ? (
             'Each change in the organization is listed here.'
-          ) : list.hasNextPage ? (
+          ) : list.hasMore ? (
             'None of the latest events does. “Show more” looks further back.'
           ) : (
             <Link to="/activity">Show all events</Link>
@@ -49,11 +49,7 @@ function Events() {
       ) : (
         Array.from(days, ([day, ofDay]) => <Day key={day} day={day} events={ofDay} />)
       )}
-      {list.hasNextPage && (
-        <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Show more
-        </button>
-      )}
+      <ShowMore list={list} />
       {isRestricted && events.length === MAX_KEPT && (
         <p className="quiet">A session that is restricted to projects lists the latest {MAX_KEPT} events.</p>
       )}
@@ -159,7 +155,7 @@ const dayFormat = new Intl.DateTimeFormat(undefined, {
 })
 const toDay = (at: Date) => dayFormat.format(at)
 
-function EventLine({ event }: { readonly event: Event }) {
+const EventLine = memo(({ event }: { readonly event: Event }) => {
   const users = useNames('users')
   const { resource: only } = Route.useSearch()
   const { actor, projectId, resource, createdAt } = event
@@ -201,7 +197,7 @@ function EventLine({ event }: { readonly event: Event }) {
       )}
     </li>
   )
-}
+})
 
 /** A link where there is a page of it. */
 function About({ event, name }: { readonly event: Event; readonly name: string }) {

@@ -1,36 +1,27 @@
 /** What the pages ask the API about events. */
-import { infiniteQueryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { filledPage, type Query, queryClient, workspace } from '../api.ts'
+import { type Grown, growingQuery, type Query, readNew, workspace } from '../api.ts'
 
 export type Event = components['schemas']['Event']
 type Filters = Pick<Query<'listAuditEvents'>, 'types' | 'resource' | 'userId' | 'projectId'>
 export type EventFilters = { readonly [Name in keyof Filters]?: Filters[Name] | undefined }
 
-interface Page {
-  /** The latest first. */
-  readonly items: readonly Event[]
-  readonly nextCursor: string | null
+interface List extends Grown<Event> {
   /** Where the feed continues. */
   readonly after?: string | undefined
 }
 
 const PAGE = 50
 
-/** @param isRestricted whether the session is restricted to projects: it may read the feed only. */
-export function eventsQuery(filters: EventFilters, isRestricted: boolean) {
-  const queryKey = ['events', 'list', filters, isRestricted]
-  return infiniteQueryOptions({
-    queryKey,
-    queryFn: ({ pageParam }): Promise<Page> => {
-      if (!isRestricted) {
-        return filledPage((cursor) => workspace.auditEvents.list({ ...filters, limit: PAGE, cursor }).page(), pageParam)
-      }
-      return readOn(filters, queryClient.getQueryData<{ pages: readonly Page[] }>(queryKey)?.pages[0])
-    },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    placeholderData: (previous) => previous,
+/** The latest first. @param isRestricted whether the session is restricted to projects: it may read the feed only. */
+export const eventsQuery = (filters: EventFilters, isRestricted: boolean) => {
+  const read = (limit: number, cursor: string | undefined) =>
+    workspace.auditEvents.list({ ...filters, limit, cursor }).page()
+  return growingQuery<Event, List>({
+    queryKey: ['events', 'list', filters, isRestricted],
+    limit: PAGE,
+    read,
+    refresh: (known) => (isRestricted ? readOn(filters, known) : readNew((cursor) => read(PAGE, cursor), known)),
   })
 }
 
@@ -57,7 +48,7 @@ export async function latestEvents(filters: Query<'listAuditEvents'>): Promise<r
 export const MAX_KEPT = 500
 
 /** The feed begins with the earliest event. So it is read to its end once, and then from there. */
-async function readOn(filters: EventFilters, known: Page = { items: [], nextCursor: null }): Promise<Page> {
+async function readOn(filters: EventFilters, known: List = { items: [], nextCursor: null }): Promise<List> {
   let { items, after } = known
   for (;;) {
     const page = await workspace.events.list({ ...filters, after, limit: FEED_PAGE }).page()

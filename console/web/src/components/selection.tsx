@@ -1,6 +1,7 @@
 /** Selects rows of a table, to do the same to many at once. */
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useCallback, useState } from 'react'
 import styles from './selection.module.css'
+import { Cell, type Column } from './table.tsx'
 
 interface Selectable {
   readonly id: string
@@ -10,7 +11,8 @@ export interface Selection<Item extends Selectable> {
   readonly selected: readonly Item[]
   readonly isAll: boolean
   has(item: Item): boolean
-  toggle(item: Item): void
+  /** The same function always, so that only the row that it changes is drawn again. */
+  readonly toggle: (item: Item) => void
   toggleAll(): void
   clear(): void
 }
@@ -20,45 +22,40 @@ export function useSelection<Item extends Selectable>(items: readonly Item[]): S
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   const selected = items.filter(({ id }) => ids.has(id))
   const isAll = items.length > 0 && selected.length === items.length
+  const toggle = useCallback(({ id }: Item) => {
+    setIds((previous) => {
+      const next = new Set(previous)
+      if (!next.delete(id)) next.add(id)
+      return next
+    })
+  }, [])
   return {
     selected,
     isAll,
     has: ({ id }) => ids.has(id),
-    toggle: ({ id }) => {
-      const next = new Set(ids)
-      if (!next.delete(id)) next.add(id)
-      setIds(next)
-    },
+    toggle,
     toggleAll: () => setIds(new Set(isAll ? [] : items.map(({ id }) => id))),
     clear: () => setIds(new Set()),
   }
 }
 
-/** Of the head of the table. */
-export function SelectAll<Item extends Selectable>({ selection }: { readonly selection: Selection<Item> }) {
-  return (
-    <th className={styles.check}>
-      <input type="checkbox" aria-label="Select all" checked={selection.isAll} onChange={selection.toggleAll} />
-    </th>
-  )
+/** The column of the checkboxes. */
+export function selectColumn<Item extends Selectable>({ isAll, toggleAll }: Selection<Item>): Column {
+  const head = <input type="checkbox" aria-label="Select all" checked={isAll} onChange={toggleAll} />
+  return { name: 'Select', head, width: '32px' }
 }
 
-interface SelectCellProps<Item extends Selectable> {
-  readonly selection: Selection<Item>
-  readonly item: Item
+interface SelectCellProps {
+  readonly isSelected: boolean
+  readonly onToggle: () => void
   readonly name: string
 }
 
-export function SelectCell<Item extends Selectable>({ selection, item, name }: SelectCellProps<Item>) {
+export function SelectCell({ isSelected, onToggle, name }: SelectCellProps) {
   return (
-    <td className={styles.check}>
-      <input
-        type="checkbox"
-        aria-label={`Select ${name}`}
-        checked={selection.has(item)}
-        onChange={() => selection.toggle(item)}
-      />
-    </td>
+    <Cell className={styles.check}>
+      <input type="checkbox" aria-label={`Select ${name}`} checked={isSelected} onChange={onToggle} />
+    </Cell>
   )
 }
 

@@ -36,6 +36,15 @@ export function Status({ tone, children }: { readonly tone: Tone; readonly child
 /** Of a mark, and the gap behind it. */
 const OUTCOME_WIDTH = 14
 
+const SHAPES = { succeeded: 'm1.5 6a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z', failed: 'm6 .8 5.2 5.2-5.2 5.2-5.2-5.2z' }
+
+/** The marks of all runs with an outcome. */
+const shapesOf = (outcome: keyof typeof SHAPES, outcomes: readonly (keyof typeof SHAPES)[]) =>
+  outcomes
+    .toReversed()
+    .map((each, index) => (each === outcome ? `M${index * OUTCOME_WIDTH} 0${SHAPES[outcome]}` : ''))
+    .join('')
+
 /** The outcomes of the last runs, the latest on the right. */
 export function Outcomes({ outcomes }: { readonly outcomes: readonly ('succeeded' | 'failed')[] }) {
   if (outcomes.length === 0) return <span className="quiet">no runs yet</span>
@@ -44,7 +53,7 @@ export function Outcomes({ outcomes }: { readonly outcomes: readonly ('succeeded
   const label = `${last}: ${failures === 0 ? 'all succeeded' : `${failures} failed`}; the latest ${outcomes[0]}`
   const width = outcomes.length * OUTCOME_WIDTH - 2
   return (
-    // One picture, because a thousand rows with ten pictures each would scroll with jerks.
+    // Two paths, because a thousand rows with ten shapes each would scroll with jerks.
     <svg
       className={styles.outcomes}
       viewBox={`0 0 ${width} 12`}
@@ -54,15 +63,8 @@ export function Outcomes({ outcomes }: { readonly outcomes: readonly ('succeeded
       aria-label={label}
     >
       <title>{label}</title>
-      {outcomes.toReversed().map((outcome, index) => (
-        <g
-          // biome-ignore lint/suspicious/noArrayIndexKey: outcomes have no identity but their place.
-          key={index}
-          data-outcome={outcome}
-          transform={`translate(${index * OUTCOME_WIDTH} 0)`}
-        >
-          {outcome === 'succeeded' ? <Disc /> : <Diamond />}
-        </g>
+      {(['succeeded', 'failed'] as const).map((outcome) => (
+        <path key={outcome} data-outcome={outcome} d={shapesOf(outcome, outcomes)} />
       ))}
     </svg>
   )

@@ -4,9 +4,11 @@ import { MINUTE_MS, toExact, toRelative } from '../time.ts'
 
 const TICK_MS = MINUTE_MS / 4
 
+const nowMs = () => Math.floor(Date.now() / TICK_MS) * TICK_MS
+
 /** The time now, to a quarter of a minute, so that all times of a page agree. */
 export function useNow(): Date {
-  return new Date(useSyncExternalStore(subscribe, () => Math.floor(Date.now() / TICK_MS) * TICK_MS))
+  return new Date(useSyncExternalStore(subscribe, nowMs))
 }
 
 const listeners = new Set<() => void>()
@@ -28,9 +30,11 @@ function subscribe(onChange: () => void): () => void {
 
 export function Time({ at }: { readonly at: string }) {
   const time = new Date(at)
+  // Drawn again only when the words change, because a page may have thousands of times.
+  const relative = useSyncExternalStore(subscribe, () => toRelative(time, new Date(nowMs())))
   return (
     <time dateTime={at} title={toExact(time)}>
-      {toRelative(time, useNow())}
+      {relative}
     </time>
   )
 }

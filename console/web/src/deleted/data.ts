@@ -1,8 +1,7 @@
 /** What the pages ask the API about deletions, and how they undo them. */
-import { infiniteQueryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
 import { latestEvents } from '../activity/data.ts'
-import { filledPage, listQuery, type Query, refresh, useCan, useMe, workspace } from '../api.ts'
+import { growingQuery, listQuery, type Query, refresh, useCan, useMe, workspace } from '../api.ts'
 import { showError, showToast, type ToastAction } from '../components/toast.tsx'
 import { STALE } from '../live.ts'
 import { DELETED_KINDS } from './kinds.ts'
@@ -14,13 +13,10 @@ const PAGE = 100
 
 /** The latest first. */
 export const deletionsQuery = (filters: { readonly [Name in keyof Filters]?: Filters[Name] | undefined }) =>
-  infiniteQueryOptions({
+  growingQuery({
     queryKey: ['deletions', 'list', filters],
-    queryFn: ({ pageParam }) =>
-      filledPage((cursor) => workspace.deletions.list({ ...filters, limit: PAGE, cursor }).page(), pageParam),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    placeholderData: (previous) => previous,
+    limit: PAGE,
+    read: (limit, cursor) => workspace.deletions.list({ ...filters, limit, cursor }).page(),
   })
 
 /** As events name the type. */

@@ -1,14 +1,15 @@
 /** What was deleted and can be restored: undo, or delete for good, many at once. */
-import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
-import { useCallback, useEffect, useState } from 'react'
-import { forEach, useCan, useMe, useNames } from '../api.ts'
+import { memo, useCallback, useState } from 'react'
+import { forEach, useCan, useGrowing, useMe, useNames } from '../api.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { Choice, Filters, SearchField, withChosen } from '../components/filters.tsx'
 import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
-import { SelectAll, SelectCell, Selected, type Selection, useSelection } from '../components/selection.tsx'
+import { SelectCell, Selected, selectColumn, useSelection } from '../components/selection.tsx'
+import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
 import { messageOf } from '../errors.ts'
@@ -47,21 +48,16 @@ function Deletions() {
   const projects = projectIds
     ? projectIds.map((id) => [id, names.get(id) ?? id] as const)
     : withChosen(names, projectId)
-  const list = useInfiniteQuery(deletionsQuery({ resourceType: kind, projectId }))
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list
   const isSearching = q !== undefined
-  useEffect(() => {
-    // The service does not search deletions.
-    if (isSearching && hasNextPage && !isFetchingNextPage) void fetchNextPage()
-  }, [isSearching, hasNextPage, isFetchingNextPage, fetchNextPage])
+  // The service does not search deletions.
+  const list = useGrowing(deletionsQuery({ resourceType: kind, projectId }), isSearching)
   const search = useCallback(
     (query: string | undefined) => {
       void navigate({ search: (previous) => ({ ...previous, q: query }), replace: true })
     },
     [navigate],
   )
-  const all = list.data?.pages.flatMap(({ items }) => items) ?? []
-  const shown = isSearching ? all.filter((deletion) => contains(nameOf(deletion), q)) : all
+  const shown = isSearching ? list.items.filter((deletion) => contains(nameOf(deletion), q)) : list.items
   const isFiltered = isSearching || kind !== undefined || project !== undefined
   return (
     <>
@@ -84,10 +80,10 @@ function Deletions() {
       </Filters>
       {list.isPending ? (
         <Skeleton />
-      ) : list.isLoadingError ? (
-        <ErrorNote error={list.error} retry={() => void list.refetch()} />
+      ) : list.error ? (
+        <ErrorNote error={list.error} retry={list.retry} />
       ) : shown.length > 0 ? (
-        <Table deletions={shown} />
+        <List deletions={shown} />
       ) : isFiltered ? (
         <Empty title="Nothing that was deleted matches">
           <Link to="/deleted">Show everything that can be restored</Link>
@@ -97,11 +93,7 @@ function Deletions() {
           Deleted projects, agents, people, sessions, pull requests, schedules and skills are listed here for some days.
         </Empty>
       )}
-      {hasNextPage && !isSearching && (
-        <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </button>
-      )}
+      <ShowMore list={list} />
     </>
   )
 }
@@ -127,7 +119,7 @@ function show(deletions: readonly Deletion[], failed: readonly (readonly [Deleti
   for (const [deletion, error] of failed) showToast(`${nameOf(deletion)}: ${messageOf(error)}`, true)
 }
 
-function Table({ deletions }: { readonly deletions: readonly Deletion[] }) {
+function List({ deletions }: { readonly deletions: readonly Deletion[] }) {
   const can = useCan()
   const [canRestore, canPurge] = [can('deletions:write'), can('deletions:purge')]
   const isRestricted = useMe().apiKey.projectIds !== null
@@ -139,6 +131,9 @@ function Table({ deletions }: { readonly deletions: readonly Deletion[] }) {
     enabled: can('audit-events:read') && !isRestricted,
   })
   const canAct = canRestore || canPurge
+  const { mutate } = undo
+  const undoOne = useCallback((deletion: Deletion) => mutate([deletion]), [mutate])
+  const purgeOne = useCallback((deletion: Deletion) => setPurged([deletion]), [])
   return (
     <>
       {canAct && (
@@ -155,53 +150,54 @@ function Table({ deletions }: { readonly deletions: readonly Deletion[] }) {
           )}
         </Selected>
       )}
-      <table>
-        <thead>
-          <tr>
-            {canAct && <SelectAll selection={selection} />}
-            <th>Name</th>
-            <th className="wide-only">Deleted</th>
-            <th className="wide-only">For good</th>
-            {canAct && (
-              <th>
-                <span className="only-read-aloud">Actions</span>
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {deletions.map((deletion) => (
-            <Row
-              key={deletion.id}
-              deletion={deletion}
-              actor={actors?.get(keyOf(deletion))}
-              selection={canAct ? selection : undefined}
-              onUndo={canRestore ? () => undo.mutate([deletion]) : undefined}
-              onPurge={canPurge ? () => setPurged([deletion]) : undefined}
-              isPending={undo.isPending}
-            />
-          ))}
-        </tbody>
-      </table>
+      <Table
+        columns={[
+          canAct && selectColumn(selection),
+          { name: 'Name', width: 'minmax(0, 2fr)' },
+          { name: 'Deleted', width: 'minmax(0, 1fr)', isWideOnly: true },
+          { name: 'For good', width: '112px', isWideOnly: true },
+          canAct && {
+            name: 'Actions',
+            width: canRestore && canPurge ? '120px' : canRestore ? '80px' : '48px',
+            isUnlabelled: true,
+          },
+        ]}
+        rowHeight={58}
+      >
+        {deletions.map((deletion) => (
+          <DeletionRow
+            key={deletion.id}
+            deletion={deletion}
+            actor={actors?.get(keyOf(deletion))}
+            isSelected={selection.has(deletion)}
+            onToggle={canAct ? selection.toggle : undefined}
+            onUndo={canRestore ? undoOne : undefined}
+            onPurge={canPurge ? purgeOne : undefined}
+            isPending={undo.isPending}
+          />
+        ))}
+      </Table>
       {purged.length > 0 && <Purge deletions={purged} onClose={() => setPurged([])} />}
     </>
   )
 }
 
-interface RowProps {
+interface DeletionRowProps {
   readonly deletion: Deletion
   readonly actor: Actor
+  readonly isSelected: boolean
   /** Undefined: the session may only read. */
-  readonly selection: Selection<Deletion> | undefined
-  readonly onUndo: (() => void) | undefined
-  readonly onPurge: (() => void) | undefined
+  readonly onToggle: ((deletion: Deletion) => void) | undefined
+  readonly onUndo: ((deletion: Deletion) => void) | undefined
+  readonly onPurge: ((deletion: Deletion) => void) | undefined
   readonly isPending: boolean
 }
 
 /** Null: the service; undefined: not known. */
 type Actor = { readonly userId: string | null; readonly apiKeyName: string } | null | undefined
 
-function Row({ deletion, actor, selection, onUndo, onPurge, isPending }: RowProps) {
+const DeletionRow = memo((props: DeletionRowProps) => {
+  const { deletion, actor, isSelected, onToggle, onUndo, onPurge, isPending } = props
   const projects = useNames('projects')
   const agents = useNames('agents')
   const { resourceType, projectId, agentId, deletedAt, finalAt } = deletion
@@ -219,9 +215,9 @@ function Row({ deletion, actor, selection, onUndo, onPurge, isPending }: RowProp
     </>
   )
   return (
-    <tr aria-selected={selection?.has(deletion) ?? false}>
-      {selection && <SelectCell selection={selection} item={deletion} name={name} />}
-      <td className="anywhere">
+    <Row isSelected={isSelected}>
+      {onToggle && <SelectCell isSelected={isSelected} onToggle={() => onToggle(deletion)} name={name} />}
+      <Cell className="anywhere">
         <bdi className={styles.name}>{name}</bdi>
         <div className="quiet small">
           {wordOf(resourceType)}
@@ -230,29 +226,34 @@ function Row({ deletion, actor, selection, onUndo, onPurge, isPending }: RowProp
         <div className={`quiet small ${styles.narrow}`}>
           deleted {deleted}, for good <Time at={finalAt} />
         </div>
-      </td>
-      <td className="wide-only">{deleted}</td>
-      <td className="wide-only">
+      </Cell>
+      <Cell className="wide-only">{deleted}</Cell>
+      <Cell className="wide-only">
         <Time at={finalAt} />
-      </td>
-      {selection && (
-        <td className={styles.actions}>
+      </Cell>
+      {onToggle && (
+        <Cell className={styles.actions}>
           {onUndo && (
-            <button type="button" aria-label={`Undo the deletion of ${name}`} disabled={isPending} onClick={onUndo}>
+            <button
+              type="button"
+              aria-label={`Undo the deletion of ${name}`}
+              disabled={isPending}
+              onClick={() => onUndo(deletion)}
+            >
               Undo
             </button>
           )}
           {onPurge && (
             <Menu
               label={`Actions for ${name}`}
-              items={[{ label: 'Delete for good', isDangerous: true, onSelect: onPurge }]}
+              items={[{ label: 'Delete for good', isDangerous: true, onSelect: () => onPurge(deletion) }]}
             />
           )}
-        </td>
+        </Cell>
       )}
-    </tr>
+    </Row>
   )
-}
+})
 
 function Who({ actor }: { readonly actor: Actor }) {
   const users = useNames('users')

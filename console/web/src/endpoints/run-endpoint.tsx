@@ -1,8 +1,8 @@
 /** The run endpoint: the one URL that gets the runs of the organization. */
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useCan, workspace } from '../api.ts'
+import { useCan, useGrowing, workspace } from '../api.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { Facts } from '../components/facts.tsx'
 import { FormDialog } from '../components/field.tsx'
@@ -98,13 +98,11 @@ export function RunEndpointSection() {
 const COUNTED = 100
 
 function Waiting() {
-  const { data } = useInfiniteQuery(runsQuery({ status: 'pending' }, COUNTED))
-  const count = data?.pages[0]?.items.length
-  if (count === undefined) return null
-  const hasMore = data?.pages[0]?.nextCursor !== null
+  const { items, isPending, hasMore } = useGrowing(runsQuery({ status: 'pending' }, COUNTED))
+  if (isPending) return null
   return (
     <Link to="/runs" search={{ status: 'pending' }}>
-      {hasMore ? `${count} or more` : count}
+      {hasMore ? `${items.length} or more` : items.length}
     </Link>
   )
 }
@@ -114,9 +112,8 @@ const SHOWN_ATTEMPTS = 10
 
 /** Those of the latest runs. */
 function Deliveries() {
-  const { data } = useInfiniteQuery(runsQuery({}, SHOWN_RUNS))
-  const runs = data?.pages[0]?.items ?? []
-  const attempts = runs
+  const { items } = useGrowing(runsQuery({}, SHOWN_RUNS))
+  const attempts = items
     .flatMap((run) =>
       run.lastAttempts.map((attempt) => ({
         ...attempt,

@@ -7,6 +7,7 @@ import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
+import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import {
   type ApiKey,
@@ -105,77 +106,65 @@ function Lists() {
           )}
         </Empty>
       ) : (
-        <Table shown={found.slice(0, limit)} kind={kind} tree={childrenOf([...keys, ...sessions])} />
+        <List shown={found.slice(0, limit)} kind={kind} tree={childrenOf([...keys, ...sessions])} />
       )}
-      {found.length > limit && (
-        <button type="button" onClick={() => setLimit(limit + SHOWN)}>
-          Show more
-        </button>
-      )}
+      <ShowMore list={{ hasMore: found.length > limit, isGrowing: false, showMore: () => setLimit(limit + SHOWN) }} />
       {all.length === MAX_KEYS && <p className="quiet">These are the first {MAX_KEYS}.</p>}
     </>
   )
 }
 
-interface TableProps {
+interface ListProps {
   readonly shown: readonly ApiKey[]
   readonly kind: ApiKey['kind']
   readonly tree: Children
 }
 
-function Table({ shown, kind, tree }: TableProps) {
+function List({ shown, kind, tree }: ListProps) {
   const canWrite = useCan()('api-keys:write')
   const { ending, begin, end } = useEnding()
+  const isKey = kind === 'key'
   return (
     <>
-      <table>
-        <thead>
-          <tr>
-            <th>Name</th>
-            {kind === 'key' && <th>State</th>}
-            <th className="wide-only">{kind === 'key' ? 'May do' : 'Signed in'}</th>
-            <th className="wide-only">Projects</th>
-            <th className="wide-only">Last used</th>
-            <th className={kind === 'key' ? 'wide-only' : undefined}>Ends</th>
-            {canWrite && (
-              <th>
-                <span className="only-read-aloud">Actions</span>
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((key) => (
-            <Row key={key.id} apiKey={key} tree={tree}>
-              {canWrite && (
-                <td className={styles.menu}>
-                  <Menu label={`Actions for ${key.name}`} items={endingsOf(key, begin)} />
-                </td>
-              )}
-            </Row>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        columns={[
+          { name: 'Name', width: 'minmax(0, 2fr)' },
+          isKey && { name: 'State', width: '136px', narrowWidth: '116px' },
+          isKey
+            ? { name: 'May do', width: 'minmax(0, 1fr)', isWideOnly: true }
+            : { name: 'Signed in', width: '112px', isWideOnly: true },
+          { name: 'Projects', width: 'minmax(0, 1fr)', isWideOnly: true },
+          { name: 'Last used', width: '112px', isWideOnly: true },
+          { name: 'Ends', width: '112px', isWideOnly: isKey },
+          canWrite && { name: 'Actions', width: '48px', isUnlabelled: true },
+        ]}
+        rowHeight={58}
+      >
+        {shown.map((key) => (
+          <KeyRow key={key.id} apiKey={key} tree={tree} onEnd={canWrite ? begin : undefined} />
+        ))}
+      </Table>
       {ending && <EndKey ending={ending} tree={tree} onClose={end} />}
     </>
   )
 }
 
-interface RowProps {
+interface KeyRowProps {
   readonly apiKey: ApiKey
   readonly tree: Children
-  readonly children: React.ReactNode
+  /** Undefined: the session may only read. */
+  readonly onEnd: ReturnType<typeof useEnding>['begin'] | undefined
 }
 
-function Row({ apiKey, tree, children }: RowProps) {
+function KeyRow({ apiKey, tree, onEnd }: KeyRowProps) {
   const { apiKey: own } = useMe()
   const { id, name, kind, scopes, lastUsedAt, expiresAt, createdAt } = apiKey
   const { tone, word } = STATES[stateOf(apiKey, useNow())]
   const made = descendantsOf(id, tree).filter((each) => each.kind === 'key').length
   const isKey = kind === 'key'
   return (
-    <tr>
-      <td>
+    <Row>
+      <Cell>
         <Link className="row-link" to="/keys/$keyId" params={{ keyId: id }}>
           <bdi>{name}</bdi>
         </Link>
@@ -185,24 +174,28 @@ function Row({ apiKey, tree, children }: RowProps) {
           {made > 0 && ` · made ${made} ${made === 1 ? 'key' : 'keys'}`}
         </div>
         {isKey && <div className={`quiet small ${styles.narrow}`}>{summaryOf(scopes, own.scopes)}</div>}
-      </td>
+      </Cell>
       {isKey && (
-        <td>
+        <Cell>
           <Status tone={tone}>{word}</Status>
-        </td>
+        </Cell>
       )}
-      <td className="wide-only">{isKey ? summaryOf(scopes, own.scopes) : <Time at={createdAt} />}</td>
-      <td className="wide-only">
+      <Cell className="wide-only">{isKey ? summaryOf(scopes, own.scopes) : <Time at={createdAt} />}</Cell>
+      <Cell className="wide-only">
         <Projects projectIds={apiKey.projectIds} />
-      </td>
-      <td className={`wide-only ${styles.short}`}>
+      </Cell>
+      <Cell className={`wide-only ${styles.short}`}>
         {lastUsedAt ? <Time at={lastUsedAt} /> : <span className="quiet">never</span>}
-      </td>
-      <td className={isKey ? `wide-only ${styles.short}` : styles.short}>
+      </Cell>
+      <Cell className={isKey ? `wide-only ${styles.short}` : styles.short}>
         {expiresAt ? <Time at={expiresAt} /> : <span className="quiet">never</span>}
-      </td>
-      {children}
-    </tr>
+      </Cell>
+      {onEnd && (
+        <Cell className={styles.menu}>
+          <Menu label={`Actions for ${name}`} items={endingsOf(apiKey, onEnd)} />
+        </Cell>
+      )}
+    </Row>
   )
 }
 

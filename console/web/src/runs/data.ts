@@ -1,6 +1,6 @@
 /** What the pages ask the API about runs. */
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { filledPage, type Query, workspace } from '../api.ts'
+import { queryOptions } from '@tanstack/react-query'
+import { growingQuery, type Query, workspace } from '../api.ts'
 
 type Filters = Omit<Query<'listRuns'>, 'limit' | 'cursor'>
 export type RunFilters = { readonly [Name in keyof Filters]?: Filters[Name] | undefined }
@@ -9,14 +9,11 @@ export type RunFilters = { readonly [Name in keyof Filters]?: Filters[Name] | un
 export const RUNS_REFRESH_MS = 30_000
 
 export const runsQuery = (filters: RunFilters, limit: number) =>
-  infiniteQueryOptions({
+  growingQuery({
     queryKey: ['runs', 'list', filters, limit],
-    queryFn: ({ pageParam }) =>
-      filledPage((cursor) => workspace.runs.list({ ...filters, limit, cursor }).page(), pageParam),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    limit,
+    read: (limit, cursor) => workspace.runs.list({ ...filters, limit, cursor }).page(),
     refetchInterval: RUNS_REFRESH_MS,
-    placeholderData: (previous) => previous,
   })
 
 export const runQuery = (runId: string) =>

@@ -1,10 +1,10 @@
 /** A table of runs, the latest first. */
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
-import type { Run } from '../api.ts'
+import { memo, type ReactNode } from 'react'
+import { type Run, useGrowing } from '../api.ts'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Status } from '../components/status.tsx'
+import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { placeOf } from '../schedules/data.ts'
 import { toDuration } from '../time.ts'
@@ -21,52 +21,49 @@ interface RunTableProps {
 }
 
 export function RunTable({ filters, limit, isOfOneSchedule = false, empty }: RunTableProps) {
-  const list = useInfiniteQuery(runsQuery(filters, limit))
+  const list = useGrowing(runsQuery(filters, limit))
   if (list.isPending) return <Skeleton />
-  if (list.isLoadingError) return <ErrorNote error={list.error} retry={() => void list.refetch()} />
-  const runs = list.data.pages.flatMap(({ items }) => items)
-  if (runs.length === 0 && !list.hasNextPage) return empty ?? <Empty title="No runs yet" />
+  if (list.error) return <ErrorNote error={list.error} retry={list.retry} />
+  if (list.items.length === 0 && !list.hasMore) return empty ?? <Empty title="No runs yet" />
   return (
     <>
-      {runs.length === 0 && <p className="quiet">None of the latest runs matches. “Show more” looks further back.</p>}
-      <table>
-        <thead>
-          <tr>
-            <th>State</th>
-            {!isOfOneSchedule && <th>Schedule</th>}
-            <th>Due</th>
-            <th className="wide-only">Duration</th>
-            <th className="wide-only">Message</th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <Row key={run.id} run={run} isOfOneSchedule={isOfOneSchedule} />
-          ))}
-        </tbody>
-      </table>
-      {list.hasNextPage && (
-        <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Show more
-        </button>
+      {list.items.length === 0 && (
+        <p className="quiet">None of the latest runs matches. “Show more” looks further back.</p>
       )}
+      <Table
+        columns={[
+          { name: 'State', width: '144px', narrowWidth: '116px' },
+          !isOfOneSchedule && { name: 'Schedule', width: 'minmax(0, 1fr)' },
+          { name: 'Due', width: isOfOneSchedule ? 'minmax(112px, 1fr)' : '112px' },
+          { name: 'Duration', width: '112px', isWideOnly: true },
+          { name: 'Message', width: 'minmax(0, 1fr)', isWideOnly: true },
+        ]}
+      >
+        {list.items.map((run) => (
+          <RunRow key={run.id} run={run} isOfOneSchedule={isOfOneSchedule} />
+        ))}
+      </Table>
+      <ShowMore list={list} />
     </>
   )
 }
 
-function Row({ run, isOfOneSchedule }: { readonly run: Run; readonly isOfOneSchedule: boolean }) {
+interface RunRowProps {
+  readonly run: Run
+  readonly isOfOneSchedule: boolean
+}
+
+const RunRow = memo(({ run, isOfOneSchedule }: RunRowProps) => {
   const { tone, word } = stateOf(run)
-  const duration = durationOf(run, useNow())
-  const message = run.message ?? run.lastError
   return (
-    <tr>
-      <td>
+    <Row>
+      <Cell>
         <Link className={styles.state} to="/runs/$runId" params={{ runId: run.id }}>
           <Status tone={tone}>{word}</Status>
         </Link>
-      </td>
+      </Cell>
       {!isOfOneSchedule && (
-        <td className="anywhere">
+        <Cell className="anywhere">
           <Link
             className={styles.state}
             to="/$parents/$parentId/schedules/$scheduleId"
@@ -74,13 +71,20 @@ function Row({ run, isOfOneSchedule }: { readonly run: Run; readonly isOfOneSche
           >
             {nameOf(run)}
           </Link>
-        </td>
+        </Cell>
       )}
-      <td className={styles.short}>
+      <Cell className={styles.short}>
         <Time at={run.scheduledAt} />
-      </td>
-      <td className={`wide-only ${styles.short}`}>{duration === undefined ? '' : toDuration(duration)}</td>
-      <td className={`wide-only ${styles.message}`}>{message}</td>
-    </tr>
+      </Cell>
+      <Cell className={`wide-only ${styles.short}`}>
+        <Duration run={run} />
+      </Cell>
+      <Cell className={`wide-only ${styles.message}`}>{run.message ?? run.lastError}</Cell>
+    </Row>
   )
+})
+
+function Duration({ run }: { readonly run: Run }) {
+  const duration = durationOf(run, useNow())
+  return duration === undefined ? '' : toDuration(duration)
 }

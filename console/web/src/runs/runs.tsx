@@ -1,7 +1,6 @@
 /** The runs of all schedules. */
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
-import { useNames } from '../api.ts'
+import { useGrowing, useNames } from '../api.ts'
 import { Choice, Filters } from '../components/filters.tsx'
 import { Empty } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
@@ -72,8 +71,8 @@ function Runs() {
 
 /** A run has the name of its schedule. */
 function OfSchedule({ filters }: { readonly filters: RunFilters }) {
-  const { data } = useInfiniteQuery(runsQuery(filters, PAGE))
-  const run = data?.pages[0]?.items.find(({ scheduleId }) => scheduleId === filters.scheduleId)
+  const { items } = useGrowing(runsQuery(filters, PAGE))
+  const run = items.find(({ scheduleId }) => scheduleId === filters.scheduleId)
   return (
     <p className="quiet">
       of{' '}

@@ -1,7 +1,7 @@
 /** What the pages ask the API about schedules, and what they tell it to do. */
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { filledPage, refresh, workspace } from '../api.ts'
+import { growingQuery, refresh, workspace } from '../api.ts'
 
 export type AgentDetails = components['schemas']['AgentScheduleDetails']
 export type ProjectDetails = components['schemas']['ProjectScheduleDetails']
@@ -38,19 +38,14 @@ export interface ScheduleFilters {
 
 /** @param areAllRead whether the page reads on to the end of the list. */
 export const schedulesQuery = ({ enabled, ...filters }: ScheduleFilters, areAllRead = false) =>
-  infiniteQueryOptions({
+  growingQuery({
     queryKey: ['schedules', 'list', { enabled, ...filters }, areAllRead],
-    queryFn: ({ pageParam }) => {
+    limit: PAGE,
+    furtherLimit: areAllRead ? MAX_PAGE : PAGE,
+    read: (limit, cursor) => {
       const isEnabled = enabled === undefined ? undefined : enabled === 'true'
-      const limit = areAllRead && pageParam !== undefined ? MAX_PAGE : PAGE
-      return filledPage(
-        (cursor) => workspace.schedules.list({ ...filters, enabled: isEnabled, limit, cursor }).page(),
-        pageParam,
-      )
+      return workspace.schedules.list({ ...filters, enabled: isEnabled, limit, cursor }).page()
     },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    placeholderData: (previous) => previous,
   })
 
 export const scheduleQuery = ({ parents, parentId, scheduleId }: Place) =>

@@ -1,8 +1,8 @@
 /** One schedule: when it fires, with what, and its runs. */
-import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { useCan } from '../api.ts'
+import { useCan, useGrowing } from '../api.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { Facts } from '../components/facts.tsx'
 import { Menu } from '../components/menu.tsx'
@@ -45,9 +45,8 @@ interface LoadedProps {
 
 /** The outcomes of the runs that the page shows, the latest first. */
 function useOutcomes(scheduleId: string) {
-  const { data } = useInfiniteQuery(runsQuery({ scheduleId }, RUNS_SHOWN))
-  const runs = data?.pages.flatMap(({ items }) => items) ?? []
-  return runs.flatMap(({ status }) => (status === 'succeeded' || status === 'failed' ? [status] : []))
+  const { items } = useGrowing(runsQuery({ scheduleId }, RUNS_SHOWN))
+  return items.flatMap(({ status }) => (status === 'succeeded' || status === 'failed' ? [status] : []))
 }
 
 function Loaded({ place, schedule, etag, problem }: LoadedProps) {

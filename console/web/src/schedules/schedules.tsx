@@ -1,14 +1,15 @@
 /** All schedules: search, pause, resume, and run many at once. */
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
-import { useCallback, useEffect, useState } from 'react'
-import { forEach, type ScheduleSummary, useCan, useName } from '../api.ts'
+import { memo, useCallback, useState } from 'react'
+import { forEach, type ScheduleSummary, useCan, useGrowing, useName } from '../api.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
-import { SelectAll, SelectCell, Selected, type Selection, useSelection } from '../components/selection.tsx'
+import { SelectCell, Selected, selectColumn, useSelection } from '../components/selection.tsx'
 import { Outcomes, Status } from '../components/status.tsx'
+import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
 import { messageOf } from '../errors.ts'
@@ -37,14 +38,9 @@ function Schedules() {
   const [isCreating, setIsCreating] = useState(false)
   const enabled = state === undefined ? undefined : state === 'paused' ? ('false' as const) : ('true' as const)
   const isFailing = state === 'failing'
-  const list = useInfiniteQuery(schedulesQuery({ query: q, enabled, parentType: of }, isFailing))
-  const { hasNextPage, fetchNextPage, isFetchingNextPage } = list
-  useEffect(() => {
-    // The service has no filter for it.
-    if (isFailing && hasNextPage && !isFetchingNextPage) void fetchNextPage()
-  }, [isFailing, hasNextPage, isFetchingNextPage, fetchNextPage])
-  const all = list.data?.pages.flatMap(({ items }) => items) ?? []
-  const shown = isFailing ? all.filter(({ lastOutcomes }) => lastOutcomes[0] === 'failed') : all
+  // The service has no filter for it.
+  const list = useGrowing(schedulesQuery({ query: q, enabled, parentType: of }, isFailing), isFailing)
+  const shown = isFailing ? list.items.filter(({ lastOutcomes }) => lastOutcomes[0] === 'failed') : list.items
   const search = useCallback(
     (query: string | undefined) => {
       void navigate({ search: (previous) => ({ ...previous, q: query }), replace: true })
@@ -82,8 +78,8 @@ function Schedules() {
       </Filters>
       {list.isPending ? (
         <Skeleton />
-      ) : list.isLoadingError ? (
-        <ErrorNote error={list.error} retry={() => void list.refetch()} />
+      ) : list.error ? (
+        <ErrorNote error={list.error} retry={list.retry} />
       ) : shown.length === 0 ? (
         <Empty title={isFiltered ? 'No schedule matches' : 'No schedules yet'}>
           {isFiltered ? (
@@ -93,13 +89,9 @@ function Schedules() {
           )}
         </Empty>
       ) : (
-        <Table schedules={shown} />
+        <List schedules={shown} />
       )}
-      {hasNextPage && !isFailing && (
-        <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </button>
-      )}
+      <ShowMore list={list} />
       {isCreating && <NewSchedule onClose={() => setIsCreating(false)} />}
     </Page>
   )
@@ -128,10 +120,14 @@ function useAct() {
   })
 }
 
-function Table({ schedules }: { readonly schedules: readonly ScheduleSummary[] }) {
+function List({ schedules }: { readonly schedules: readonly ScheduleSummary[] }) {
   const canWrite = useCan()('schedules:write')
   const selection = useSelection(schedules)
-  const act = useAct()
+  const { mutate, isPending } = useAct()
+  const onAct = useCallback(
+    (verb: Verb, schedule: ScheduleSummary) => mutate({ verb, schedules: [schedule] }),
+    [mutate],
+  )
   return (
     <>
       {canWrite && (
@@ -140,59 +136,55 @@ function Table({ schedules }: { readonly schedules: readonly ScheduleSummary[] }
             <button
               key={verb}
               type="button"
-              disabled={act.isPending}
-              onClick={() => act.mutate({ verb: verb as Verb, schedules: selection.selected })}
+              disabled={isPending}
+              onClick={() => mutate({ verb: verb as Verb, schedules: selection.selected })}
             >
               {label}
             </button>
           ))}
         </Selected>
       )}
-      <table>
-        <thead>
-          <tr>
-            {canWrite && <SelectAll selection={selection} />}
-            <th>Name</th>
-            <th>State</th>
-            <th className="wide-only">Next run</th>
-            <th className="wide-only">Last runs</th>
-            {canWrite && (
-              <th>
-                <span className="only-read-aloud">Actions</span>
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {schedules.map((schedule) => (
-            <Row
-              key={schedule.id}
-              schedule={schedule}
-              selection={canWrite ? selection : undefined}
-              onAct={(verb) => act.mutate({ verb, schedules: [schedule] })}
-            />
-          ))}
-        </tbody>
-      </table>
+      <Table
+        columns={[
+          canWrite && selectColumn(selection),
+          { name: 'Name', width: 'minmax(0, 1fr)' },
+          { name: 'State', width: '164px', narrowWidth: '112px' },
+          { name: 'Next run', width: '136px', isWideOnly: true },
+          { name: 'Last runs', width: '160px', isWideOnly: true },
+          canWrite && { name: 'Actions', width: '48px', isUnlabelled: true },
+        ]}
+        rowHeight={58}
+      >
+        {schedules.map((schedule) => (
+          <ScheduleRow
+            key={schedule.id}
+            schedule={schedule}
+            canWrite={canWrite}
+            isSelected={selection.has(schedule)}
+            onToggle={selection.toggle}
+            onAct={onAct}
+          />
+        ))}
+      </Table>
     </>
   )
 }
 
-interface RowProps {
+interface ScheduleRowProps {
   readonly schedule: ScheduleSummary
-  /** Undefined: the session may only read. */
-  readonly selection: Selection<ScheduleSummary> | undefined
-  readonly onAct: (verb: Verb) => void
+  readonly canWrite: boolean
+  readonly isSelected: boolean
+  readonly onToggle: (schedule: ScheduleSummary) => void
+  readonly onAct: (verb: Verb, schedule: ScheduleSummary) => void
 }
 
-function Row({ schedule, selection, onAct }: RowProps) {
+const ScheduleRow = memo(({ schedule, canWrite, isSelected, onToggle, onAct }: ScheduleRowProps) => {
   const { nextRunAt, enabledAt, lastOutcomes, timezone } = schedule
-  const { tone, word } = stateOf(schedule, useNow())
   const name = nameOf(schedule)
   return (
-    <tr aria-selected={selection?.has(schedule) ?? false}>
-      {selection && <SelectCell selection={selection} item={schedule} name={name} />}
-      <td>
+    <Row isSelected={isSelected}>
+      {canWrite && <SelectCell isSelected={isSelected} onToggle={() => onToggle(schedule)} name={name} />}
+      <Cell>
         <Link className="row-link" to="/$parents/$parentId/schedules/$scheduleId" params={placeOf(schedule)}>
           {name}
         </Link>
@@ -203,37 +195,42 @@ function Row({ schedule, selection, onAct }: RowProps) {
         <div className={styles.narrow}>
           <Outcomes outcomes={lastOutcomes} />
         </div>
-      </td>
-      <td>
-        <Status tone={tone}>{word}</Status>
-      </td>
-      <td className={`wide-only ${styles.short}`}>
+      </Cell>
+      <Cell>
+        <State schedule={schedule} />
+      </Cell>
+      <Cell className={`wide-only ${styles.short}`}>
         {nextRunAt ? <Time at={nextRunAt} /> : <span className="quiet">none</span>}
-      </td>
-      <td className="wide-only">
+      </Cell>
+      <Cell className="wide-only">
         <Outcomes outcomes={lastOutcomes} />
-      </td>
-      {selection && (
-        <td className={styles.menu}>
+      </Cell>
+      {canWrite && (
+        <Cell className={styles.menu}>
           <Menu
             label={`Actions for ${name}`}
             items={[
-              { label: 'Run now', onSelect: () => onAct('run') },
+              { label: 'Run now', onSelect: () => onAct('run', schedule) },
               enabledAt === null
-                ? { label: 'Resume', onSelect: () => onAct('resume') }
-                : { label: 'Pause', onSelect: () => onAct('pause') },
+                ? { label: 'Resume', onSelect: () => onAct('resume', schedule) }
+                : { label: 'Pause', onSelect: () => onAct('pause', schedule) },
             ]}
           />
-        </td>
+        </Cell>
       )}
-    </tr>
+    </Row>
   )
+})
+
+/** Apart from the row, which would be drawn again as time passes. */
+function State({ schedule }: { readonly schedule: ScheduleSummary }) {
+  const { tone, word } = stateOf(schedule, useNow())
+  return <Status tone={tone}>{word}</Status>
 }
 
 export function ParentName({ schedule: { projectId, agentId } }: { readonly schedule: ParentIds }) {
-  const project = useName('projects', projectId)
-  const agent = useName('agents', agentId)
-  return projectId ? (project ?? projectId) : (agent ?? agentId)
+  const id = projectId ?? agentId
+  return useName(projectId ? 'projects' : 'agents', id) ?? id
 }
 
 interface ParentIds {

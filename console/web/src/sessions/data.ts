@@ -1,7 +1,7 @@
 /** What the pages ask the API about sessions and their files, and what they tell it to do. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { filledPage, refresh, workspace } from '../api.ts'
+import { growingQuery, refresh, workspace } from '../api.ts'
 
 type Schemas = components['schemas']
 export type Session = Schemas['Session']
@@ -17,16 +17,10 @@ interface SessionFilters {
 
 /** The latest first. */
 export const sessionsQuery = (filters: SessionFilters) =>
-  infiniteQueryOptions({
+  growingQuery({
     queryKey: ['sessions', 'list', filters],
-    queryFn: ({ pageParam }) =>
-      filledPage(
-        (cursor) => workspace.sessions.list({ ...filters, order: '-createdAt', limit: PAGE, cursor }).page(),
-        pageParam,
-      ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    placeholderData: (previous) => previous,
+    limit: PAGE,
+    read: (limit, cursor) => workspace.sessions.list({ ...filters, order: '-createdAt', limit, cursor }).page(),
   })
 
 export const sessionQuery = (sessionId: string) =>

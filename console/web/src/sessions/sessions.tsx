@@ -1,11 +1,11 @@
 /** The sessions, the latest first. */
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
-import { useCallback } from 'react'
-import { useMe, useName, useNames } from '../api.ts'
+import { memo, useCallback } from 'react'
+import { useGrowing, useMe, useName, useNames } from '../api.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
+import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
 import { visible } from '../visible.ts'
 import { type Session, sessionsQuery } from './data.ts'
@@ -20,14 +20,13 @@ function Sessions() {
   // A key that is restricted to projects has to name one of them.
   const projectId = project ?? projectIds?.[0]
   const projects = projectIds ? projectIds.map((id) => [id, names.get(id) ?? id] as const) : Array.from(names)
-  const list = useInfiniteQuery(sessionsQuery({ query: q, projectId }))
+  const list = useGrowing(sessionsQuery({ query: q, projectId }))
   const search = useCallback(
     (query: string | undefined) => {
       void navigate({ search: (previous) => ({ ...previous, q: query }), replace: true })
     },
     [navigate],
   )
-  const sessions = list.data?.pages.flatMap(({ items }) => items) ?? []
   const isFiltered = q !== undefined || project !== undefined
   return (
     <Page title="Sessions">
@@ -43,10 +42,20 @@ function Sessions() {
       </Filters>
       {list.isPending ? (
         <Skeleton />
-      ) : list.isLoadingError ? (
-        <ErrorNote error={list.error} retry={() => void list.refetch()} />
-      ) : sessions.length > 0 ? (
-        <Table sessions={sessions} />
+      ) : list.error ? (
+        <ErrorNote error={list.error} retry={list.retry} />
+      ) : list.items.length > 0 ? (
+        <Table
+          columns={[
+            { name: 'Name', width: 'minmax(0, 2fr)' },
+            { name: 'Project', width: 'minmax(0, 1fr)' },
+            { name: 'Created', width: '112px' },
+          ]}
+        >
+          {list.items.map((session) => (
+            <SessionRow key={session.id} session={session} />
+          ))}
+        </Table>
       ) : isFiltered ? (
         <Empty title="No session matches">
           <Link to="/sessions">Show all sessions</Link>
@@ -56,45 +65,26 @@ function Sessions() {
           A session is one run of an agent in a project. Agents create it with PUT /v1/sessions/{'{sessionId}'}.
         </Empty>
       )}
-      {list.hasNextPage && (
-        <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Show more
-        </button>
-      )}
+      <ShowMore list={list} />
     </Page>
   )
 }
 
-function Table({ sessions }: { readonly sessions: readonly Session[] }) {
-  return (
-    <table>
-      <thead>
-        <tr>
-          <th>Name</th>
-          <th>Project</th>
-          <th>Created</th>
-        </tr>
-      </thead>
-      <tbody>
-        {sessions.map(({ id, name, projectId, createdAt }) => (
-          <tr key={id}>
-            <td>
-              <Link className="row-link" to="/sessions/$sessionId" params={{ sessionId: id }}>
-                <bdi>{visible(name)}</bdi>
-              </Link>
-            </td>
-            <td className="anywhere">
-              <ProjectName id={projectId} />
-            </td>
-            <td>
-              <Time at={createdAt} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
-}
+const SessionRow = memo(({ session: { id, name, projectId, createdAt } }: { readonly session: Session }) => (
+  <Row>
+    <Cell>
+      <Link className="row-link" to="/sessions/$sessionId" params={{ sessionId: id }}>
+        <bdi>{visible(name)}</bdi>
+      </Link>
+    </Cell>
+    <Cell className="anywhere">
+      <ProjectName id={projectId} />
+    </Cell>
+    <Cell>
+      <Time at={createdAt} />
+    </Cell>
+  </Row>
+))
 
 function ProjectName({ id }: { readonly id: string }) {
   return useName('projects', id) ?? id

@@ -1,7 +1,7 @@
 /** What the pages ask the API about skills and their feeds, and what they tell it to do. */
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
-import { filledPage, listQuery, queryClient, refresh, workspace } from '../api.ts'
+import { growingQuery, listQuery, queryClient, refresh, workspace } from '../api.ts'
 import { creator } from '../keys/data.ts'
 
 type Schemas = components['schemas']
@@ -19,13 +19,10 @@ export const ENTRY_FILE = 'SKILL.md'
 const PAGE = 50
 
 export const skillsQuery = (query: string | undefined) =>
-  infiniteQueryOptions({
+  growingQuery({
     queryKey: ['skills', 'list', query],
-    queryFn: ({ pageParam }) =>
-      filledPage((cursor) => workspace.skills.list({ query, limit: PAGE, cursor }).page(), pageParam),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    placeholderData: (previous) => previous,
+    limit: PAGE,
+    read: (limit, cursor) => workspace.skills.list({ query, limit, cursor }).page(),
   })
 
 const MAX_VERSIONS = 1000

@@ -1,11 +1,11 @@
 /** All skills, by name. */
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
-import { useCallback } from 'react'
-import { useCan } from '../api.ts'
+import { memo, useCallback } from 'react'
+import { useCan, useGrowing } from '../api.ts'
 import { Filters, SearchField } from '../components/filters.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
+import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
 import { visible } from '../visible.ts'
 import { type SkillSummary, skillsQuery } from './data.ts'
@@ -41,14 +41,13 @@ function Skills() {
 function List() {
   const { q } = Route.useSearch()
   const navigate = Route.useNavigate()
-  const list = useInfiniteQuery(skillsQuery(q))
+  const list = useGrowing(skillsQuery(q))
   const search = useCallback(
     (query: string | undefined) => {
       void navigate({ search: (previous) => ({ ...previous, q: query }), replace: true })
     },
     [navigate],
   )
-  const skills = list.data?.pages.flatMap(({ items }) => items) ?? []
   return (
     <>
       <Filters>
@@ -56,10 +55,21 @@ function List() {
       </Filters>
       {list.isPending ? (
         <Skeleton />
-      ) : list.isLoadingError ? (
-        <ErrorNote error={list.error} retry={() => void list.refetch()} />
-      ) : skills.length > 0 ? (
-        <Table skills={skills} />
+      ) : list.error ? (
+        <ErrorNote error={list.error} retry={list.retry} />
+      ) : list.items.length > 0 ? (
+        <Table
+          columns={[
+            { name: 'Name', width: 'minmax(0, 1fr)' },
+            { name: 'What it does', width: 'minmax(0, 2fr)', isWideOnly: true },
+            { name: 'Changed', width: '112px' },
+          ]}
+          rowHeight={58}
+        >
+          {list.items.map((skill) => (
+            <SkillRow key={skill.id} skill={skill} />
+          ))}
+        </Table>
       ) : q !== undefined ? (
         <Empty title="No skill matches">
           <Link to="/skills">Show all skills</Link>
@@ -70,43 +80,24 @@ function List() {
           <code>workspace skills push</code>.
         </Empty>
       )}
-      {list.hasNextPage && (
-        <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Show more
-        </button>
-      )}
+      <ShowMore list={list} />
     </>
   )
 }
 
-function Table({ skills }: { readonly skills: readonly SkillSummary[] }) {
-  return (
-    <table>
-      <thead>
-        <tr>
-          <th>Name</th>
-          <th className="wide-only">What it does</th>
-          <th>Changed</th>
-        </tr>
-      </thead>
-      <tbody>
-        {skills.map(({ id, name, description, updatedAt }) => (
-          <tr key={id}>
-            <td>
-              <Link className="row-link" to="/skills/$skillId" params={{ skillId: id }}>
-                <bdi>{visible(name)}</bdi>
-              </Link>
-              <p className={`quiet small anywhere ${styles.below}`}>{visible(description)}</p>
-            </td>
-            <td className="wide-only">
-              <p className={`quiet anywhere ${styles.beside}`}>{visible(description)}</p>
-            </td>
-            <td className={styles.time}>
-              <Time at={updatedAt} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
-}
+const SkillRow = memo(({ skill: { id, name, description, updatedAt } }: { readonly skill: SkillSummary }) => (
+  <Row>
+    <Cell>
+      <Link className="row-link" to="/skills/$skillId" params={{ skillId: id }}>
+        <bdi>{visible(name)}</bdi>
+      </Link>
+      <p className={`quiet small anywhere ${styles.below}`}>{visible(description)}</p>
+    </Cell>
+    <Cell className="wide-only">
+      <p className={`quiet anywhere ${styles.beside}`}>{visible(description)}</p>
+    </Cell>
+    <Cell className={styles.time}>
+      <Time at={updatedAt} />
+    </Cell>
+  </Row>
+))

@@ -36,6 +36,9 @@ export function Axis({ schedules }: { readonly schedules: readonly ScheduleSumma
     enabled: useCan()('runs:read'),
     refetchInterval: RUNS_REFRESH_MS,
   })
+  // The latest come first.
+  const earliest = runs.data?.nextCursor ? runs.data.items.at(-1)?.scheduledAt : undefined
+  const known = Math.max(start, earliest === undefined ? start : Date.parse(earliest))
   const bySchedule = useMemo(() => Map.groupBy(runs.data?.items ?? [], ({ scheduleId }) => scheduleId), [runs.data])
   const isShown = (schedule: ScheduleSummary) =>
     schedule.enabledAt !== null || bySchedule.has(schedule.id) || needsSomebody(schedule, now)
@@ -62,11 +65,16 @@ export function Axis({ schedules }: { readonly schedules: readonly ScheduleSumma
       </div>
       <ul>
         {shown.map((schedule) => (
-          <Row key={schedule.id} schedule={schedule} runs={bySchedule.get(schedule.id) ?? []} now={now} />
+          <Row key={schedule.id} schedule={schedule} runs={bySchedule.get(schedule.id) ?? []} known={known} now={now} />
         ))}
       </ul>
       {runs.error && <ErrorNote error={runs.error} retry={() => void runs.refetch()} />}
-      {runs.data?.nextCursor && <p className="quiet small">Only the latest {MAX_RUNS} runs are shown.</p>}
+      {known > start && (
+        <p className="quiet small">
+          Runs before {toZoned(new Date(known))} are not shown: these are the latest {MAX_RUNS.toLocaleString('en')} of
+          all schedules. <Link to="/runs">All runs</Link>
+        </p>
+      )}
       {schedules.length > shown.length && <Link to="/schedules">All {schedules.length} schedules</Link>}
     </section>
   )
@@ -85,10 +93,12 @@ const percent = (at: number, start: number) => `${((at - start) / (2 * DAY_MS)) 
 interface RowProps {
   readonly schedule: ScheduleSummary
   readonly runs: readonly Run[]
+  /** Since when the runs are known. */
+  readonly known: number
   readonly now: Date
 }
 
-function Row({ schedule, runs, now }: RowProps) {
+function Row({ schedule, runs, known, now }: RowProps) {
   const start = now.getTime() - DAY_MS
   const slots = useMemo(() => slotsOf(runs, now), [runs, now])
   const next = useMemo(() => nextOf(schedule, now), [schedule, now])
@@ -97,7 +107,8 @@ function Row({ schedule, runs, now }: RowProps) {
       <Link className={styles.name} to="/$parents/$parentId/schedules/$scheduleId" params={placeOf(schedule)}>
         {nameOf(schedule)}
       </Link>
-      <div className={styles.track} role="img" aria-label={describe(runs, schedule)}>
+      <div className={styles.track} role="img" aria-label={describe(runs, known > start ? known : undefined, schedule)}>
+        {known > start && <span className={styles.unknown} style={{ width: percent(known, start) }} />}
         <span className={styles.now} />
         {slots.map(({ from, to, tone, title }) => (
           <span
@@ -167,11 +178,13 @@ function nextOf({ cron, timezone, nextRunAt, enabledAt }: ScheduleSummary, now: 
   return times
 }
 
-function describe(runs: readonly Run[], { nextRunAt }: ScheduleSummary): string {
+/** @param since if the runs of the whole day are not known. */
+function describe(runs: readonly Run[], since: number | undefined, { nextRunAt }: ScheduleSummary): string {
+  const span = since === undefined ? 'in the last day' : `since ${toZoned(new Date(since))}`
   const failed = runs.filter(({ status }) => status === 'failed').length
   const past =
     runs.length === 0
-      ? 'no runs in the last day'
-      : `${runs.length} ${runs.length === 1 ? 'run' : 'runs'} in the last day, ${failed} failed`
+      ? `no runs ${span}`
+      : `${runs.length} ${runs.length === 1 ? 'run' : 'runs'} ${span}, ${failed} failed`
   return `${past}; ${nextRunAt ? `next ${toZoned(new Date(nextRunAt))}` : 'no next run'}`
 }

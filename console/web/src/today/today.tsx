@@ -1,11 +1,11 @@
 /** What needs somebody, a day back and a day ahead, and the person's pins. */
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
-import { useEffect } from 'react'
-import { listQuery, type Run, type ScheduleSummary, useCan, useMe, useName, workspace } from '../api.ts'
+import { listQuery, type Run, type ScheduleSummary, useCan, useGrowing, useMe, useName, workspace } from '../api.ts'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Outcomes, Status } from '../components/status.tsx'
+import { ShowMore } from '../components/table.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { type Pin, pathOf, pinsQuery } from '../pins/data.ts'
 import { wordOf } from '../pins/kinds.tsx'
@@ -39,14 +39,10 @@ function Today() {
 }
 
 function Schedules() {
-  const list = useInfiniteQuery(schedulesQuery({}, true))
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list
-  useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage])
+  const list = useGrowing(schedulesQuery({}, true), true)
   if (list.isPending) return <Skeleton rows={12} />
-  if (list.isLoadingError) return <ErrorNote error={list.error} retry={() => void list.refetch()} />
-  const schedules = list.data.pages.flatMap(({ items }) => items)
+  if (list.error) return <ErrorNote error={list.error} retry={list.retry} />
+  const schedules = list.items
   if (schedules.length === 0) {
     return (
       <Empty title="No schedules yet">
@@ -59,6 +55,7 @@ function Schedules() {
     <>
       <Attention schedules={schedules} />
       <Axis schedules={schedules} />
+      <ShowMore list={list} />
     </>
   )
 }
