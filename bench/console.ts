@@ -96,7 +96,10 @@ async function run(): Promise<void> {
     const context = await signedIn(browser, url, large.token)
     const figures: Figures[] = []
     for (const view of viewsOf(large)) {
-      if (only === undefined || view.name === only) figures.push(await measure(context, url, view))
+      if (only !== undefined && view.name !== only) continue
+      const measured = await measure(context, url, view)
+      console.log(Object.values(measured).join(' | '))
+      figures.push(measured)
     }
     console.table(figures)
     console.log(markdown(figures))

@@ -56,9 +56,15 @@ export function Table({ columns, rowHeight = 38, children }: TableProps) {
   )
 }
 
+const SETTLED_MS = 1000
+
 /** Rows that are drawn for the first time may be higher than they were taken for, and move what has the focus. */
-function keepInView({ target }: FocusEvent): void {
-  requestAnimationFrame(() => requestAnimationFrame(() => target.scrollIntoView({ block: 'nearest' })))
+function keepInView({ currentTarget, target }: FocusEvent): void {
+  const observer = new ResizeObserver(() => {
+    if (target === document.activeElement) target.scrollIntoView({ block: 'nearest' })
+  })
+  observer.observe(currentTarget)
+  setTimeout(() => observer.disconnect(), SETTLED_MS)
 }
 
 interface RowProps {
