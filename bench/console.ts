@@ -48,6 +48,7 @@ const viewsOf = ({ runId, sessionId, schedulePath }: Large): readonly View[] => 
   { name: 'Skills', path: '/skills', content: 'tbody tr', more: 19 },
   { name: 'Activity', path: '/activity', content: 'main ol li', more: 19 },
   { name: 'Keys', path: '/keys', content: 'tbody tr', more: 9 },
+  { name: 'People', path: '/people', content: 'tbody tr' },
   { name: 'Endpoints', path: '/endpoints', content: 'tbody a[href^="/endpoints/"]' },
   { name: 'Deleted', path: '/deleted', content: 'tbody tr', more: 9 },
 ]
@@ -302,7 +303,9 @@ async function scrolled(context: BrowserContext, url: string, { path, content, m
   await page.locator(content).first().waitFor()
   for (let time = 0; time < more; time++) {
     const count = await page.locator(content).count()
-    await page.getByRole('button', { name: 'Show more' }).click()
+    const button = page.getByRole('button', { name: 'Show more' })
+    if (!(await button.isVisible())) break
+    await button.click()
     await page.locator(content).nth(count).waitFor()
   }
   if (what !== undefined) {

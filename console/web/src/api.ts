@@ -131,7 +131,8 @@ export function growingQuery<Item extends Identified, Data extends Grown<Item> =
     ...rest,
     queryKey,
     queryFn: (): Promise<Grown<Item>> => refresh?.(known()) ?? readAgain(filled, limit, () => known()?.items.length),
-    placeholderData: keepPreviousData,
+    // The list before is of the same kind, if it only was filtered in another way.
+    placeholderData: (previous, before) => (before?.queryKey[0] === queryKey[0] ? previous : undefined),
     structuralSharing: (before, after) => shared(before as Grown<Item> | undefined, after as Grown<Item>),
   })
   const readMore = async () => {

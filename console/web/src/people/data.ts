@@ -1,7 +1,7 @@
 /** What the pages ask the API about people, agents and projects, and what they tell it to do. */
-import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Workspace } from '../../../../client/src/index.ts'
-import { filledPage, listQuery, refresh, useCan, useMe, workspace } from '../api.ts'
+import { growingQuery, listQuery, refresh, useCan, useMe, workspace } from '../api.ts'
 import { type ApiKey, keysQuery, stateOf } from '../keys/data.ts'
 import { STALE } from '../live.ts'
 import type { Kind } from './kinds.ts'
@@ -30,21 +30,12 @@ export const WORDS: Readonly<Record<Kind, Words>> = {
 
 const PAGE = 50
 
-interface Page {
-  readonly items: readonly Resource[]
-  readonly nextCursor: string | null
-}
-
 /** In the order of their IDs. */
 export const resourcesQuery = (kind: Kind, query: string | undefined) =>
-  infiniteQueryOptions({
+  growingQuery<Resource>({
     queryKey: [kind, 'list', query],
-    queryFn: ({ pageParam }) =>
-      filledPage<Page>((cursor) => workspace[kind].list({ query, limit: PAGE, cursor }).page(), pageParam),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    // The list before is of the same kind, if it only was searched for something else.
-    placeholderData: (previous, previousQuery) => (previousQuery?.queryKey[0] === kind ? previous : undefined),
+    limit: PAGE,
+    read: (limit, cursor) => workspace[kind].list({ query, limit, cursor }).page(),
   })
 
 export const resourceQuery = (kind: Kind, id: string) =>

@@ -1,13 +1,13 @@
 /** The people of the organization, its agents and its projects. */
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useState } from 'react'
-import { useCan, useMe } from '../api.ts'
+import { useCan, useGrowing, useMe } from '../api.ts'
 import { Filters, SearchField } from '../components/filters.tsx'
 import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
+import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
 import type { ApiKey } from '../keys/data.ts'
 import { Projects } from '../keys/keys.tsx'
@@ -71,8 +71,7 @@ const NONE_YET: Readonly<Record<Kind, string>> = {
 function List({ kind }: { readonly kind: Kind }) {
   const { q } = Route.useSearch()
   const navigate = Route.useNavigate()
-  const list = useInfiniteQuery(resourcesQuery(kind, q))
-  const resources = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const list = useGrowing(resourcesQuery(kind, q))
   const search = useCallback(
     (query: string | undefined) => {
       void navigate({ search: (previous) => ({ ...previous, q: query }), replace: true })
@@ -87,13 +86,13 @@ function List({ kind }: { readonly kind: Kind }) {
       </Filters>
       {list.isPending ? (
         <Skeleton />
-      ) : list.isLoadingError ? (
-        <ErrorNote error={list.error} retry={() => void list.refetch()} />
-      ) : resources.length === 0 ? (
+      ) : list.error ? (
+        <ErrorNote error={list.error} retry={list.retry} />
+      ) : list.items.length === 0 ? (
         <Empty title={q === undefined ? `No ${words} yet` : 'Nothing matches'}>
           {q === undefined ? (
             NONE_YET[kind]
-          ) : list.hasNextPage ? (
+          ) : list.hasMore ? (
             'None of the first ones does. “Show more” looks further.'
           ) : (
             <Link to="/people" search={kind === 'users' ? {} : { kind }}>
@@ -102,18 +101,14 @@ function List({ kind }: { readonly kind: Kind }) {
           )}
         </Empty>
       ) : (
-        <Table kind={kind} resources={resources} />
+        <Resources kind={kind} resources={list.items} />
       )}
-      {list.hasNextPage && (
-        <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Show more
-        </button>
-      )}
+      <ShowMore list={list} />
     </>
   )
 }
 
-function Table({ kind, resources }: { readonly kind: Kind; readonly resources: readonly Resource[] }) {
+function Resources({ kind, resources }: { readonly kind: Kind; readonly resources: readonly Resource[] }) {
   const may = useMay(kind)
   const archive = useArchive(kind)
   const keysOf = useKeysOf()
@@ -121,46 +116,40 @@ function Table({ kind, resources }: { readonly kind: Kind; readonly resources: r
   const hasReach = kind === 'users' && keysOf !== undefined
   return (
     <>
-      <table>
-        <thead>
-          <tr>
-            <th>Name</th>
-            {kind !== 'users' && <th>State</th>}
-            {hasReach && <th className="wide-only">Projects of the keys</th>}
-            <th className="wide-only">Created</th>
+      <Table
+        columns={[
+          { name: 'Name', width: 'minmax(0, 2fr)' },
+          kind !== 'users' && { name: 'State', width: '112px' },
+          hasReach && { name: 'Projects of the keys', width: 'minmax(0, 1fr)', isWideOnly: true },
+          { name: 'Created', width: '112px', isWideOnly: true },
+          may.change && { name: 'Actions', width: '48px', isUnlabelled: true },
+        ]}
+        rowHeight={58}
+      >
+        {resources.map((resource) => (
+          <ResourceRow
+            key={resource.id}
+            kind={kind}
+            resource={resource}
+            reach={hasReach && <Reach keys={keysOf(resource.id)} />}
+          >
             {may.change && (
-              <th>
-                <span className="only-read-aloud">Actions</span>
-              </th>
+              <Cell className={styles.menu}>
+                <Menu
+                  label={`Actions for ${visible(resource.name)}`}
+                  items={itemsOf(kind, resource, archive, setShown)}
+                />
+              </Cell>
             )}
-          </tr>
-        </thead>
-        <tbody>
-          {resources.map((resource) => (
-            <Row
-              key={resource.id}
-              kind={kind}
-              resource={resource}
-              reach={hasReach && <Reach keys={keysOf(resource.id)} />}
-            >
-              {may.change && (
-                <td className={styles.menu}>
-                  <Menu
-                    label={`Actions for ${visible(resource.name)}`}
-                    items={itemsOf(kind, resource, archive, setShown)}
-                  />
-                </td>
-              )}
-            </Row>
-          ))}
-        </tbody>
-      </table>
+          </ResourceRow>
+        ))}
+      </Table>
       {shown && <ActionDialog kind={kind} shown={shown} onClose={() => setShown(undefined)} />}
     </>
   )
 }
 
-interface RowProps {
+interface ResourceRowProps {
   readonly kind: Kind
   readonly resource: Resource
   /** The projects that the keys of a person reach; false: the session sees no keys. */
@@ -168,12 +157,12 @@ interface RowProps {
   readonly children: ReactNode
 }
 
-function Row({ kind, resource, reach, children }: RowProps) {
+function ResourceRow({ kind, resource, reach, children }: ResourceRowProps) {
   const { user } = useMe()
   const { id, name, archivedAt, createdAt } = resource
   return (
-    <tr>
-      <td>
+    <Row>
+      <Cell>
         <div className={styles.named}>
           {kind === 'users' && <Avatar user={resource} />}
           <div>
@@ -189,18 +178,18 @@ function Row({ kind, resource, reach, children }: RowProps) {
             </div>
           </div>
         </div>
-      </td>
+      </Cell>
       {kind !== 'users' && (
-        <td className={styles.short}>
+        <Cell className={styles.short}>
           <Status tone={archivedAt ? 'idle' : 'good'}>{archivedAt ? 'Archived' : 'Active'}</Status>
-        </td>
+        </Cell>
       )}
-      {reach && <td className="wide-only">{reach}</td>}
-      <td className={`wide-only ${styles.short}`}>
+      {reach && <Cell className="wide-only">{reach}</Cell>}
+      <Cell className={`wide-only ${styles.short}`}>
         <Time at={createdAt} />
-      </td>
+      </Cell>
       {children}
-    </tr>
+    </Row>
   )
 }
 
