@@ -63,7 +63,7 @@ const { times, only } = parsed(
     '--only Runs',
   ])
     .option('--times <number>', 'how many times each page is opened; the figures are medians', Number, 5)
-    .option('--only <name>', 'one page'),
+    .option('--only <names>', 'some pages, with commas between'),
 ).opts()
 
 interface Figures {
@@ -97,7 +97,7 @@ async function run(): Promise<void> {
     const context = await signedIn(browser, url, large.token)
     const figures: Figures[] = []
     for (const view of viewsOf(large)) {
-      if (only !== undefined && view.name !== only) continue
+      if (only !== undefined && !only.split(',').includes(view.name)) continue
       const measured = await measure(context, url, view)
       console.log(Object.values(measured).join(' | '))
       figures.push(measured)

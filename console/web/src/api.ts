@@ -112,7 +112,7 @@ interface GrowingOptions<Item, Data> {
   readonly furtherLimit?: number
   readonly read: ReadPage<Item>
   /** Reads the list, again if there is one. Default: all that it has is read again, a thousand items at once. */
-  readonly refresh?: (known: Data | undefined) => Promise<Data>
+  readonly refresh?: (known: () => Data | undefined) => Promise<Data>
   readonly refetchInterval?: number
 }
 
@@ -130,7 +130,7 @@ export function growingQuery<Item extends Identified, Data extends Grown<Item> =
   const options = queryOptions({
     ...rest,
     queryKey,
-    queryFn: (): Promise<Grown<Item>> => refresh?.(known()) ?? readAgain(filled, limit, () => known()?.items.length),
+    queryFn: (): Promise<Grown<Item>> => refresh?.(known) ?? readAgain(filled, limit, () => known()?.items.length),
     // The list before is of the same kind, if it only was filtered in another way.
     placeholderData: (previous, before) => (before?.queryKey[0] === queryKey[0] ? previous : undefined),
     structuralSharing: (before, after) => shared(before as Grown<Item> | undefined, after as Grown<Item>),
@@ -172,21 +172,22 @@ function shared<Item extends Identified>(before: Grown<Item> | undefined, after:
 
 /**
  * Reads what is new of a list whose items never change: the pages until one that has a known item.
- * @param known what the list has, the latest first.
+ * @param known what the list has, the latest first. It may grow meanwhile.
  */
 export async function readNew<Item extends Identified>(
   read: (cursor: string | undefined) => Promise<PageOf<Item>>,
-  known: Grown<Item> = { items: [], nextCursor: null },
+  known: () => Grown<Item> | undefined,
 ): Promise<Grown<Item>> {
-  const ids = new Set(known.items.map(({ id }) => id))
   const items: Item[] = []
   for (let cursor: string | undefined; ; ) {
     const page: PageOf<Item> = await filledPage(read, cursor)
+    const { items: old = [], nextCursor = null } = known() ?? {}
+    const ids = new Set(old.map(({ id }) => id))
     const overlap = page.items.findIndex(({ id }) => ids.has(id))
-    if (overlap >= 0) return { ...known, items: [...items, ...page.items.slice(0, overlap), ...known.items] }
+    if (overlap >= 0) return { items: [...items, ...page.items.slice(0, overlap), ...old], nextCursor }
     items.push(...page.items)
     // Of very many new ones, the latest are shown, and "Show more" leads to the others.
-    if (page.nextCursor === null || known.items.length === 0 || items.length >= MAX_LIMIT) {
+    if (page.nextCursor === null || old.length === 0 || items.length >= MAX_LIMIT) {
       return { items, nextCursor: page.nextCursor }
     }
     cursor = page.nextCursor

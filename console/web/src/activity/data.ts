@@ -21,7 +21,7 @@ export const eventsQuery = (filters: EventFilters, isRestricted: boolean) => {
     queryKey: ['events', 'list', filters, isRestricted],
     limit: PAGE,
     read,
-    refresh: (known) => (isRestricted ? readOn(filters, known) : readNew((cursor) => read(PAGE, cursor), known)),
+    refresh: (known) => (isRestricted ? readOn(filters, known()) : readNew((cursor) => read(PAGE, cursor), known)),
   })
 }
 
