@@ -305,7 +305,8 @@ async function scrolled(context: BrowserContext, url: string, { path, content, m
     const count = await page.locator(content).count()
     const button = page.getByRole('button', { name: 'Show more' })
     if (!(await button.isVisible())) break
-    await button.click()
+    // By keyboard: a click is lost if rows that are drawn move the button under it.
+    await button.press('Enter')
     await page.locator(content).nth(count).waitFor()
   }
   if (what !== undefined) {
