@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useCallback, useEffect, useState } from 'react'
-import { forEach, useCan, useMe, useNames } from '../api.ts'
+import { forEach, useCan, useMe, useName, useNames } from '../api.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { Choice, Filters, SearchField, withChosen } from '../components/filters.tsx'
 import { Menu } from '../components/menu.tsx'
@@ -11,6 +11,7 @@ import { Page } from '../components/page.tsx'
 import { SelectAll, SelectCell, Selected, type Selection, useSelection } from '../components/selection.tsx'
 import { Time } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
+import { type Actor, Who } from '../components/who.tsx'
 import { messageOf } from '../errors.ts'
 import { visible } from '../visible.ts'
 import { actorsQuery, type Deletion, deletionsQuery, keyOf, purge, restore, staleBy } from './data.ts'
@@ -198,20 +199,13 @@ interface RowProps {
   readonly isPending: boolean
 }
 
-/** Null: the service; undefined: not known. */
-type Actor = { readonly userId: string | null; readonly apiKeyName: string } | null | undefined
-
 function Row({ deletion, actor, selection, onUndo, onPurge, isPending }: RowProps) {
-  const projects = useNames('projects')
-  const agents = useNames('agents')
   const { resourceType, projectId, agentId, deletedAt, finalAt } = deletion
+  const project = useName('projects', resourceType === 'project' ? null : projectId)
+  const agent = useName('agents', agentId)
   const name = nameOf(deletion)
   const parent =
-    resourceType === 'project'
-      ? undefined
-      : projectId !== null
-        ? (projects.get(projectId) ?? projectId)
-        : agentId && (agents.get(agentId) ?? agentId)
+    resourceType === 'project' ? undefined : projectId !== null ? (project ?? projectId) : agentId && (agent ?? agentId)
   const deleted = (
     <>
       <Time at={deletedAt} />
@@ -251,18 +245,6 @@ function Row({ deletion, actor, selection, onUndo, onPurge, isPending }: RowProp
         </td>
       )}
     </tr>
-  )
-}
-
-function Who({ actor }: { readonly actor: Actor }) {
-  const users = useNames('users')
-  if (actor === undefined) return null
-  const name = actor === null ? 'the service' : ((actor.userId && users.get(actor.userId)) ?? actor.apiKeyName)
-  return (
-    <>
-      {' by '}
-      <bdi>{visible(name)}</bdi>
-    </>
   )
 }
 

@@ -2,10 +2,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useCallback } from 'react'
-import { useMe, useName, useNames } from '../api.ts'
+import { useMe, useNames } from '../api.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
+import { ProjectName } from '../components/project-name.tsx'
 import { Time } from '../components/time.tsx'
 import { visible } from '../visible.ts'
 import { type Session, sessionsQuery } from './data.ts'
@@ -94,8 +95,4 @@ function Table({ sessions }: { readonly sessions: readonly Session[] }) {
       </tbody>
     </table>
   )
-}
-
-function ProjectName({ id }: { readonly id: string }) {
-  return useName('projects', id) ?? id
 }
