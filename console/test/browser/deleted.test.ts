@@ -76,6 +76,19 @@ describe('by mouse', () => {
     await session.close()
   })
 
+  it('says who has deleted the sessions of the demo', async () => {
+    const session = await openDeleted(running.demo)
+    const { page } = session
+    for (const [name, person] of [
+      ['Try the new search', 'Ada Lovelace'],
+      ['Compare two search engines', 'Katherine Johnson'],
+    ] as const) {
+      await row(page, { name, path: '' }).getByText(`by ${person}`).locator('visible=true').waitFor()
+    }
+    expectQuiet(session)
+    await session.close()
+  })
+
   it('restores many at once', async () => {
     const person = await addPerson(running)
     const project = await deleteOne(person, 'projects')
