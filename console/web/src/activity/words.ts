@@ -2,6 +2,7 @@
 import { defaultStringifySearch as stringifySearch } from '@tanstack/react-router'
 import { PREDICATES } from '../../../../src/contracts.ts'
 import { DELETED_KINDS } from '../deleted/kinds.ts'
+import { visible } from '../visible.ts'
 import type { Event } from './data.ts'
 
 /** What the actor did, before and after the name of the resource. */
@@ -29,7 +30,7 @@ export function addressOf({ type, resource, projectId, createdAt }: Event): stri
     const filters = {
       kind,
       ...(projectId !== null && { project: projectId }),
-      ...(resource.name && { q: resource.name }),
+      ...(resource.name && { q: visible(resource.name) }),
     }
     return `/deleted${stringifySearch(filters)}`
   }

@@ -1,23 +1,10 @@
 /** What the pages ask the API about environment variables. It never returns a value. */
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
 import { type Event, latestEvents } from '../activity/data.ts'
-import { filledPage, listQuery, workspace } from '../api.ts'
+import { listQuery, workspace } from '../api.ts'
 
 export type Variable = components['schemas']['EnvironmentVariable']
-
-const PROJECTS_PAGE = 100
-
-/** Projects whose name contains the query. */
-export const projectsQuery = (query: string | undefined) =>
-  infiniteQueryOptions({
-    queryKey: ['projects', 'list', query],
-    queryFn: ({ pageParam }) =>
-      filledPage((cursor) => workspace.projects.list({ query, limit: PROJECTS_PAGE, cursor }).page(), pageParam),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    placeholderData: (previous) => previous,
-  })
 
 const PAGE = 1000
 

@@ -12,8 +12,9 @@ import { Page } from '../components/page.tsx'
 import { Time } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
 import { Who } from '../components/who.tsx'
+import { resourcesQuery } from '../people/data.ts'
 import { visible } from '../visible.ts'
-import { type Lease, type Past, pastQuery, projectsQuery, type Variable, variablesQuery } from './data.ts'
+import { type Lease, type Past, pastQuery, type Variable, variablesQuery } from './data.ts'
 import { SetVariable } from './set-variable.tsx'
 import styles from './variables.module.css'
 
@@ -57,7 +58,7 @@ function ChooseProject() {
 function Projects() {
   const { q } = Route.useSearch()
   const search = useSearch()
-  const list = useInfiniteQuery(projectsQuery(q))
+  const list = useInfiniteQuery(resourcesQuery('projects', q))
   const projects = list.data?.pages.flatMap(({ items }) => items) ?? []
   return (
     <>
