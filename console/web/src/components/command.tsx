@@ -1,5 +1,6 @@
 /** A command of a shell, with a button that copies it. */
 import { useRef } from 'react'
+import { visible } from '../visible.ts'
 import styles from './command.module.css'
 import { showToast } from './toast.tsx'
 
@@ -17,7 +18,7 @@ export function Command({ what, children }: { readonly what: string; readonly ch
   }
   return (
     <div className={styles.command}>
-      <code ref={code}>{children}</code>
+      <code ref={code}>{visible(children)}</code>
       <button type="button" aria-label={`Copy the command: ${what}`} onClick={() => void copy()}>
         Copy
       </button>

@@ -49,7 +49,7 @@ export const pastQuery = (projectId: string, variables: readonly Variable[]) =>
   })
 
 /** @param events of a project, the latest first. */
-export function pastsOf(variables: readonly Variable[], events: readonly Event[]): ReadonlyMap<string, Past> {
+function pastsOf(variables: readonly Variable[], events: readonly Event[]): ReadonlyMap<string, Past> {
   const settings = new Map<string, Event>()
   const leases: (readonly [Event, Leased])[] = []
   for (const event of events) {

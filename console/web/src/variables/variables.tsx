@@ -225,7 +225,7 @@ function Table({ projectId, all, shown, onSet }: TableProps) {
               key={variable.key}
               projectId={projectId}
               variable={variable}
-              past={knowsPast ? pasts?.get(variable.key) : undefined}
+              past={pasts?.get(variable.key)}
               knowsPast={knowsPast}
               onSet={onSet}
               onDelete={() => setDeleted(variable)}
@@ -245,8 +245,8 @@ function Table({ projectId, all, shown, onSet }: TableProps) {
           onClose={() => setDeleted(undefined)}
         >
           <p>
-            Agents that lease <code className="anywhere">{deleted.key}</code> get an error from then on. This cannot be
-            undone, and nobody can read the value before.
+            Later leases do not have <code className="anywhere">{deleted.key}</code>, and those that name it are
+            refused. This cannot be undone: the value is gone.
           </p>
         </Confirm>
       )}
