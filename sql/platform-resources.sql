@@ -128,8 +128,14 @@ where
 on conflict ("agents"."organizationId", "agents"."id") do update
 set
   "name" = excluded."name",
-  "updatedAt" = excluded."updatedAt",
-  "revision" = excluded."revision"
+  "updatedAt" = case
+    when "agents"."name" is excluded."name" then "agents"."updatedAt"
+    else excluded."updatedAt"
+  end,
+  "revision" = case
+    when "agents"."name" is excluded."name" then "agents"."revision"
+    else excluded."revision"
+  end
 returning
   "id",
   "name",
@@ -242,18 +248,21 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      "agents"."name" is not :name
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );
@@ -798,8 +807,14 @@ set
   "archivedAt" = case
     when :archived then coalesce("agents"."archivedAt", :now)
   end,
-  "updatedAt" = :now,
-  "revision" = lower(hex(randomblob(8)))
+  "updatedAt" = case
+    when ("agents"."archivedAt" is not null) is :archived then "agents"."updatedAt"
+    else :now
+  end,
+  "revision" = case
+    when ("agents"."archivedAt" is not null) is :archived then "agents"."revision"
+    else lower(hex(randomblob(8)))
+  end
 where
   (
     "agents"."organizationId" = (
@@ -961,18 +976,21 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      not (("agents"."archivedAt" is not null) is :archived)
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );
@@ -1125,8 +1143,14 @@ where
 on conflict ("projects"."organizationId", "projects"."id") do update
 set
   "name" = excluded."name",
-  "updatedAt" = excluded."updatedAt",
-  "revision" = excluded."revision"
+  "updatedAt" = case
+    when "projects"."name" is excluded."name" then "projects"."updatedAt"
+    else excluded."updatedAt"
+  end,
+  "revision" = case
+    when "projects"."name" is excluded."name" then "projects"."revision"
+    else excluded."revision"
+  end
 returning
   "id",
   "name",
@@ -1249,18 +1273,21 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      "projects"."name" is not :name
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );
@@ -1919,8 +1946,14 @@ set
   "archivedAt" = case
     when :archived then coalesce("projects"."archivedAt", :now)
   end,
-  "updatedAt" = :now,
-  "revision" = lower(hex(randomblob(8)))
+  "updatedAt" = case
+    when ("projects"."archivedAt" is not null) is :archived then "projects"."updatedAt"
+    else :now
+  end,
+  "revision" = case
+    when ("projects"."archivedAt" is not null) is :archived then "projects"."revision"
+    else lower(hex(randomblob(8)))
+  end
 where
   (
     "projects"."organizationId" = (
@@ -2102,18 +2135,21 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      not (("projects"."archivedAt" is not null) is :archived)
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );
@@ -2320,8 +2356,14 @@ where
 on conflict ("pullRequests"."organizationId", "pullRequests"."id") do update
 set
   "name" = excluded."name",
-  "updatedAt" = excluded."updatedAt",
-  "revision" = excluded."revision"
+  "updatedAt" = case
+    when "pullRequests"."name" is excluded."name" then "pullRequests"."updatedAt"
+    else excluded."updatedAt"
+  end,
+  "revision" = case
+    when "pullRequests"."name" is excluded."name" then "pullRequests"."revision"
+    else excluded."revision"
+  end
 returning
   "id",
   "projectId",
@@ -2473,18 +2515,21 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      "pullRequests"."name" is not :name
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );
@@ -3689,8 +3734,14 @@ where
 on conflict ("sessions"."organizationId", "sessions"."id") do update
 set
   "name" = excluded."name",
-  "updatedAt" = excluded."updatedAt",
-  "revision" = excluded."revision"
+  "updatedAt" = case
+    when "sessions"."name" is excluded."name" then "sessions"."updatedAt"
+    else excluded."updatedAt"
+  end,
+  "revision" = case
+    when "sessions"."name" is excluded."name" then "sessions"."revision"
+    else excluded."revision"
+  end
 returning
   "id",
   "projectId",
@@ -3842,18 +3893,21 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      "sessions"."name" is not :name
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );
@@ -4985,8 +5039,14 @@ where
 on conflict ("users"."organizationId", "users"."id") do update
 set
   "name" = excluded."name",
-  "updatedAt" = excluded."updatedAt",
-  "revision" = excluded."revision"
+  "updatedAt" = case
+    when "users"."name" is excluded."name" then "users"."updatedAt"
+    else excluded."updatedAt"
+  end,
+  "revision" = case
+    when "users"."name" is excluded."name" then "users"."revision"
+    else excluded."revision"
+  end
 returning
   "id",
   "name",
@@ -5098,18 +5158,21 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      "users"."name" is not :name
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );

@@ -46,6 +46,7 @@ function platformResource(what: string, name: string, table: string, path: strin
       return ['PUT', `/v1/${path}/${newUuid()}`, { name: 'First', ...own }]
     },
     edits: [[`put${name}`, 'PUT', { name: 'Second', ...own }], ...(isArchivable ? [archive] : []), remove],
+    ignoresRepetition: true,
   }
 }
 

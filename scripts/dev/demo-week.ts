@@ -68,6 +68,24 @@ const SCHEDULES: readonly DemoSchedule[] = [
   },
 ]
 
+/** The sessions that were deleted and can be restored, the earliest first, as their IDs are. */
+export const WEEK_DELETIONS = [
+  {
+    id: EXAMPLE_IDS.deletionId,
+    resourceId: EXAMPLE_IDS.deletedSessionId,
+    name: 'Try the new search',
+    hoursAgo: 20,
+    userId: 'ada',
+  },
+  {
+    id: EXAMPLE_IDS.purgedDeletionId,
+    resourceId: idOf('Compare two search engines'),
+    name: 'Compare two search engines',
+    hoursAgo: 3,
+    userId: 'katherine',
+  },
+] as const
+
 /** What the two people did, how many hours ago. */
 const EVENTS = [
   [150, 'katherine', 'skill.updated', EXAMPLE_IDS.skillId, 'release-notes'],
@@ -78,6 +96,9 @@ const EVENTS = [
   [29, 'ada', 'pull-request.created', EXAMPLE_IDS.pullRequestId, 'Accept Apple Pay'],
   [26, 'katherine', 'skill.published', EXAMPLE_IDS.skillId, 'release-notes'],
   [5, null, 'schedule.paused', idOf('Triage new issues'), 'Triage new issues'],
+  ...WEEK_DELETIONS.map(
+    ({ hoursAgo, userId, resourceId, name }) => [hoursAgo, userId, 'session.deleted', resourceId, name] as const,
+  ),
 ] as const
 
 /** Inserts of the week before `now`. @param keys the API key of each person. */

@@ -1,4 +1,5 @@
 /** The demo workspace of `npm run dev`: realistic data, created through HTTP, to try the operations on. */
+import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { v7 as newUuid } from 'uuid'
@@ -16,11 +17,11 @@ import { SCOPES } from '../../src/access/scopes.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import { deletions, eventEndpoints, runs, schedules, sessionFiles, skillFeeds, skills } from '../../src/db/schema.ts'
 import { type Compilable, query, unguarded } from '../../src/db/statement.ts'
-import { DAY_MS, HOUR_MS } from '../../src/durations.ts'
+import { HOUR_MS } from '../../src/durations.ts'
 import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { Service } from '../service.ts'
-import { SECOND_PERSON, WEEK_FILES, WEEK_VERSIONS, weekRows } from './demo-week.ts'
+import { SECOND_PERSON, WEEK_DELETIONS, WEEK_FILES, WEEK_VERSIONS, weekRows } from './demo-week.ts'
 
 export interface Demo {
   readonly baseUrl: string
@@ -168,14 +169,14 @@ function exampleRows(organizationId: string) {
       ...row,
       ...times,
     })
-  const deletedSession = (id: string, sessionId: string, name: string) =>
+  const deletedSession = ({ id, resourceId: sessionId, name, hoursAgo: hours }: (typeof WEEK_DELETIONS)[number]) =>
     query.insert(deletions).values({
       organizationId,
       resourceType: 'session',
       resourceId: sessionId,
       projectId,
-      deletedAt: times.createdAt,
-      finalAt: new Date(Date.now() + 7 * DAY_MS).toISOString(),
+      deletedAt: hoursAgo(hours),
+      finalAt: hoursAgo(hours - 7 * 24),
       id,
       row: JSON.stringify({ id: sessionId, projectId, name, ...times }),
     })
@@ -200,8 +201,7 @@ function exampleRows(organizationId: string) {
       apiKeyId: EXAMPLE_IDS.apiKeyId,
       createdAt: times.createdAt,
     }),
-    deletedSession(EXAMPLE_IDS.deletionId, EXAMPLE_IDS.deletedSessionId, 'Try the new search'),
-    deletedSession(EXAMPLE_IDS.purgedDeletionId, newUuid(), 'Compare two search engines'),
+    ...WEEK_DELETIONS.map(deletedSession),
     // It is disabled, so that nothing is sent. The URL comes with a request.
     query.insert(eventEndpoints).values({
       organizationId,
@@ -417,6 +417,12 @@ export async function fillDemo(
     name: 'demo lease',
     scopes: ['environment-variables:lease'],
     projectIds: [website],
+  })
+  // Nobody opens it.
+  const { x: publicKey } = generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' })
+  await new DemoClient(baseUrl, leaseKey ?? '').send('POST', `/v1/projects/${website}/environment-variables/lease`, {
+    publicKey,
+    keys: [EXAMPLE_IDS.variableKey],
   })
 
   const globex = new DemoClient(baseUrl, otherApiKey)

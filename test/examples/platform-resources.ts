@@ -182,7 +182,11 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
         variations: {
           'it is unarchived': {
             events: recorded(type, 'unarchived'),
-            apply: async (_, example) => ({ ...example, json: { archived: false } }),
+            async apply(workspace: Workspace, example) {
+              const id = lastSegment(example.path)
+              await (isProject ? workspace.archiveProject(id) : workspace.archiveAgent(id))
+              return { ...example, json: { archived: false } }
+            },
           },
           ...ifMatchVariations,
           ...wasDeleted(type, lastSegment),

@@ -89,8 +89,42 @@ describe('events', () => {
     await page.waitForResponse((response) => response.url().includes('/api/v1/events?'))
     await person.send('DELETE', schedule)
     await expectLines(page, [`${person.name} deleted the schedule Nightly review`, ...sentences])
-    // What is gone has no page.
+    // What is gone leads to where it can be restored.
+    await lines(page).first().getByRole('link').click()
+    await page.getByRole('button', { name: 'Undo the deletion of Nightly review' }).waitFor()
+    expect(await page.getByRole('row').count()).toBe(2)
+    expectQuiet(session)
+    await session.close()
+  })
+
+  it('of a deletion have no link, if the session may not read deletions', async () => {
+    const { person, schedule, sentences } = await addActor()
+    await person.send('DELETE', schedule)
+    const session = await openActivity(
+      await addPerson(running, { without: ['deletions:read'] }),
+      `?user=${person.id}&${OWN}`,
+    )
+    const { page } = session
+    await expectLines(page, [`${person.name} deleted the schedule Nightly review`, ...sentences])
     expect(await lines(page).first().getByRole('link').count()).toBe(0)
+    expectQuiet(session)
+    await session.close()
+  })
+
+  it('lead to what was deleted in a project, also if its name looks like a number', async () => {
+    const person = await addPerson(running)
+    const [projectId, sessionId] = [`2024.10 ${randomUUID()}`, randomUUID()]
+    await person.send('PUT', `/v1/projects/${encodeURIComponent(projectId)}`, { name: 'Shop' })
+    await person.send('PUT', `/v1/sessions/${sessionId}`, { projectId, name: '1.10' })
+    await person.send('DELETE', `/v1/sessions/${sessionId}`)
+    const session = await openActivity(person, `?user=${person.id}&types=session.deleted`)
+    const { page } = session
+    await expectLines(page, [`${person.name} deleted the session 1.10 in Shop`])
+    await lines(page).getByRole('link').click()
+    await page.getByRole('button', { name: 'Undo the deletion of 1.10' }).waitFor()
+    expect(await page.getByRole('searchbox').inputValue()).toBe('1.10')
+    await page.getByLabel('Kind').selectOption({ label: 'Session' })
+    expect(await page.getByLabel('Project').locator('option:checked').textContent()).toBe('Shop')
     expectQuiet(session)
     await session.close()
   })

@@ -10,7 +10,7 @@ import { expectQuiet, signedIn } from '../../../test/browser/console.ts'
 import { type Console, startConsole } from '../console.ts'
 import { expectAccessible, LOOKS } from './axe.ts'
 import { choose, isFocused, tabTo } from './keyboard.ts'
-import { addPerson, type Person } from './people.ts'
+import { addPerson, type Person, senderOf } from './people.ts'
 
 let running: Console
 let browser: Browser
@@ -72,6 +72,32 @@ describe('by mouse', () => {
     await page.getByText(`${deleted.name} restored.`).waitFor()
     await row(page, deleted).waitFor({ state: 'detached' })
     expect(await isThere(person, deleted)).toBe(true)
+    expectQuiet(session)
+    await session.close()
+  })
+
+  it('says who has deleted the sessions of the demo', async () => {
+    const session = await openDeleted(running.demo)
+    const { page } = session
+    for (const [name, person] of [
+      ['Try the new search', 'Ada Lovelace'],
+      ['Compare two search engines', 'Katherine Johnson'],
+    ] as const) {
+      await row(page, { name, path: '' }).getByText(`by ${person}`).locator('visible=true').waitFor()
+    }
+    expectQuiet(session)
+    await session.close()
+  })
+
+  it('names the person of the latest deletion, if it was restored in between', async () => {
+    const [person, other] = [await addPerson(running), await addPerson(running)]
+    const deleted = await deleteSession(other)
+    const { items } = await person.send<{ items: { id: string; name: string }[] }>('GET', '/v1/deletions')
+    await person.send('POST', `/v1/deletions/${items.find(({ name }) => name === deleted.name)?.id}/restore`)
+    await person.send('DELETE', deleted.path)
+    const session = await openDeleted(person)
+    const { page } = session
+    await row(page, deleted).getByText(`by ${person.name}`).locator('visible=true').waitFor()
     expectQuiet(session)
     await session.close()
   })
@@ -144,6 +170,69 @@ describe('by mouse', () => {
     await page.getByText('Nothing that was deleted matches').waitFor()
     await page.getByRole('link', { name: 'Show everything that can be restored' }).click()
     await row(page, agent).waitFor()
+    expectQuiet(session)
+    await session.close()
+  })
+})
+
+describe('a list of several pages', () => {
+  const isList = (url: URL) => url.pathname === '/api/v1/deletions'
+
+  it('is searched to its end', async () => {
+    // In another organization, so that the lists of other tests stay short.
+    const { apiKey, userId } = running.demo.otherOrganization
+    const person = { id: userId, name: 'Grace Hopper', apiKey, send: senderOf(running.demo.baseUrl, apiKey) }
+    const projectId = randomUUID()
+    await person.send('PUT', `/v1/projects/${projectId}`, { name: 'Shop' })
+    const first = await deleteOne(person, 'sessions', { projectId })
+    for (let count = 0; count < 100; count += 10) {
+      await Promise.all(Array.from({ length: 10 }, () => deleteOne(person, 'sessions', { projectId })))
+    }
+    const session = await openDeleted(person, `?project=${projectId}`)
+    const { page } = session
+    await expect.poll(() => page.getByRole('row').count()).toBe(101)
+    await page.getByRole('searchbox').fill(first.name)
+    await row(page, first).waitFor()
+    await expect.poll(() => page.getByRole('row').count()).toBe(2)
+    await page.getByRole('searchbox').fill('')
+    await expect.poll(() => page.getByRole('row').count()).toBe(102)
+    expectQuiet(session)
+    await session.close()
+  })
+
+  it('is shown from the first page that is not empty', async () => {
+    const person = await addPerson(running)
+    const deleted = await deleteSession(person)
+    const session = await openDeleted(person, '?kind=user')
+    const { page } = session
+    const cursors: (string | null)[] = []
+    await page.route(isList, (route) => {
+      const url = new URL(route.request().url())
+      const cursor = url.searchParams.get('cursor')
+      cursors.push(cursor)
+      if (cursors.length < 3) return route.fulfill({ json: { items: [], nextCursor: `${cursors.length}` } })
+      url.searchParams.delete('cursor')
+      return route.continue({ url: url.href })
+    })
+    await page.getByLabel('Kind').selectOption('Session')
+    await row(page, deleted).waitFor()
+    expect(cursors).toEqual([null, '1', '2'])
+    expectQuiet(session)
+    await session.close()
+  })
+
+  it('is read on by the person after ten empty pages', async () => {
+    const session = await openDeleted(await addPerson(running), '?kind=user')
+    const { page } = session
+    let requests = 0
+    await page.route(isList, (route) => {
+      requests++
+      return route.fulfill({ json: { items: [], nextCursor: `${requests}` } })
+    })
+    await page.getByLabel('Kind').selectOption('Skill')
+    await page.getByText('Nothing that was deleted matches').waitFor()
+    await page.getByRole('button', { name: 'Show more' }).waitFor()
+    expect(requests).toBe(10)
     expectQuiet(session)
     await session.close()
   })
@@ -248,14 +337,46 @@ it('a deletion of another window is shown, and its restoration', async () => {
   await session.close()
 })
 
+it('many deletions of another window are read together', async () => {
+  const person = await addPerson(running)
+  const session = await openDeleted(person)
+  const { page } = session
+  await page.waitForResponse((response) => response.url().includes('/api/v1/events?'))
+  let lists = 0
+  page.on('request', (request) => {
+    if (request.url().includes('/api/v1/deletions?')) lists++
+  })
+  const all = await Promise.all(Array.from({ length: 20 }, () => deleteSession(person)))
+  for (const deleted of all) await row(page, deleted).waitFor()
+  expect(lists).toBeLessThan(5)
+  expectQuiet(session)
+  await session.close()
+})
+
 describe('a schedule that was deleted on its page', () => {
-  async function openSchedule(person: Person) {
+  async function newSchedule(person: Person, parent = `agents/${running.demo.agentId}`) {
     const id = randomUUID()
-    const name = `Report ${id.slice(0, 8)}`
-    const path = `/v1/agents/${running.demo.agentId}/schedules/${id}`
-    await person.send('PUT', path, { name, cron: '0 3 1 1 *' })
+    const schedule = { name: `Report ${id.slice(0, 8)}`, path: `/v1/${parent}/schedules/${id}` }
+    const timezone = parent.startsWith('projects/') && { timezone: 'UTC' }
+    await person.send('PUT', schedule.path, { name: schedule.name, cron: '0 3 1 1 *', ...timezone })
+    return schedule
+  }
+
+  /** @param meanwhile is done before the page looks for the deletion. */
+  async function openSchedule(person: Person, parent?: string, meanwhile?: () => Promise<unknown>) {
+    const { name, path } = await newSchedule(person, parent)
     const session = await signedIn(browser, { url: running.url, apiKey: person.apiKey }, path.replace('/v1', ''))
     const { page } = session
+    if (meanwhile) {
+      await page.route(
+        ({ pathname }) => pathname === '/api/v1/deletions',
+        async (route) => {
+          await meanwhile()
+          await route.continue()
+        },
+        { times: 1 },
+      )
+    }
     await page.getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
@@ -272,6 +393,48 @@ describe('a schedule that was deleted on its page', () => {
     expect(await isThere(person, deleted)).toBe(true)
     await page.getByRole('link', { name: deleted.name }).waitFor()
     expectQuiet(session, [/status of 404/])
+    await session.close()
+  })
+
+  it('is the one that is restored, and not what was deleted since', async () => {
+    const person = await addPerson(running)
+    const other = await newSchedule(person)
+    const { session, page, deleted } = await openSchedule(person, undefined, () => person.send('DELETE', other.path))
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText(`${deleted.name} restored.`).waitFor()
+    expect([await isThere(person, deleted), await isThere(person, other)]).toEqual([true, false])
+    await session.close()
+  })
+
+  it('is listed again at once, also without events', async () => {
+    const person = await addPerson(running, { without: ['audit-events:read'] })
+    const { session, page, deleted } = await openSchedule(person)
+    await page.getByRole('link', { name: 'Schedules', exact: true }).click()
+    await page.getByRole('heading', { name: 'Schedules', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Nightly build' }).waitFor()
+    expect(await page.getByRole('link', { name: deleted.name }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('link', { name: deleted.name }).waitFor()
+    expectQuiet(session, [/status of 404/])
+    await session.close()
+  })
+
+  it('is restored by a session that is restricted to its project', async () => {
+    const person = await addPerson(running, { projectIds: [running.demo.projectId] })
+    const { session, page, deleted } = await openSchedule(person, `projects/${running.demo.projectId}`)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText(`${deleted.name} restored.`).waitFor()
+    expect(await isThere(person, deleted)).toBe(true)
+    await session.close()
+  })
+
+  it('is not, if the session is restricted to projects and the schedule is that of an agent', async () => {
+    const person = await addPerson(running, { projectIds: [running.demo.projectId] })
+    const { session, page } = await openSchedule(person)
+    expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+    // Nor is its deletion asked for, which the service would refuse.
+    const requested = `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)`
+    expect(await page.evaluate(requested)).not.toContain('/api/v1/deletions')
     await session.close()
   })
 

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { localDatabaseFile, openLocalFile } from '../../../operate/database.ts'
 import { type Console, startConsole } from '../console.ts'
 
 let running: Console
@@ -196,6 +197,28 @@ describe('/api', () => {
     expect((await api(`/v1/api-keys/${id}`, running.demo.apiKey, { method: 'DELETE' })).status).toBe(200)
     expect((await send('/api/v1/projects', { cookie: other })).status).toBe(401)
   })
+})
+
+it('keeps the cookie of a session that the service could not revoke, for another attempt', async () => {
+  const cookie = await session()
+  const database = openLocalFile(localDatabaseFile({ remote: false, persistTo: running.state }))
+  database.exec(
+    `CREATE TRIGGER "refusesRevocations" BEFORE UPDATE OF "revokedAt" ON "apiKeys" BEGIN SELECT raise(abort, 'no'); END`,
+  )
+  try {
+    const out = await send('/session', { cookie, method: 'DELETE' })
+    expect([out.status, out.headers.getSetCookie()]).toEqual([502, []])
+    expect(await out.json()).toEqual({
+      error: expect.stringMatching(/^You are still signed in, because the session could not be revoked: ./),
+    })
+    expect((await send('/api/v1/me', { cookie })).status).toBe(200)
+  } finally {
+    database.exec('DROP TRIGGER "refusesRevocations"')
+    database.close()
+  }
+  const again = await send('/session', { cookie, method: 'DELETE' })
+  expect([again.status, again.headers.getSetCookie()]).toEqual([204, [expect.stringMatching(/Max-Age=0/)]])
+  expect((await send('/api/v1/me', { cookie })).status).toBe(401)
 })
 
 describe('the pages', () => {

@@ -266,7 +266,10 @@ const nameQuery = (kind: Named, id: string) =>
 const SCOPE_OF_NAMES = { projects: 'projects:read', agents: 'agents:read', users: 'users:read' } as const
 const NO_NAMES: ReadonlyMap<string, string> = new Map()
 
-/** The names of projects, agents or users, by ID; empty while they load, and of those that the session may not read. */
+/**
+ * The names to choose from, by ID: those of the first page of projects, agents or users. Empty while they load, and of
+ * those that the session may not read. `useName` finds each name.
+ */
 export function useNames(kind: Named): ReadonlyMap<string, string> {
   const can = useCan()
   const { data } = useQuery({ ...namesQuery(kind), enabled: can(SCOPE_OF_NAMES[kind]) })

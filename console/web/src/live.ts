@@ -8,6 +8,7 @@ export const STALE: Readonly<Record<string, readonly string[]>> = {
   'api-key': ['api-keys', 'me'],
   'event-endpoint': ['event-endpoints'],
   'environment-variable': ['variables'],
+  'environment-variables': ['variables'],
   pin: ['pins'],
   'profile-picture': ['pictures'],
   project: ['projects', 'schedules', 'sessions', 'pins', 'runs', 'variables'],

@@ -148,6 +148,12 @@ const activity = createRoute({
     }),
 }).lazy(async () => (await import('./activity/activity.tsx')).Route)
 
+const variables = createRoute({
+  getParentRoute: () => app,
+  path: '/variables',
+  validateSearch: ({ project, q }: Given) => search({ project: text(project), q: text(q) }),
+}).lazy(async () => (await import('./variables/variables.tsx')).Route)
+
 export const KEY_STATES = ['active', 'expiring', 'rotated', 'expired'] as const
 
 const keys = createRoute({
@@ -204,6 +210,7 @@ const pages = [
   editSkill,
   skillFeeds,
   activity,
+  variables,
   keys,
   key,
   people,

@@ -3,7 +3,7 @@
  * depends on the resource is gone at once, because every statement looks for what its rows depend on. It stays in its
  * tables until the deletion is final; then the purge removes it.
  */
-import { and, asc, eq, getTableName, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableName, gt, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { copyToDeletions } from '../../access/deletions.ts'
 import { createdOrUpdated, eventType, guardedChange, recordedBefore } from '../../access/events.ts'
@@ -55,6 +55,10 @@ type ProjectResourceFields = ResourceFields & Pick<ProjectResourceTable, 'projec
 /** The type of the resource in events. */
 const eventResource = ({ type }: Kind) => (type === 'pull_request' ? 'pull-request' : type)
 
+/** The value of a column that a change which leaves everything as it was does not touch. */
+const unless = (isUnchanged: SQL, column: SQLiteColumn, value: SQLWrapper) =>
+  sql`case when ${isUnchanged} then ${column} else ${value} end`
+
 /** Creates the resource, or renames it. */
 function putStatement<Fields extends ResourceFields>(
   kind: Kind,
@@ -64,12 +68,18 @@ function putStatement<Fields extends ResourceFields>(
 ) {
   const { table, type, idName } = kind
   const id = text(idName)
-  const recorded = recordedBefore(puttable, [id, name], {
-    type: createdOrUpdated(eventResource(kind), table.id),
-    id,
-    name,
-    projectId: type === 'project' ? id : ofProject.projectId,
-  })
+  const recorded = recordedBefore(
+    puttable,
+    [id, name],
+    {
+      type: createdOrUpdated(eventResource(kind), table.id),
+      id,
+      name,
+      projectId: type === 'project' ? id : ofProject.projectId,
+    },
+    sql`${table.name} is not ${name}`,
+  )
+  const hasName = sql`${table.name} is ${excluded('name')}`
   return guardedChange(puttable, [name], recorded, () =>
     query
       .insert(table)
@@ -88,7 +98,11 @@ function putStatement<Fields extends ResourceFields>(
       )
       .onConflictDoUpdate({
         target: [table.organizationId, table.id],
-        set: { name: excluded('name'), updatedAt: excluded('updatedAt'), revision: excluded('revision') },
+        set: {
+          name: excluded('name'),
+          updatedAt: unless(hasName, table.updatedAt, excluded('updatedAt')),
+          revision: unless(hasName, table.revision, excluded('revision')),
+        },
       })
       .returning({ ...fields, revision: table.revision }),
   )
@@ -204,19 +218,29 @@ export function archivingStatements(
   const { joins, exists, isNotDeleted } = namedResource(kind)
   const archivable = requiring(joins, { exists, ...toChange, isNotDeleted, ...conditionsOfChange(kind) })
   const archivedAt = sql`case when ${archived} then coalesce(${table.archivedAt}, ${now}) end`
-  const recorded = recordedBefore(archivable, [archived], {
-    type: eventType(sql`case when ${archived}
+  const isAsArchived = sql`(${isNotNull(table.archivedAt)}) is ${archived}`
+  const recorded = recordedBefore(
+    archivable,
+    [archived],
+    {
+      type: eventType(sql`case when ${archived}
       then ${sql.raw(`'${type}.archived'`)} else ${sql.raw(`'${type}.unarchived'`)} end`),
-    id: table.id,
-    name: table.name,
-    projectId: type === 'project' ? table.id : undefined,
-  })
+      id: table.id,
+      name: table.name,
+      projectId: type === 'project' ? table.id : undefined,
+    },
+    sql`not (${isAsArchived})`,
+  )
   return {
     archivable,
     archive: guardedChange(archivable, [archived], recorded, () =>
       query
         .update(table)
-        .set({ archivedAt, updatedAt: sql`${now}`, revision: newRevision })
+        .set({
+          archivedAt,
+          updatedAt: unless(isAsArchived, table.updatedAt, now),
+          revision: unless(isAsArchived, table.revision, newRevision),
+        })
         .where(and(eq(table.organizationId, archivable.organizationId), eq(table.id, text(idName))))
         .returning({ ...fields, revision: table.revision }),
     ),

@@ -124,12 +124,12 @@ describe('the filters of audit events', () => {
     const own = await workspace.addKeyWithId()
     const others = await workspace.addKeyWithId({ userId: other })
     const nobodys = await workspace.addKeyWithId({ userId: null })
-    for (const { token } of [own, others, nobodys]) {
+    // Each changes something.
+    for (const [index, { token }] of [own, others, nobodys].entries()) {
       for (const name of ['a', 'b']) await request('PUT', '/v1/projects/a', { key: token, json: { name } })
-      await request('PATCH', '/v1/projects/a', { key: token, json: { archived: false } })
-      expect((await request('PUT', `/v1/agents/${agent}`, { key: token, json: { name: 'a' } })).status).toBeLessThan(
-        300,
-      )
+      await request('PATCH', '/v1/projects/a', { key: token, json: { archived: index % 2 === 0 } })
+      const json = { name: `${index}` }
+      expect((await request('PUT', `/v1/agents/${agent}`, { key: token, json })).status).toBeLessThan(300)
     }
     const all: ApiEvent[] = (await eventsOf(workspace)).items
     expect(all).toHaveLength(12)

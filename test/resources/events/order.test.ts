@@ -64,6 +64,7 @@ type World = Awaited<ReturnType<typeof newWorld>>
 /** Sends the request. @returns how many events it has to have recorded, by its ID. */
 async function run(world: World, { operation, size, delayMs, startMs, clockMs, failures }: Write, index: number) {
   const { workspace, key, projectId } = world
+  const archived = operation === 'archive' ? await workspace.addProject(`a${index}`) : ''
   const maker = operation === 'sessions' ? await workspace.addKeyWithId({ sessions: size - 1 }) : undefined
   await scheduler.wait(startMs)
   vi.setSystemTime(START + clockMs)
@@ -90,7 +91,7 @@ async function run(world: World, { operation, size, delayMs, startMs, clockMs, f
   const headers = { 'Idempotency-Key': `request ${index}` }
   const sent = {
     put: () => request('PUT', `/v1/projects/p${index}`, { key, json: { name: `${index}` }, environment }),
-    archive: () => request('PATCH', path, { key, json: { archived: false }, environment }),
+    archive: () => request('PATCH', `/v1/projects/${archived}`, { key, json: { archived: true }, environment }),
     set: () => request('POST', `${path}/environment-variables`, { key, json: { variables }, headers, environment }),
     sessions: () => request('DELETE', `/v1/api-keys/${maker?.id}`, { key, environment }),
   }

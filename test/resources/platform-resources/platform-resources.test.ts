@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { tick } from '../../../src/scheduled.ts'
 import { type ApiResponse, PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { failingDatabase } from '../../support/bindings.ts'
+import { summariesOf } from '../../support/events.ts'
 import { Workspace } from '../../support/workspace.ts'
 
 interface Kind {
@@ -50,6 +51,9 @@ async function withKind(kind: Kind) {
   return { workspace, projectId, key, rows, ...requestsFor(kind, key, projectId) }
 }
 
+/** So that a change has another time. */
+const nextMillisecond = () => new Promise((resolve) => setTimeout(resolve, 2))
+
 const idsOf = ({ body }: ApiResponse): string[] => body.items.map(({ id }: { id: string }) => id)
 const newIds = (count: number) => Array.from({ length: count }, () => newUuid())
 
@@ -93,6 +97,22 @@ describe.each(KINDS)('$path', (kind) => {
     expect(renamed.body.updatedAt >= updatedAt).toBe(true)
     expect((await get(id)).body).toEqual(renamed.body)
     expect((await rows()).filter((row) => row.id === id)).toHaveLength(1)
+  })
+
+  it('are as they were after a PUT of the same name, which has no event', async () => {
+    const { workspace, put, get, rows } = await withKind(kind)
+    const id = newUuid()
+    await put(id, 'First')
+    await put(id, 'Second')
+    const [before, answer, events] = [await rows(), await get(id), await summariesOf(workspace)]
+    await nextMillisecond()
+    const same = await put(id, 'Second')
+    expect([same.status, same.body, same.headers.get('ETag')]).toEqual([200, answer.body, answer.headers.get('ETag')])
+    expect(await rows()).toEqual(before)
+    expect(await summariesOf(workspace)).toEqual(events)
+    // Another name, also one that differs only in case, is a change.
+    await put(id, 'second')
+    expect((await summariesOf(workspace)).slice(events.length)).toEqual([expect.stringContaining('.updated /v1/')])
   })
 
   it('accept UUIDs of any version in either case, and return them in lower case, under both base paths', async () => {
@@ -347,6 +367,22 @@ describe.each(archivable)('archived $path', (kind) => {
     expect((await get(id)).body).toEqual(expect.objectContaining({ name: 'Second', archivedAt: null }))
     await archive(id)
     expect((await remove(id)).status).toBe(200)
+  })
+
+  it('are as they were if they are archived again, which has no event', async () => {
+    const { workspace, put, archive, rows } = await withKind(kind)
+    const id = newUuid()
+    await put(id)
+    for (const archived of [true, false]) {
+      const first = await archive(id, archived)
+      const [before, events] = [await rows(), await summariesOf(workspace)]
+      expect(events.at(-1)).toMatch(archived ? /\.archived / : /\.unarchived /)
+      await nextMillisecond()
+      const again = await archive(id, archived)
+      expect([again.body, again.headers.get('ETag')]).toEqual([first.body, first.headers.get('ETag')])
+      expect(await rows()).toEqual(before)
+      expect(await summariesOf(workspace)).toEqual(events)
+    }
   })
 
   it('reject other bodies with 400', async () => {

@@ -202,7 +202,9 @@ const EventLine = memo(({ event }: { readonly event: Event }) => {
 /** A link where there is a page of it. */
 function About({ event, name }: { readonly event: Event; readonly name: string }) {
   const router = useRouter()
-  const address = addressOf(event)
+  const can = useCan()
+  const found = addressOf(event)
+  const address = found?.startsWith('/deleted') && !can('deletions:read') ? undefined : found
   const [path] = address?.split('?') ?? []
   const [, rest, page] = path === undefined ? [] : router.getMatchedRoutes(path)
   const content = <bdi>{name}</bdi>

@@ -31,14 +31,18 @@ const MAX_FEED_PAGES = 10
 /**
  * The latest of all events, for what other pages say of who did something. A session that is restricted to projects
  * may not read them.
+ * @param isEnough is asked after each page, with all events so far.
  */
-export async function latestEvents(filters: Query<'listAuditEvents'>): Promise<readonly Event[]> {
+export async function latestEvents(
+  filters: Query<'listAuditEvents'>,
+  isEnough: (events: readonly Event[]) => boolean = () => false,
+): Promise<readonly Event[]> {
   const events: Event[] = []
   let cursor: string | undefined
   for (let pages = 0; pages < MAX_FEED_PAGES; pages++) {
     const page = await workspace.auditEvents.list({ ...filters, limit: FEED_PAGE, cursor }).page()
     events.push(...page.items)
-    if (page.nextCursor === null) break
+    if (isEnough(events) || page.nextCursor === null) break
     cursor = page.nextCursor
   }
   return events

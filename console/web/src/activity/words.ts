@@ -1,5 +1,8 @@
 /** Events in words. */
+import { defaultStringifySearch as stringifySearch } from '@tanstack/react-router'
 import { PREDICATES } from '../../../../src/contracts.ts'
+import { DELETED_KINDS } from '../deleted/kinds.ts'
+import { visible } from '../visible.ts'
 import type { Event } from './data.ts'
 
 /** What the actor did, before and after the name of the resource. */
@@ -20,8 +23,19 @@ export function nameOf({ resource }: Event, users: ReadonlyMap<string, string>):
 }
 
 /** The address of what an event is about, if there is such a page. */
-export function addressOf({ type, resource, createdAt }: Event): string | undefined {
+export function addressOf({ type, resource, projectId, createdAt }: Event): string | undefined {
+  const kind = DELETED_KINDS.find((each) => type === `${each.replace('_', '-')}.deleted`)
+  if (kind !== undefined) {
+    // Where it can be restored.
+    const filters = {
+      kind,
+      ...(projectId !== null && { project: projectId }),
+      ...(resource.name && { q: visible(resource.name) }),
+    }
+    return `/deleted${stringifySearch(filters)}`
+  }
   if (/\.(?:deleted|revoked|session-ended)$/.test(type)) return undefined
+  if (resource.type.startsWith('environment-variable')) return `/variables${stringifySearch({ project: projectId })}`
   // What the version of this time changed.
   if (type === 'skill.updated') return `/skills/${resource.id}?at=${createdAt}`
   return resource.path

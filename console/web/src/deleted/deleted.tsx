@@ -2,7 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { memo, useCallback, useState } from 'react'
-import { forEach, useCan, useGrowing, useMe, useNames } from '../api.ts'
+import { forEach, useCan, useGrowing, useMe, useName, useNames } from '../api.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { Choice, Filters, SearchField, withChosen } from '../components/filters.tsx'
 import { Menu } from '../components/menu.tsx'
@@ -12,6 +12,7 @@ import { SelectCell, Selected, selectColumn, useSelection } from '../components/
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
+import { type Actor, Who } from '../components/who.tsx'
 import { messageOf } from '../errors.ts'
 import { visible } from '../visible.ts'
 import { actorsQuery, type Deletion, deletionsQuery, keyOf, purge, restore, staleBy } from './data.ts'
@@ -193,21 +194,14 @@ interface DeletionRowProps {
   readonly isPending: boolean
 }
 
-/** Null: the service; undefined: not known. */
-type Actor = { readonly userId: string | null; readonly apiKeyName: string } | null | undefined
-
 const DeletionRow = memo((props: DeletionRowProps) => {
   const { deletion, actor, isSelected, onToggle, onUndo, onPurge, isPending } = props
-  const projects = useNames('projects')
-  const agents = useNames('agents')
   const { resourceType, projectId, agentId, deletedAt, finalAt } = deletion
+  const project = useName('projects', resourceType === 'project' ? null : projectId)
+  const agent = useName('agents', agentId)
   const name = nameOf(deletion)
   const parent =
-    resourceType === 'project'
-      ? undefined
-      : projectId !== null
-        ? (projects.get(projectId) ?? projectId)
-        : agentId && (agents.get(agentId) ?? agentId)
+    resourceType === 'project' ? undefined : projectId !== null ? (project ?? projectId) : agentId && (agent ?? agentId)
   const deleted = (
     <>
       <Time at={deletedAt} />
@@ -254,18 +248,6 @@ const DeletionRow = memo((props: DeletionRowProps) => {
     </Row>
   )
 })
-
-function Who({ actor }: { readonly actor: Actor }) {
-  const users = useNames('users')
-  if (actor === undefined) return null
-  const name = actor === null ? 'the service' : ((actor.userId && users.get(actor.userId)) ?? actor.apiKeyName)
-  return (
-    <>
-      {' by '}
-      <bdi>{visible(name)}</bdi>
-    </>
-  )
-}
 
 function Purge({ deletions, onClose }: { readonly deletions: readonly Deletion[]; readonly onClose: () => void }) {
   const [first] = deletions

@@ -1,10 +1,11 @@
 /** The URLs that the service sends runs and events to. */
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useCan, useMe, useNames } from '../api.ts'
+import { useCan, useMe } from '../api.ts'
 import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
+import { ProjectName } from '../components/project-name.tsx'
 import { Status } from '../components/status.tsx'
 import { Time } from '../components/time.tsx'
 import { EndpointDialog, type Shown, useActions } from './actions.tsx'
@@ -157,14 +158,15 @@ function Row({ endpoint, onShow }: RowProps) {
 
 /** Which events it gets, in words. */
 export function Receives({ endpoint: { types, projectId } }: { readonly endpoint: EventEndpoint }) {
-  const projects = useNames('projects')
   return (
     <span className="anywhere">
       {types === null ? 'all events' : types.join(', ')}
       {projectId !== null && (
         <>
           {' of '}
-          <bdi>{projects.get(projectId) ?? projectId}</bdi>
+          <bdi>
+            <ProjectName id={projectId} />
+          </bdi>
         </>
       )}
     </span>

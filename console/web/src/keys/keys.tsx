@@ -1,11 +1,12 @@
 /** API keys and, apart from them, who is signed in with them. */
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
-import { useCan, useMe, useNames } from '../api.ts'
+import { useCan, useMe, useName, useNames } from '../api.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
+import { ProjectName } from '../components/project-name.tsx'
 import { Status } from '../components/status.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time, useNow } from '../components/time.tsx'
@@ -200,21 +201,20 @@ function KeyRow({ apiKey, tree, onEnd }: KeyRowProps) {
 }
 
 export function UserName({ userId }: { readonly userId: string | null }) {
-  const users = useNames('users')
-  return userId === null ? 'acts as nobody' : <bdi>{users.get(userId) ?? userId}</bdi>
+  const name = useName('users', userId)
+  return userId === null ? 'acts as nobody' : <bdi>{name ?? userId}</bdi>
 }
 
 const NAMED = 2
 
 export function Projects({ projectIds }: { readonly projectIds: readonly string[] | null }) {
-  const projects = useNames('projects')
   if (projectIds === null) return <span className="quiet">all</span>
   if (projectIds.length === 0) return <span className="quiet">none</span>
   if (projectIds.length > NAMED) return `${projectIds.length} projects`
   return projectIds.map((id, index) => (
     <bdi key={id} className="anywhere">
       {index > 0 && ', '}
-      {projects.get(id) ?? id}
+      <ProjectName id={id} />
     </bdi>
   ))
 }

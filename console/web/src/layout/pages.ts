@@ -2,6 +2,7 @@
 import {
   Activity,
   BookOpen,
+  Braces,
   CalendarClock,
   Files,
   KeyRound,
@@ -23,6 +24,7 @@ interface PageLink {
     | '/sessions'
     | '/skills'
     | '/activity'
+    | '/variables'
     | '/keys'
     | '/people'
     | '/endpoints'
@@ -41,6 +43,7 @@ export const PAGES: readonly PageLink[] = [
   { to: '/sessions', name: 'Sessions', letter: 'e', Icon: Files },
   { to: '/skills', name: 'Skills', letter: 'i', Icon: BookOpen },
   { to: '/activity', name: 'Activity', letter: 'a', Icon: Activity },
+  { to: '/variables', name: 'Variables', letter: 'v', Icon: Braces },
   { to: '/keys', name: 'Keys', letter: 'k', Icon: KeyRound },
   { to: '/people', name: 'People', letter: 'o', Icon: Users },
   { to: '/endpoints', name: 'Endpoints', letter: 'n', Icon: Webhook },

@@ -1,10 +1,11 @@
 /** The sessions, the latest first. */
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { memo, useCallback } from 'react'
-import { useGrowing, useMe, useName, useNames } from '../api.ts'
+import { useGrowing, useMe, useNames } from '../api.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
+import { ProjectName } from '../components/project-name.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
 import { visible } from '../visible.ts'
@@ -85,7 +86,3 @@ const SessionRow = memo(({ session: { id, name, projectId, createdAt } }: { read
     </Cell>
   </Row>
 ))
-
-function ProjectName({ id }: { readonly id: string }) {
-  return useName('projects', id) ?? id
-}
