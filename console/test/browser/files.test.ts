@@ -11,6 +11,7 @@ import { launchChromium } from '../../../test/browser/chromium.ts'
 import { expectQuiet, type SignedIn, signedIn } from '../../../test/browser/console.ts'
 import { type Console, startConsole } from '../console.ts'
 import { type HostileFile, hostileFiles } from './hostile.ts'
+import { choose, press } from './keyboard.ts'
 
 /** On a busy machine, pages take longer than the second that is the default. */
 const POLL = { timeout: 30_000 }
@@ -235,6 +236,21 @@ describe('sessions and files', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('No files yet').waitFor()
     expect(await call('GET', `/v1/sessions/${sessionId}/files`)).toEqual({ items: [], nextCursor: null })
+  })
+
+  it('deletes a session after a question, and brings it back with its files', async () => {
+    const { sessionId } = await newSession('Delete me', [file('a.txt', 'text')])
+    const page = await open(`/sessions/${sessionId}`)
+    await page.getByRole('treeitem', { name: 'a.txt' }).waitFor()
+    await choose(page, 'Actions for Delete me', 'Delete')
+    await press(page, page.getByRole('dialog', { name: 'Delete Delete me?' }).getByRole('button', { name: 'Delete' }))
+    await page.getByText('Delete me deleted.').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/sessions')
+    await expect.poll(() => page.getByRole('link', { name: 'Delete me' }).count(), POLL).toBe(0)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Delete me restored.').waitFor()
+    await page.getByRole('link', { name: 'Delete me' }).click()
+    await page.getByRole('treeitem', { name: 'a.txt' }).waitFor()
   })
 
   it('pins a session', async () => {

@@ -29,6 +29,8 @@ export const sessionQuery = (sessionId: string) =>
     queryFn: () => workspace.sessions.retrieve(sessionId),
   })
 
+export const removeSession = (sessionId: string) => workspace.sessions.delete(sessionId)
+
 export async function setPinned(sessionId: string, isPinned: boolean): Promise<void> {
   await (isPinned ? workspace.pins.put('session', sessionId) : workspace.pins.delete('session', sessionId))
   await refresh('pins')

@@ -3,18 +3,21 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { ChevronLeft } from 'lucide-react'
 import { type ReactNode, useCallback, useRef, useState } from 'react'
-import { useCan, useMe, useName } from '../api.ts'
+import { refresh, useCan, useMe, useName } from '../api.ts'
+import { Confirm } from '../components/confirm.tsx'
 import styles from '../components/files/columns.module.css'
 import { folderOf, resolvePath } from '../components/files/content.ts'
 import { Tree } from '../components/files/tree.tsx'
 import { Filters, SearchField } from '../components/filters.tsx'
+import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Time } from '../components/time.tsx'
 import { showError } from '../components/toast.tsx'
+import { useShowDeleted } from '../deleted/data.ts'
 import { pinsQuery } from '../pins/data.ts'
 import { visible } from '../visible.ts'
-import { filesQuery, MAX_FILES, type Session as SessionData, sessionQuery, setPinned } from './data.ts'
+import { filesQuery, MAX_FILES, removeSession, type Session as SessionData, sessionQuery, setPinned } from './data.ts'
 import { Upload } from './upload.tsx'
 import { Viewer } from './viewer.tsx'
 
@@ -68,6 +71,7 @@ function Loaded({ session }: { readonly session: SessionData }) {
               />
             </>
           )}
+          {can('sessions:write') && <Deletion session={session} />}
         </>
       }
     >
@@ -91,6 +95,36 @@ function PinButton({ sessionId }: { readonly sessionId: string }) {
     <button type="button" disabled={isPinned === undefined || isPending} onClick={() => mutate()}>
       {isPinned ? 'Unpin' : 'Pin'}
     </button>
+  )
+}
+
+function Deletion({ session: { id, projectId, name } }: { readonly session: SessionData }) {
+  const navigate = Route.useNavigate()
+  const showDeleted = useShowDeleted()
+  const [isAsking, setIsAsking] = useState(false)
+  const shown = visible(name)
+  return (
+    <>
+      <Menu
+        label={`Actions for ${shown}`}
+        items={[{ label: 'Delete', isDangerous: true, onSelect: () => setIsAsking(true) }]}
+      />
+      {isAsking && (
+        <Confirm
+          title={`Delete ${shown}?`}
+          verb="Delete"
+          act={async () => {
+            await removeSession(id)
+            await navigate({ to: '/sessions' })
+            void showDeleted(shown, { resourceType: 'session', resourceId: id, projectId })
+            await refresh('sessions', 'pins')
+          }}
+          onClose={() => setIsAsking(false)}
+        >
+          Its files go with it. For some days, the page Deleted can restore it with its files.
+        </Confirm>
+      )}
+    </>
   )
 }
 
