@@ -226,6 +226,34 @@ describe('filters', () => {
     await session.close()
   })
 
+  it('by day are typed, in the time zone of the person', async () => {
+    const { person, sentences } = await addActor()
+    // Their day begins at 12:00 UTC of the day before.
+    const session = await openActivity(person, `?user=${person.id}&${OWN}`, { timezoneId: 'Pacific/Auckland' })
+    const { page } = session
+    const dayOf = (at: number) => new Date(at).toLocaleDateString('en-CA', { timeZone: 'Pacific/Auckland' })
+    const today = dayOf(Date.now())
+    const yesterday = dayOf(Date.now() - 24 * 3_600_000)
+    await expectLines(page, sentences)
+    const request = page.waitForRequest((each) => each.url().includes('since='))
+    await page.getByLabel('Day', { exact: true }).fill(yesterday)
+    await page.getByText('No event matches').waitFor()
+    const asked = new URL((await request).url()).searchParams
+    for (const name of ['since', 'until']) expect(asked.get(name)).toMatch(/T1[123]:00:00.000Z$/)
+    await page.getByLabel('Day', { exact: true }).fill(today)
+    await expectLines(page, sentences)
+    expect(new URL(page.url()).searchParams.get('day')).toBe(today)
+    // What is typed on the way to a year is not asked for.
+    await page.getByLabel('Day', { exact: true }).fill('0020-01-01')
+    await expectLines(page, sentences)
+    await page.getByLabel('Day', { exact: true }).fill('')
+    await expect.poll(() => new URL(page.url()).searchParams.get('day')).toBe(null)
+    await page.goto(`${running.url}/activity?user=${person.id}&${OWN}&day=2026-13-01`)
+    await expectLines(page, sentences)
+    expectQuiet(session)
+    await session.close()
+  })
+
   it('that nothing matches say so', async () => {
     const session = await openActivity(running.demo, '?types=skill-feed.deleted')
     await session.page.getByText('No event matches').waitFor()
@@ -253,6 +281,8 @@ describe('what the session may read', () => {
     const sentences = async () =>
       (await lines(page).allInnerTexts()).map((text) => text.replace(/^.*? (?=created|renamed)/, ''))
     await expect.poll(sentences).toEqual(own('Shop'))
+    // The feed, which such a session reads, knows no times.
+    expect(await page.getByLabel('Day', { exact: true }).count()).toBe(0)
     await page.waitForResponse((response) => response.url().includes('/api/v1/events?'))
     await person.send('PUT', `/v1/projects/${projectId}`, { name: 'Boutique' })
     await expect.poll(sentences).toEqual(['renamed the project Boutique', ...own('Boutique')])

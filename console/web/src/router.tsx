@@ -7,7 +7,7 @@ import { DELETED_KINDS } from './deleted/kinds.ts'
 import { Layout } from './layout/layout.tsx'
 import { beginFeed } from './live.ts'
 import { KINDS } from './people/kinds.ts'
-import { choice, count, search, text } from './search.ts'
+import { choice, count, day, search, text } from './search.ts'
 import { SignIn } from './sign-in/sign-in.tsx'
 
 type Given = Readonly<Record<string, unknown>>
@@ -139,12 +139,13 @@ const skillFeeds = createRoute({ getParentRoute: () => app, path: '/skills/feeds
 const activity = createRoute({
   getParentRoute: () => app,
   path: '/activity',
-  validateSearch: ({ types, resource, user, project }: Given) =>
+  validateSearch: ({ types, resource, user, project, day: given }: Given) =>
     search({
       types: text(types),
       resource: text(resource),
       user: text(user),
       project: text(project),
+      day: day(given),
     }),
 }).lazy(async () => (await import('./activity/activity.tsx')).Route)
 

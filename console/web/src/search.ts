@@ -12,6 +12,14 @@ export function choice<Value extends string>(value: unknown, allowed: readonly V
   return allowed.find((each) => each === value)
 }
 
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+
+/** A day as `<input type="date">` has it, such as "2026-11-22". */
+export function day(value: unknown): string | undefined {
+  const given = text(value)
+  return given !== undefined && DAY.test(given) && !Number.isNaN(Date.parse(`${given}T00:00`)) ? given : undefined
+}
+
 /** A whole number of at least 1. */
 export function count(value: unknown): number | undefined {
   const given = Number(value)

@@ -1,7 +1,7 @@
 /** What happened, the latest first. */
 import { createLazyRoute, Link, useRouter } from '@tanstack/react-router'
 import { ListFilter, X } from 'lucide-react'
-import { memo, useId } from 'react'
+import { memo, useEffect, useId, useState } from 'react'
 import { useCan, useGrowing, useMe, useName, useNames } from '../api.ts'
 import { Choice, Filters, withChosen } from '../components/filters.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
@@ -10,7 +10,7 @@ import { ShowMore } from '../components/table.tsx'
 import { useNow } from '../components/time.tsx'
 import { DAY_MS, toClock, toExact } from '../time.ts'
 import styles from './activity.module.css'
-import { type Event, eventsQuery, MAX_KEPT } from './data.ts'
+import { type Event, eventsQuery, MAX_KEPT, timesOf } from './data.ts'
 import { addressOf, nameOf, predicateOf, RESOURCES, typesOf } from './words.ts'
 
 export const Route = createLazyRoute('/app/activity')({ component: Activity })
@@ -23,11 +23,14 @@ function Activity() {
 }
 
 function Events() {
-  const { types, resource, user, project } = Route.useSearch()
+  const { types, resource, user, project, day: given } = Route.useSearch()
   const isRestricted = useMe().apiKey.projectIds !== null
-  const list = useGrowing(eventsQuery({ types, resource, userId: user, projectId: project }, isRestricted))
+  // The feed, which a restricted session reads, knows no times.
+  const onlyDay = isRestricted ? undefined : given
+  const filters = { types, resource, userId: user, projectId: project, ...(onlyDay && timesOf(onlyDay)) }
+  const list = useGrowing(eventsQuery(filters, isRestricted))
   const events = list.items
-  const isFiltered = [types, resource, user, project].some((filter) => filter !== undefined)
+  const isFiltered = [types, resource, user, project, onlyDay].some((filter) => filter !== undefined)
   const days = Map.groupBy(events, ({ createdAt }) => toDay(new Date(createdAt)))
   return (
     <>
@@ -63,7 +66,8 @@ interface EventFiltersProps {
 }
 
 function EventFilters({ events, isFiltered }: EventFiltersProps) {
-  const { types, resource, user, project } = Route.useSearch()
+  const { types, resource, user, project, day } = Route.useSearch()
+  const isRestricted = useMe().apiKey.projectIds !== null
   const navigate = Route.useNavigate()
   const users = useNames('users')
   const projects = useNames('projects')
@@ -108,6 +112,12 @@ function EventFilters({ events, isFiltered }: EventFiltersProps) {
         options={withChosen(projects, project)}
         onChange={(chosen) => void navigate({ search: (previous) => ({ ...previous, project: chosen }) })}
       />
+      {!isRestricted && (
+        <DayField
+          value={day}
+          onChange={(chosen) => void navigate({ search: (previous) => ({ ...previous, day: chosen }), replace: true })}
+        />
+      )}
       {resource !== undefined && (
         <Link
           className="button"
@@ -125,6 +135,31 @@ function EventFilters({ events, isFiltered }: EventFiltersProps) {
         </Link>
       )}
     </Filters>
+  )
+}
+
+interface DayFieldProps {
+  readonly value: string | undefined
+  readonly onChange: (value: string | undefined) => void
+}
+
+/** Years before are typed on the way to a later one: the "20" of "2026" is a year, too. */
+const FIRST_DAY = '2000-01-01'
+
+function DayField({ value = '', onChange }: DayFieldProps) {
+  const [typed, setTyped] = useState(value)
+  useEffect(() => setTyped(value), [value])
+  return (
+    <input
+      type="date"
+      aria-label="Day"
+      title="Only events of a day"
+      value={typed}
+      onChange={({ target }) => {
+        setTyped(target.value)
+        if (target.value === '' || target.value >= FIRST_DAY) onChange(target.value || undefined)
+      }}
+    />
   )
 }
 

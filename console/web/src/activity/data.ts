@@ -3,8 +3,16 @@ import type { components } from '../../../../client/src/api.ts'
 import { type Grown, growingQuery, type Query, readNew, workspace } from '../api.ts'
 
 export type Event = components['schemas']['Event']
-type Filters = Pick<Query<'listAuditEvents'>, 'types' | 'resource' | 'userId' | 'projectId'>
+type Filters = Pick<Query<'listAuditEvents'>, 'types' | 'resource' | 'userId' | 'projectId' | 'since' | 'until'>
 export type EventFilters = { readonly [Name in keyof Filters]?: Filters[Name] | undefined }
+
+/** The times of a day, such as "2026-11-22", in the person's time zone. */
+export function timesOf(day: string): Pick<EventFilters, 'since' | 'until'> {
+  const start = new Date(`${day}T00:00`)
+  // Not 24 hours later: the clock may change.
+  const end = new Date(start.getFullYear(), start.getMonth(), start.getDate() + 1)
+  return { since: start.toISOString(), until: end.toISOString() }
+}
 
 interface List extends Grown<Event> {
   /** Where the feed continues. */
