@@ -16,6 +16,9 @@ export const SECOND_PERSON = { id: 'katherine', name: 'Katherine Johnson' }
 /** In the name space of this file. */
 const idOf = (name: string) => uuidOf(name, '0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c90')
 
+/** The session with `WEEK_FILES`. */
+export const FLAKY_TEST_ID = idOf('Find the flaky test')
+
 interface DemoSchedule {
   readonly name: string
   readonly cron: string
@@ -25,6 +28,8 @@ interface DemoSchedule {
   readonly messages: readonly [succeeded: string, failed: string]
   /** Which of its runs failed, counted back from the last one. */
   readonly failed: readonly number[]
+  /** The session about its failures. */
+  readonly sessionId?: string
   readonly pausedReason?: string
 }
 
@@ -46,6 +51,7 @@ const SCHEDULES: readonly DemoSchedule[] = [
     minutes: 34,
     messages: ['All 214 tests passed.', 'declined-card.spec.ts: expected "Try another card", got "Thank you".'],
     failed: [0, 1, 5],
+    sessionId: FLAKY_TEST_ID,
   },
   {
     name: 'Triage new issues',
@@ -63,7 +69,7 @@ const SCHEDULES: readonly DemoSchedule[] = [
     timezone: 'UTC',
     parent: 'agent',
     minutes: 51,
-    messages: ['No findings above medium. The report is in the session.', ''],
+    messages: ['No findings above medium.', ''],
     failed: [],
   },
 ]
@@ -141,7 +147,7 @@ function projectOf(type: string, resourceName: string): string | null {
 
 function scheduleRows(
   organizationId: string,
-  { name, cron, timezone, minutes, messages, failed, pausedReason }: DemoSchedule,
+  { name, cron, timezone, minutes, messages, failed, sessionId, pausedReason }: DemoSchedule,
   created: { readonly createdAt: string; readonly updatedAt: string },
   now: Date,
 ) {
@@ -182,6 +188,7 @@ function scheduleRows(
       startedAt: startedAt.toISOString(),
       finishedAt: finishedAt < now ? finishedAt.toISOString() : now.toISOString(),
       message: messages[hasFailed ? 1 : 0],
+      sessionId: hasFailed ? (sessionId ?? null) : null,
       createdAt: due.toISOString(),
       updatedAt: due.toISOString(),
     })
@@ -198,7 +205,7 @@ function timesBetween(cron: string, timezone: string, start: Date, end: Date): D
   return times
 }
 
-/** Files of each kind that the console shows, of a session. */
+/** Files of each kind that the console shows. */
 export const WEEK_FILES: Readonly<Record<string, string>> = {
   'report.md': `# The flaky test
 

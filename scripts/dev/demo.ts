@@ -21,7 +21,7 @@ import { HOUR_MS } from '../../src/durations.ts'
 import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { Service } from '../service.ts'
-import { SECOND_PERSON, WEEK_DELETIONS, WEEK_FILES, WEEK_VERSIONS, weekRows } from './demo-week.ts'
+import { FLAKY_TEST_ID, SECOND_PERSON, WEEK_DELETIONS, WEEK_FILES, WEEK_VERSIONS, weekRows } from './demo-week.ts'
 
 export interface Demo {
   readonly baseUrl: string
@@ -359,7 +359,7 @@ export async function fillDemo(
     projectId: website,
     name: 'Rebuild the checkout',
   })
-  const flakyTest = await acme.put('sessions', newUuid(), { projectId: website, name: 'Find the flaky test' })
+  const flakyTest = await acme.put('sessions', FLAKY_TEST_ID, { projectId: website, name: 'Find the flaky test' })
   const applePay = await acme.put('pull-requests', EXAMPLE_IDS.pullRequestId, {
     projectId: website,
     name: 'Accept Apple Pay',
@@ -371,7 +371,7 @@ export async function fillDemo(
   await acme.put('sessions', newUuid(), { projectId: mobile, name: 'Update the icons' })
   for (let start = 0; start < FILE_PATHS.length; start += FILES_AT_ONCE) {
     const paths = FILE_PATHS.slice(start, start + FILES_AT_ONCE)
-    await Promise.all(paths.map((path) => acme.putFile(checkout, path, `The demo's ${path}\n`)))
+    await Promise.all(paths.map((path) => acme.putFile(checkout, path, contentOf(path))))
   }
   await acme.send('PATCH', `/v1/skills/${EXAMPLE_IDS.skillId}`, { files: filesOf(SKILL_FILES) })
   for (const [path, content] of Object.entries(WEEK_FILES)) await acme.putFile(flakyTest, path, content)
@@ -476,7 +476,7 @@ class DemoClient {
     return id
   }
 
-  async putFile(sessionId: string, path: string, content: string): Promise<void> {
+  async putFile(sessionId: string, path: string, content: string | Buffer): Promise<void> {
     const query = new URLSearchParams({ path })
     await this.send('PUT', `/v1/sessions/${sessionId}/files?${query}`, Buffer.from(content))
   }
@@ -496,6 +496,8 @@ class DemoClient {
 function filesOf(files: Readonly<Record<string, string>>) {
   return Object.entries(files).map(([filename, content]) => ({ filename, content }))
 }
+
+const contentOf = (path: string) => (path.endsWith('.png') ? Buffer.from(SCREENSHOT, 'base64') : `The demo's ${path}\n`)
 
 /** 130 paths: more than two pages of the default size. */
 const FILE_PATHS = [
@@ -579,6 +581,10 @@ description: Writes release notes from merged pull requests.
     '- New: what could not be done before.\n- Changed: what works another way now.\n- Fixed: what was wrong.\n',
   'scripts/merged.sh': '#!/bin/sh\nset -eu\ngit log --merges --format="%s (%h)" "$1"..HEAD\n',
 }
+
+/** A PNG of 320 by 200 pixels: a page of a shop. */
+const SCREENSHOT =
+  'iVBORw0KGgoAAAANSUhEUgAAAUAAAADIAgMAAADkatA4AAAADFBMVEX///81U8ni5Op4fIgbF9dnAAAAs0lEQVR42u3ZQQrCMBBA0WzceL9uPJ3rnM4bVEQQbBtMcDDBvLezyC80aTvQtARLgoJ/G0zvBAW7BN3LgoKfggAQKT/V/v2cCwQfv9eym2CnoI1dDG6ubzm4O+lVsDUYviij7sNGgoKDBHd33fTBbx5f3sumL/PhFMHaYUnQtjGKdAkefFW4CArWBF8HTttg+8Nh1mB5UdpnG8EfBsNX2XxoPjQfhs02AABDy0FcSQAAIMAdl7If22vLFLkAAAAASUVORK5CYII='
 
 /** A PNG of 32 by 32 pixels. */
 const PICTURE =
