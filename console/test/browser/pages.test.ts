@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { launchChromium, newPage } from '../../../test/browser/chromium.ts'
 import { expectQuiet, type SignedIn, signedIn } from '../../../test/browser/console.ts'
 import { type Console, startConsole } from '../console.ts'
+import { isFocused } from './keyboard.ts'
 
 let running: Console
 let browser: Browser
@@ -247,6 +248,28 @@ describe('schedules', () => {
     expectQuiet(signed)
   })
 
+  it('of an agent are in UTC, and a city helps to find a time zone', async () => {
+    const page = await open('/schedules', { timezoneId: 'Europe/Berlin' })
+    await page.getByRole('button', { name: 'New schedule' }).click()
+    const dialog = page.getByRole('dialog')
+    // The first field has the focus.
+    expect(await isFocused(dialog.getByLabel('Belongs to'))).toBe(true)
+    const zone = dialog.getByLabel('Time zone')
+    const { height } = (await dialog.boundingBox()) ?? {}
+    await zone.fill('tokyo')
+    await dialog.getByText('tokyo is not a time zone; example: Asia/Tokyo.').waitFor()
+    expect((await dialog.boundingBox())?.height).toBe(height)
+    await zone.fill('Asia/Tokyo')
+    await dialog.getByRole('columnheader', { name: 'Asia/Tokyo' }).waitFor()
+    await dialog.getByLabel('Belongs to').selectOption('Reviewer')
+    await dialog.getByRole('columnheader', { name: 'UTC' }).waitFor()
+    expect([await zone.inputValue(), await zone.isDisabled()]).toEqual(['UTC', true])
+    await dialog.getByText('Schedules of agents are in UTC.').waitFor()
+    await dialog.getByLabel('Belongs to').selectOption('Website')
+    expect([await zone.inputValue(), await zone.isDisabled()]).toEqual(['Asia/Tokyo', false])
+    expectQuiet(signed)
+  })
+
   it('are edited by two people, of whom the second is told', async () => {
     const path = await newSchedule('Edited twice')
     const page = await open(path.replace('/v1', ''))
@@ -371,6 +394,36 @@ describe('a run', () => {
     expectQuiet(signed)
   })
 
+  it('is opened by its message, and leads to its session', async () => {
+    const page = await open('/runs?status=failed')
+    await page
+      .getByRole('row', { name: /End-to-end tests/ })
+      .getByText('declined-card.spec.ts')
+      .first()
+      .click()
+    await page.getByRole('link', { name: 'Find the flaky test' }).click()
+    await page.getByRole('treeitem', { name: 'report.md' }).waitFor()
+    expectQuiet(signed)
+  })
+
+  it('that is started again does not call back who has gone elsewhere', async () => {
+    const page = await open('/runs?status=failed')
+    await page.getByRole('link', { name: 'Failed' }).first().click()
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>()
+    await page.route('**/runs', async (route) => {
+      await isReleased
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Run again' }).click()
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Pins' }).click()
+    await page.getByRole('heading', { name: 'Pins', level: 1 }).waitFor()
+    release()
+    await page.getByText('Started another run of the schedule.').waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(new URL(page.url()).pathname).toBe('/pins')
+    expectQuiet(signed)
+  })
+
   it('is completed by a person', async () => {
     const path = await newSchedule('By hand')
     const { id } = await ask<{ id: string }>('POST', `${path}/runs`, {})
@@ -384,6 +437,19 @@ describe('a run', () => {
       .poll(async () => (await ask<{ message: string }>('GET', `/v1/runs/${id}`)).message)
       .toBe('The server was down.')
     await page.getByText('The server was down.').waitFor()
+    expectQuiet(signed)
+  })
+})
+
+describe('the navigation', () => {
+  it('marks Schedules on the page of a schedule, and leads to one’s own page', async () => {
+    const path = await newSchedule('Below an agent')
+    const page = await open(path.replace('/v1', ''))
+    const current = page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current=page]')
+    await expect.poll(() => current.allInnerTexts()).toEqual(['Schedules'])
+    await page.getByRole('region', { name: 'You' }).getByRole('link', { name: 'Ada Lovelace' }).click()
+    await page.getByRole('button', { name: 'Replace the picture' }).waitFor()
+    await expect.poll(() => current.allInnerTexts()).toEqual(['People'])
     expectQuiet(signed)
   })
 })

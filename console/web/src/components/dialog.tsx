@@ -9,7 +9,9 @@ interface DialogProps {
   readonly children: ReactNode
 }
 
-/** It is open as long as it is rendered. */
+const FIRST_FIELD = ':scope form :is(input:not([hidden]), select, textarea)'
+
+/** It is open as long as it is rendered. A form begins with the focus in its first field. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
@@ -17,6 +19,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
+    element?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
     return () => element?.close()
   }, [])
   return (

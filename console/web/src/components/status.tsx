@@ -47,7 +47,7 @@ const shapesOf = (outcome: keyof typeof SHAPES, outcomes: readonly (keyof typeof
 
 /** The outcomes of the last runs, the latest on the right. */
 export function Outcomes({ outcomes }: { readonly outcomes: readonly ('succeeded' | 'failed')[] }) {
-  if (outcomes.length === 0) return <span className="quiet">no runs yet</span>
+  if (outcomes.length === 0) return <span className="quiet">none finished</span>
   const failures = outcomes.filter((outcome) => outcome === 'failed').length
   const last = outcomes.length === 1 ? 'The last run' : `The last ${outcomes.length} runs`
   const label = `${last}: ${failures === 0 ? 'all succeeded' : `${failures} failed`}; the latest ${outcomes[0]}`

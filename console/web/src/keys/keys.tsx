@@ -132,7 +132,7 @@ function List({ shown, kind, tree }: ListProps) {
           { name: 'Name', width: 'minmax(0, 2fr)' },
           isKey && { name: 'State', width: '136px', narrowWidth: '116px' },
           isKey
-            ? { name: 'May do', width: 'minmax(0, 1fr)', isWideOnly: true }
+            ? { name: 'May do', width: 'minmax(0, 2fr)', isWideOnly: true }
             : { name: 'Signed in', width: '112px', isWideOnly: true },
           { name: 'Projects', width: 'minmax(0, 1fr)', isWideOnly: true },
           { name: 'Last used', width: '112px', isWideOnly: true },

@@ -31,6 +31,7 @@ function Navigation({ onShowKeys }: { readonly onShowKeys: () => void }) {
   const { organization } = useMe()
   const details = useRef<HTMLDetailsElement>(null)
   const address = useRouterState({ select: ({ location }) => location.href })
+  const isSchedule = useRouterState({ select: ({ location }) => IS_SCHEDULE.test(location.pathname) })
   const isWide = useIsWide()
   // On a narrow screen, the list closes when it has been used.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new address closes it.
@@ -49,7 +50,12 @@ function Navigation({ onShowKeys }: { readonly onShowKeys: () => void }) {
         <ul className={styles.pages}>
           {PAGES.map(({ to, name, Icon }) => (
             <li key={to}>
-              <Link to={to} className={styles.page} activeOptions={{ exact: to === '/' }}>
+              <Link
+                to={to}
+                className={styles.page}
+                activeOptions={{ exact: to === '/' }}
+                {...(to === '/schedules' && isSchedule && { 'aria-current': 'page' })}
+              >
                 <Icon size={16} aria-hidden="true" />
                 {name}
               </Link>
@@ -61,6 +67,9 @@ function Navigation({ onShowKeys }: { readonly onShowKeys: () => void }) {
     </details>
   )
 }
+
+/** The address of a schedule is below that of its project or agent. */
+const IS_SCHEDULE = /^\/(?:projects|agents)\/[^/]+\/schedules\//
 
 const WIDE = window.matchMedia('(min-width: 901px)')
 

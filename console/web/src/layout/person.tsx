@@ -1,9 +1,9 @@
 /** Who is signed in, the colors, and the way out. */
 import { useMutation } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { Keyboard, LogOut } from 'lucide-react'
 import { useState } from 'react'
-import { queryClient, useMe } from '../api.ts'
+import { queryClient, useCan, useMe } from '../api.ts'
 import { showError } from '../components/toast.tsx'
 import { signOut } from '../session.ts'
 import { applyTheme, readTheme, THEMES } from '../theme.ts'
@@ -13,6 +13,7 @@ const THEME_NAMES = { system: 'System colors', light: 'Light', dark: 'Dark' } as
 
 export function Person({ onShowKeys }: { readonly onShowKeys: () => void }) {
   const { user, apiKey } = useMe()
+  const can = useCan()
   const [theme, setTheme] = useState(readTheme)
   const navigate = useNavigate()
   const leave = useMutation({
@@ -27,7 +28,13 @@ export function Person({ onShowKeys }: { readonly onShowKeys: () => void }) {
   return (
     <section className={styles.person} aria-label="You">
       <p className="anywhere">
-        <strong>{user?.name ?? apiKey.name}</strong>
+        {user && can('users:read') ? (
+          <Link className={styles.self} to="/people/$kind/$id" params={{ kind: 'users', id: user.id }}>
+            {user.name}
+          </Link>
+        ) : (
+          <strong>{user?.name ?? apiKey.name}</strong>
+        )}
         <br />
         <span className="quiet small">{user ? `signed in with ${apiKey.name}` : 'a key without a user'}</span>
       </p>

@@ -55,6 +55,7 @@ interface RunRowProps {
 
 const RunRow = memo(({ run, isOfOneSchedule }: RunRowProps) => {
   const { tone, word } = stateOf(run)
+  const message = run.message ?? run.lastError
   return (
     <Row>
       <Cell>
@@ -79,7 +80,14 @@ const RunRow = memo(({ run, isOfOneSchedule }: RunRowProps) => {
       <Cell className={`wide-only ${styles.short}`}>
         <Duration run={run} />
       </Cell>
-      <Cell className={`wide-only ${styles.message}`}>{run.message ?? run.lastError}</Cell>
+      <Cell className={`wide-only ${styles.message}`}>
+        {message && (
+          // By keyboard, the state leads there.
+          <Link to="/runs/$runId" params={{ runId: run.id }} tabIndex={-1}>
+            {message}
+          </Link>
+        )}
+      </Cell>
     </Row>
   )
 })

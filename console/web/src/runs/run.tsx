@@ -11,7 +11,9 @@ import { Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showError, showToast } from '../components/toast.tsx'
 import { placeOf, refreshSchedulesAndRuns, runNow, scheduleQuery } from '../schedules/data.ts'
+import { sessionQuery } from '../sessions/data.ts'
 import { toDuration } from '../time.ts'
+import { visible } from '../visible.ts'
 import { runQuery } from './data.ts'
 import styles from './run.module.css'
 import { durationOf, nameOf, stateOf } from './state.ts'
@@ -23,7 +25,7 @@ function Run() {
   const { runId } = Route.useParams()
   const { data, error, refetch } = useQuery(runQuery(runId))
   return data ? (
-    <Loaded run={data} />
+    <Loaded key={runId} run={data} />
   ) : (
     <Page title="Run">{error ? <ErrorNote error={error} retry={() => void refetch()} /> : <Skeleton />}</Page>
   )
@@ -52,13 +54,14 @@ function Loaded({ run }: { readonly run: RunData }) {
   })
   const again = useMutation({
     mutationFn: () => runNow(place),
-    onSuccess: async ({ id }) => {
+    onSuccess: () => {
       showToast('Started another run of the schedule.')
-      await refreshSchedulesAndRuns()
-      await navigate({ to: '/runs/$runId', params: { runId: id } })
+      void refreshSchedulesAndRuns()
     },
     onError: showError,
   })
+  // Only if the page is still shown: somebody who has gone elsewhere stays there.
+  const open = ({ id }: RunData) => void navigate({ to: '/runs/$runId', params: { runId: id } })
   return (
     <Page
       title={nameOf(run)}
@@ -80,7 +83,11 @@ function Loaded({ run }: { readonly run: RunData }) {
             </button>
           )}
           {can('schedules:write') && !isOpen && (
-            <button type="button" disabled={again.isPending} onClick={() => again.mutate()}>
+            <button
+              type="button"
+              disabled={again.isPending}
+              onClick={() => again.mutate(undefined, { onSuccess: open })}
+            >
               Run again
             </button>
           )}
@@ -112,14 +119,7 @@ function Loaded({ run }: { readonly run: RunData }) {
                   {nameOf(run)}
                 </Link>,
               ],
-              [
-                'Session',
-                run.sessionId && (
-                  <Link to="/sessions/$sessionId" params={{ sessionId: run.sessionId }}>
-                    {run.sessionId}
-                  </Link>
-                ),
-              ],
+              ['Session', run.sessionId && <SessionLink key="session" sessionId={run.sessionId} />],
               ['Attempts', run.attempts],
               ['ID', <code key="id">{run.id}</code>],
             ]}
@@ -129,6 +129,16 @@ function Loaded({ run }: { readonly run: RunData }) {
       </div>
       {isCompleting && <Complete run={run} onClose={() => setIsCompleting(false)} />}
     </Page>
+  )
+}
+
+/** Its name, if the session may know it and it is not deleted. */
+function SessionLink({ sessionId }: { readonly sessionId: string }) {
+  const { data } = useQuery({ ...sessionQuery(sessionId), enabled: useCan()('sessions:read') })
+  return (
+    <Link to="/sessions/$sessionId" params={{ sessionId }}>
+      {data ? visible(data.name) : sessionId}
+    </Link>
   )
 }
 

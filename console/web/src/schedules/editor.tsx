@@ -10,7 +10,7 @@ import { showToast } from '../components/toast.tsx'
 import { WorkspaceError } from '../errors.ts'
 import { change, create, type Details, type Place, refreshSchedulesAndRuns, type Settings } from './data.ts'
 import styles from './editor.module.css'
-import { NextTimes, OWN_ZONE, problemOf } from './next-times.tsx'
+import { NextTimes, OWN_ZONE, problemOf, ZONES } from './next-times.tsx'
 
 /** What the fields contain: text, as it is typed. */
 interface Fields {
@@ -243,7 +243,7 @@ function Editor({ title, initial, isOfAgent, isPending, error, onSave, onClose, 
                 value={fields.cron}
                 onChange={(cron) => set({ cron })}
               />
-              {!isOfAgent && <TimezoneField value={fields.timezone} onChange={(zone) => set({ timezone: zone })} />}
+              <TimezoneField value={timezone} isFixed={isOfAgent} onChange={(zone) => set({ timezone: zone })} />
             </div>
             <NextTimes cron={fields.cron} timezone={timezone} />
           </>
@@ -340,14 +340,32 @@ function TextField({ label, value, onChange, type = 'text', isRequired, isCode, 
   )
 }
 
-function TimezoneField({ value, onChange }: Pick<TextFieldProps, 'value' | 'onChange'>) {
+interface TimezoneFieldProps extends Pick<TextFieldProps, 'value' | 'onChange'> {
+  /** Schedules of agents have no time zone of their own. */
+  readonly isFixed: boolean
+}
+
+function TimezoneField({ value, isFixed, onChange }: TimezoneFieldProps) {
   const id = useId()
   return (
     <div className={styles.field}>
       <label htmlFor={id}>Time zone</label>
-      <input id={id} list={`${id}-zones`} value={value} required onChange={(event) => onChange(event.target.value)} />
+      <input
+        id={id}
+        list={`${id}-zones`}
+        value={value}
+        required
+        disabled={isFixed}
+        aria-describedby={isFixed ? `${id}-fixed` : undefined}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {isFixed && (
+        <p id={`${id}-fixed`} className="quiet small">
+          Schedules of agents are in UTC.
+        </p>
+      )}
       <datalist id={`${id}-zones`}>
-        {['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => (
+        {ZONES.map((zone) => (
           <option key={zone} value={zone} />
         ))}
       </datalist>

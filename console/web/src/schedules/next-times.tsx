@@ -5,6 +5,7 @@ import styles from './next-times.module.css'
 import { describeCron } from './words.ts'
 
 export const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
+export const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')]
 const SHOWN = 5
 
 interface Recurrence {
@@ -16,18 +17,27 @@ interface Recurrence {
 export function problemOf({ cron, timezone }: Recurrence): string | undefined {
   const problem = problemOfCron(cron)
   if (problem) return describeProblem('cron', problem)
-  return isTimezone(timezone) ? undefined : `${timezone} is not a time zone; example: Europe/Paris.`
+  if (isTimezone(timezone)) return undefined
+  const typed = timezone.trim().toLowerCase().replaceAll(' ', '_')
+  const example = typed === '' ? undefined : ZONES.find((zone) => zone.toLowerCase().includes(typed))
+  return `${timezone} is not a time zone; example: ${example ?? 'Europe/Paris'}.`
 }
 
 export function NextTimes(recurrence: Recurrence) {
   const problem = problemOf(recurrence)
-  if (problem) return <p className={styles.problem}>{problem}</p>
+  if (problem) {
+    return (
+      <div className={styles.next}>
+        <p className={styles.problem}>{problem}</p>
+      </div>
+    )
+  }
   const { cron, timezone } = recurrence
   const runs = runsAfter(cron, timezone, new Date())
   const times = Array.from({ length: SHOWN }, () => runs.next().value)
   const isOwn = timezone === OWN_ZONE
   return (
-    <div>
+    <div className={styles.next}>
       <p>{describeCron(cron)}</p>
       <table className={styles.times}>
         <thead>

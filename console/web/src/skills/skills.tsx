@@ -26,7 +26,7 @@ function Skills() {
             </Link>
           )}
           {can('skills:write') && can('skills:read') && (
-            <Link className="button" to="/skills/new">
+            <Link className="button" data-kind="primary" to="/skills/new">
               New skill
             </Link>
           )}
