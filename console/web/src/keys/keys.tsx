@@ -129,12 +129,12 @@ function List({ shown, kind, tree }: ListProps) {
     <>
       <Table
         columns={[
-          { name: 'Name', width: 'minmax(0, 2fr)' },
+          { name: 'Name', width: 'minmax(0, 3fr)' },
           isKey && { name: 'State', width: '136px', narrowWidth: '116px' },
           isKey
-            ? { name: 'May do', width: 'minmax(0, 2fr)', isWideOnly: true }
+            ? { name: 'May do', width: 'minmax(0, 3fr)', isWideOnly: true }
             : { name: 'Signed in', width: '112px', isWideOnly: true },
-          { name: 'Projects', width: 'minmax(0, 1fr)', isWideOnly: true },
+          { name: 'Projects', width: 'minmax(0, 2fr)', isWideOnly: true },
           { name: 'Last used', width: '112px', isWideOnly: true },
           { name: 'Ends', width: '112px', isWideOnly: isKey },
           canWrite && { name: 'Actions', width: '48px', isUnlabelled: true },
