@@ -201,7 +201,7 @@ describe('by mouse', () => {
     await page.getByRole('searchbox').fill(me.name)
     await row(page, me.name).getByText('you').waitFor()
     await expect.poll(() => row(page, me.name).locator('img').count()).toBe(1)
-    await page.getByRole('link', { name: me.name }).click()
+    await row(page, me.name).getByRole('link', { name: me.name }).click()
     await button(page, 'Remove').click()
     await page.getByText('Your picture is removed.').waitFor()
     await expect.poll(() => widthOf(page, me)).toBe(undefined)
