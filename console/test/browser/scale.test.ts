@@ -105,6 +105,10 @@ describe('a table of 1,000 rows', () => {
     await last.focus()
     await expect.poll(() => isInWindow(page, lastName())).toBe(true)
 
+    // Back from the end: rows that were never drawn come into the window above.
+    for (let presses = 0; presses < 40; presses++) await page.keyboard.press('Shift+Tab')
+    await expect.poll(() => page.evaluate(IS_FOCUS_IN_WINDOW)).toBe(true)
+
     await page.getByRole('checkbox', { name: 'Select all' }).focus()
     await page.keyboard.press('Space')
     await page.getByText(`${SCHEDULES} selected`).waitFor()
@@ -197,6 +201,44 @@ describe('the activity', () => {
   })
 })
 
+describe.each([
+  ['/schedules', 'tbody tr'],
+  ['/activity', 'main ol li'],
+])('"Show more" on %s', (path, row) => {
+  it.each(LOOKS)('stays under the mouse at the end of the list: $viewport.width px, $colorScheme', async (look) => {
+    const page = await open(path, look)
+    const rows = page.locator(row)
+    await rows.first().waitFor()
+    for (let presses = 0; presses < 4; presses++) {
+      const count = await rows.count()
+      const tops = (await page.evaluate(TOPS_AT_THE_END)) as number[]
+      expect(new Set(tops).size, `it moved: ${tops}`).toBe(1)
+      const { x, y, width, height } = (await page.getByRole('button', { name: 'Show more' }).boundingBox()) ?? NOWHERE
+      await page.mouse.move(x + width / 2, y + height / 2)
+      await page.mouse.down()
+      await page.mouse.up()
+      await rows.nth(count).waitFor()
+    }
+    expectQuiet(signed)
+  })
+})
+
+/** Where "Show more" is in the frames after the page has jumped from its begin to its end. */
+const TOPS_AT_THE_END = `(async () => {
+  const more = Array.from(document.querySelectorAll('button')).find(({ textContent }) => textContent === 'Show more')
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+  scrollTo(0, 0)
+  for (let frames = 0; frames < 3; frames++) await frame()
+  scrollTo(0, document.documentElement.scrollHeight)
+  const tops = []
+  for (let frames = 0; frames < 10; frames++) {
+    await frame()
+    tops.push(Math.round(more.getBoundingClientRect().top))
+  }
+  return tops
+})()`
+const NOWHERE = { x: 0, y: 0, width: 0, height: 0 }
+
 describe('the time axis', () => {
   it('says from when on it has the runs, if there are too many for a day', async () => {
     const page = await open('/pins')
@@ -212,6 +254,11 @@ describe('the time axis', () => {
     expectQuiet(signed)
   })
 })
+
+const IS_FOCUS_IN_WINDOW = `(() => {
+  const { top, bottom } = document.activeElement.getBoundingClientRect()
+  return document.activeElement !== document.body && top > -1 && bottom < document.documentElement.clientHeight + 1
+})()`
 
 function isInWindow(page: Page, name: string): Promise<boolean> {
   return page.getByRole('link', { name, exact: true }).evaluate((link) => {

@@ -22,6 +22,9 @@ function Activity() {
   )
 }
 
+/** As many events as a window shows at most. */
+const ALWAYS_DRAWN = 50
+
 function Events() {
   const { types, resource, user, project, day: given } = Route.useSearch()
   const isRestricted = useMe().apiKey.projectIds !== null
@@ -32,6 +35,7 @@ function Events() {
   const events = list.items
   const isFiltered = [types, resource, user, project, onlyDay].some((filter) => filter !== undefined)
   const days = Map.groupBy(events, ({ createdAt }) => toDay(new Date(createdAt)))
+  const last = new Set(events.slice(-ALWAYS_DRAWN))
   return (
     <>
       <EventFilters events={events} isFiltered={isFiltered} />
@@ -50,7 +54,7 @@ function Events() {
           )}
         </Empty>
       ) : (
-        Array.from(days, ([day, ofDay]) => <Day key={day} day={day} events={ofDay} />)
+        Array.from(days, ([day, ofDay]) => <Day key={day} day={day} events={ofDay} last={last} />)
       )}
       <ShowMore list={list} />
       {isRestricted && events.length === MAX_KEPT && (
@@ -165,7 +169,14 @@ function DayField({ value = '', onChange }: DayFieldProps) {
 
 const keyOf = ({ resource: { type, id } }: Event) => `${type}/${id}`
 
-function Day({ day, events }: { readonly day: string; readonly events: readonly Event[] }) {
+interface DayProps {
+  readonly day: string
+  readonly events: readonly Event[]
+  /** The last events of the list. */
+  readonly last: ReadonlySet<Event>
+}
+
+function Day({ day, events, last }: DayProps) {
   const id = useId()
   const now = useNow()
   const isToday = day === toDay(now)
@@ -175,7 +186,7 @@ function Day({ day, events }: { readonly day: string; readonly events: readonly 
       <h2 id={id}>{isToday ? 'Today' : isYesterday ? 'Yesterday' : day}</h2>
       <ol>
         {events.map((event) => (
-          <EventLine key={event.id} event={event} />
+          <EventLine key={event.id} event={event} isLast={last.has(event)} />
         ))}
       </ol>
     </section>
@@ -190,7 +201,12 @@ const dayFormat = new Intl.DateTimeFormat(undefined, {
 })
 const toDay = (at: Date) => dayFormat.format(at)
 
-const EventLine = memo(({ event }: { readonly event: Event }) => {
+interface EventLineProps {
+  readonly event: Event
+  readonly isLast: boolean
+}
+
+const EventLine = memo(({ event, isLast }: EventLineProps) => {
   const users = useNames('users')
   const { resource: only } = Route.useSearch()
   const { actor, projectId, resource, createdAt } = event
@@ -199,7 +215,7 @@ const EventLine = memo(({ event }: { readonly event: Event }) => {
   const [before, after] = predicateOf(event.type)
   const name = nameOf(event, users)
   return (
-    <li className={styles.event}>
+    <li className={styles.event} data-last={isLast || undefined}>
       <time className="quiet" dateTime={createdAt} title={toExact(new Date(createdAt))}>
         {toClock(new Date(createdAt))}
       </time>

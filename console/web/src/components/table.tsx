@@ -3,7 +3,7 @@
  * them and screen readers count them, but it lays out and draws only those that are near the window: with
  * `content-visibility`, which rows of the layout of tables do not have. So each row is a grid with the same columns.
  */
-import type { FocusEvent, ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import type { Growing } from '../api.ts'
 import styles from './table.module.css'
 
@@ -40,7 +40,7 @@ export function Table({ columns, rowHeight = 38, children }: TableProps) {
   return (
     // The roles are those of the elements, which older browsers drop if the layout is another.
     // biome-ignore-start lint/a11y/noRedundantRoles: see above.
-    <table role="table" className={styles.table} style={variables} onFocus={keepInView}>
+    <table role="table" className={styles.table} style={variables}>
       <thead role="rowgroup">
         <tr role="row">
           {shown.map(({ name, head, isWideOnly, isUnlabelled }) => (
@@ -54,17 +54,6 @@ export function Table({ columns, rowHeight = 38, children }: TableProps) {
     </table>
     // biome-ignore-end lint/a11y/noRedundantRoles: see above.
   )
-}
-
-const SETTLED_MS = 1000
-
-/** Rows that are drawn for the first time may be higher than they were taken for, and move what has the focus. */
-function keepInView({ currentTarget, target }: FocusEvent): void {
-  const observer = new ResizeObserver(() => {
-    if (target === document.activeElement) target.scrollIntoView({ block: 'nearest' })
-  })
-  observer.observe(currentTarget)
-  setTimeout(() => observer.disconnect(), SETTLED_MS)
 }
 
 interface RowProps {
