@@ -404,6 +404,23 @@ describe('the projects of a person', () => {
   })
 })
 
+it('a row is opened although the search has not begun yet', async () => {
+  const person = await addPerson(running)
+  const session = await open(person.apiKey)
+  const { page } = session
+  await row(page, person.name).waitFor()
+  // The page of the person comes after the pause of the search.
+  await page.route('**/*.js', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    await route.continue()
+  })
+  await page.getByRole('searchbox').fill(person.name)
+  await page.getByRole('link', { name: person.name, exact: true }).evaluate((link: { click(): void }) => link.click())
+  await heading(page, person.name).waitFor()
+  expectQuiet(session)
+  await session.close()
+})
+
 describe('what the key may not do is not offered', () => {
   it('to change, to see keys or pictures', async () => {
     const [me, other] = [

@@ -28,7 +28,10 @@ export function SearchField({ label, value = '', onChange }: SearchFieldProps) {
   }, [value])
   useEffect(() => {
     if (text === sent.current) return
+    const { pathname } = location
     const timer = setTimeout(() => {
+      // A link was followed: the next page is on its way.
+      if (location.pathname !== pathname) return
       sent.current = text
       onChange(text.trim() || undefined)
     }, PAUSE_MS)
