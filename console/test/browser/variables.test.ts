@@ -413,7 +413,8 @@ it('an event leads to the variables of its project, and a variable to its events
   const line = page.getByRole('listitem').filter({ hasText: 'leased the environment variables' })
   await line.getByRole('link', { name: 'TOKEN', exact: true }).click()
   await page.waitForURL(`${running.url}/variables?project=${projectId}`)
-  await page.getByRole('link', { name: 'OTHER', exact: true }).click()
+  // Activity, which is still shown, has such a link too.
+  await page.getByRole('table').getByRole('link', { name: 'OTHER', exact: true }).click()
   await expect
     .poll(() => page.getByRole('main').getByRole('listitem').getByRole('paragraph').allInnerTexts())
     .toEqual([expect.stringContaining(`${person.name} set the environment variable OTHER`)])

@@ -207,6 +207,7 @@ function VariableTable({ projectId, all, shown, onSet }: VariableTableProps) {
           knowsPast && { name: 'Last leased', width: 'minmax(0, 1fr)', isWideOnly: true },
           onSet !== undefined && { name: 'Actions', width: '48px', isUnlabelled: true },
         ]}
+        rowHeight={40}
       >
         {shown.map((variable) => (
           <VariableRow
@@ -274,7 +275,8 @@ function VariableRow({ projectId, variable: { key, updatedAt }, past, knowsPast,
         <div className={`quiet small ${styles.narrow}`}>set {set}</div>
         {knowsPast && (
           <div className={`quiet small ${styles.narrow}`}>
-            leased: <Leased past={past} />
+            {past?.leased && 'leased: '}
+            <Leased past={past} />
           </div>
         )}
       </Cell>
