@@ -470,6 +470,60 @@ describe('a key that may read only', () => {
   })
 })
 
+const EVERY_PAGE = [
+  '/',
+  '/schedules',
+  '/runs',
+  '/pins',
+  '/sessions',
+  '/skills',
+  '/activity',
+  '/variables',
+  '/keys',
+  '/people',
+  '/endpoints',
+  '/deleted',
+]
+
+describe('no page asks for what the session may not have', () => {
+  it.each([
+    ['is restricted to projects', { projectIds: ['website'] }],
+    ['is restricted to no project', { projectIds: [] }],
+    ['may only read pins', { scopes: ['pins:read'] }],
+  ])('that %s', async (_what, restrictions) => {
+    const { apiKey } = await ask<{ apiKey: { scopes: string[] } }>('GET', '/v1/me')
+    const settings = { name: 'restricted', scopes: apiKey.scopes, ...restrictions }
+    const page = await open('/', {}, (await ask<{ token: string }>('POST', '/v1/api-keys', settings)).token)
+    const asked: string[] = []
+    page.on('response', (response) => {
+      if (response.status() >= 400) asked.push(`${new URL(page.url()).pathname}: ${response.url()}`)
+    })
+    for (const path of EVERY_PAGE) {
+      await page.goto(`${running.url}${path}`)
+      await page.waitForLoadState('networkidle')
+    }
+    expect(asked).toEqual([])
+    expectQuiet(signed)
+  })
+
+  it('and one that is restricted to projects finds their schedules and runs', async () => {
+    const { apiKey } = await ask<{ apiKey: { scopes: string[] } }>('GET', '/v1/me')
+    const settings = { name: 'of the website', scopes: apiKey.scopes, projectIds: ['website'] }
+    const { token } = await ask<{ token: string }>('POST', '/v1/api-keys', settings)
+    const page = await open('/schedules', {}, token)
+    await page.getByRole('link', { name: 'Website' }).click()
+    await page.getByRole('link', { name: 'Nightly build' }).click()
+    await page.getByRole('heading', { name: 'Nightly build' }).waitFor()
+    await page.locator('tbody tr').first().waitFor()
+    await page.getByRole('link', { name: 'All runs' }).click()
+    await page.getByText('of Nightly build').waitFor()
+    expect(await page.locator('tbody tr').count()).toBeGreaterThan(0)
+    await page.goto(`${running.url}/agents/${running.demo.agentId}/schedules/${(await scheduleNamed('Triage')).id}`)
+    await page.getByText('This session may read the runs of its projects only.').waitFor()
+    expectQuiet(signed)
+  })
+})
+
 describe('every page', () => {
   it.each([
     ['light', 1280],

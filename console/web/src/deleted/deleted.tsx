@@ -31,7 +31,9 @@ const nameOf = ({ name, resourceType, resourceId }: Deletion) =>
   name === null ? `${wordOf(resourceType)} ${resourceId.slice(0, 8)}` : visible(name)
 
 function Deleted() {
-  const isAllowed = useCan()('deletions:read')
+  const can = useCan()
+  const { projectIds } = useMe().apiKey
+  const isAllowed = can('deletions:read') && projectIds?.length !== 0
   return (
     <Page title="Deleted" details={<p className="quiet">What is not restored in time is deleted for good.</p>}>
       {isAllowed ? <Deletions /> : <p className="quiet">This session may not read deletions.</p>}

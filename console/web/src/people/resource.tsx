@@ -137,6 +137,11 @@ function Elsewhere({ kind, id }: { readonly kind: Kind; readonly id: string }) {
         Runs
       </Link>
     ),
+    kind === 'projects' && can('environment-variables:read') && (
+      <Link key="variables" to="/variables" search={{ project: id }}>
+        Variables
+      </Link>
+    ),
     kind === 'projects' && can('audit-events:read') && (
       <Link key="project" to="/activity" search={{ project: id }}>
         What happened in it

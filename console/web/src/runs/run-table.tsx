@@ -8,7 +8,7 @@ import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { placeOf } from '../schedules/data.ts'
 import { toDuration } from '../time.ts'
-import { type RunFilters, runsQuery } from './data.ts'
+import { type RunFilters, runsQuery, useRefusal } from './data.ts'
 import styles from './run-table.module.css'
 import { durationOf, nameOf, stateOf } from './state.ts'
 
@@ -20,7 +20,12 @@ interface RunTableProps {
   readonly empty?: ReactNode
 }
 
-export function RunTable({ filters, limit, isOfOneSchedule = false, empty }: RunTableProps) {
+export function RunTable(props: RunTableProps) {
+  const refusal = useRefusal(props.filters)
+  return refusal === undefined ? <List {...props} /> : <p className="quiet">{refusal}</p>
+}
+
+function List({ filters, limit, isOfOneSchedule = false, empty }: RunTableProps) {
   const list = useGrowing(runsQuery(filters, limit))
   if (list.isPending) return <Skeleton />
   if (list.error) return <ErrorNote error={list.error} retry={list.retry} />

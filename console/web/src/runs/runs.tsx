@@ -1,11 +1,11 @@
 /** The runs of all schedules. */
 import { createLazyRoute, Link } from '@tanstack/react-router'
-import { useGrowing, useNames } from '../api.ts'
+import { useGrowing, useMe, useNames } from '../api.ts'
 import { Choice, Filters } from '../components/filters.tsx'
 import { Empty } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { placeOf } from '../schedules/data.ts'
-import { type RunFilters, runsQuery } from './data.ts'
+import { type RunFilters, runsQuery, useRefusal } from './data.ts'
 import { RunTable } from './run-table.tsx'
 import { nameOf } from './state.ts'
 
@@ -24,9 +24,21 @@ const PAGE = 50
 function Runs() {
   const { status, schedule, project } = Route.useSearch()
   const navigate = Route.useNavigate()
-  const projects = useNames('projects')
-  const filters = { status, scheduleId: schedule, projectId: project }
+  const names = useNames('projects')
+  const { projectIds } = useMe().apiKey
+  // A key that is restricted to projects has to name one of them.
+  const projectId = project ?? projectIds?.[0]
+  const projects = projectIds ? projectIds.map((id) => [id, names.get(id) ?? id] as const) : Array.from(names)
+  const filters = { status, scheduleId: schedule, projectId }
+  const refusal = useRefusal(filters)
   const isFiltered = status !== undefined || schedule !== undefined || project !== undefined
+  if (refusal !== undefined) {
+    return (
+      <Page title="Runs">
+        <p className="quiet">{refusal}</p>
+      </Page>
+    )
+  }
   return (
     <Page title="Runs" details={schedule && <OfSchedule filters={filters} />}>
       <Filters>
@@ -39,9 +51,9 @@ function Runs() {
         />
         <Choice
           label="Project"
-          all="All projects and agents"
-          value={project}
-          options={Array.from(projects)}
+          all={projectIds ? 'Choose a project' : 'All projects and agents'}
+          value={projectId}
+          options={projects}
           onChange={(chosen) => void navigate({ search: (previous) => ({ ...previous, project: chosen }) })}
         />
         {isFiltered && (

@@ -2,7 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { useCan, useGrowing } from '../api.ts'
+import { useCan, useMe } from '../api.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { Facts } from '../components/facts.tsx'
 import { Menu } from '../components/menu.tsx'
@@ -12,7 +12,7 @@ import { Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showError, showToast } from '../components/toast.tsx'
 import { useShowDeleted } from '../deleted/data.ts'
-import { runsQuery } from '../runs/data.ts'
+import { type RunFilters, runsQuery, useRefusal } from '../runs/data.ts'
 import { RunTable } from '../runs/run-table.tsx'
 import { toDuration } from '../time.ts'
 import { change, type Details, type Place, refreshSchedulesAndRuns, remove, runNow, scheduleQuery } from './data.ts'
@@ -44,16 +44,21 @@ interface LoadedProps {
 }
 
 /** The outcomes of the runs that the page shows, the latest first. */
-function useOutcomes(scheduleId: string) {
-  const { items } = useGrowing(runsQuery({ scheduleId }, RUNS_SHOWN))
-  return items.flatMap(({ status }) => (status === 'succeeded' || status === 'failed' ? [status] : []))
+function useOutcomes(filters: RunFilters) {
+  const mayRead = useRefusal(filters) === undefined
+  const { data } = useQuery({ ...runsQuery(filters, RUNS_SHOWN).options, enabled: mayRead })
+  return (data?.items ?? []).flatMap(({ status }) => (status === 'succeeded' || status === 'failed' ? [status] : []))
 }
 
 function Loaded({ place, schedule, etag, problem }: LoadedProps) {
   const canWrite = useCan()('schedules:write')
   const [shown, setShown] = useState<'editor' | 'deletion'>()
   const navigate = Route.useNavigate()
-  const lastOutcomes = useOutcomes(schedule.id)
+  // A session that is restricted to projects names the project whose runs it reads.
+  const isRestricted = useMe().apiKey.projectIds !== null
+  const project = isRestricted && place.parents === 'projects' ? place.parentId : undefined
+  const runs = { scheduleId: schedule.id, projectId: project }
+  const lastOutcomes = useOutcomes(runs)
   const showDeleted = useShowDeleted()
   const { tone, word } = stateOf({ ...schedule, lastOutcomes }, useNow())
   const name = nameOf(schedule)
@@ -161,11 +166,11 @@ function Loaded({ place, schedule, etag, problem }: LoadedProps) {
       <section>
         <div className={styles.heading}>
           <h2>Runs</h2>
-          <Link to="/runs" search={{ schedule: schedule.id }}>
+          <Link to="/runs" search={{ schedule: schedule.id, project }}>
             All runs
           </Link>
         </div>
-        <RunTable filters={{ scheduleId: schedule.id }} limit={RUNS_SHOWN} isOfOneSchedule />
+        <RunTable filters={runs} limit={RUNS_SHOWN} isOfOneSchedule />
       </section>
       {shown === 'editor' && (
         <EditSchedule place={place} schedule={schedule} etag={etag} onClose={() => setShown(undefined)} />

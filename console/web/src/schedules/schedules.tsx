@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { memo, useCallback, useState } from 'react'
-import { forEach, type ScheduleSummary, useCan, useGrowing, useName } from '../api.ts'
+import { forEach, type ScheduleSummary, useCan, useGrowing, useMe, useName } from '../api.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Menu } from '../components/menu.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
@@ -15,6 +15,7 @@ import { showToast } from '../components/toast.tsx'
 import { messageOf } from '../errors.ts'
 import { change, type Place, placeOf, runNow, schedulesQuery } from './data.ts'
 import { NewSchedule } from './editor.tsx'
+import { OfProjects } from './of-projects.tsx'
 import styles from './schedules.module.css'
 import { stateOf } from './state.ts'
 import { describeWhen, nameOf } from './words.ts'
@@ -32,10 +33,35 @@ const PARENTS = [
 ] as const
 
 function Schedules() {
+  const can = useCan()
+  const isRestricted = useMe().apiKey.projectIds !== null
+  const [isCreating, setIsCreating] = useState(false)
+  return (
+    <Page
+      title="Schedules"
+      actions={
+        can('schedules:write') && (
+          <button type="button" data-kind="primary" onClick={() => setIsCreating(true)}>
+            New schedule
+          </button>
+        )
+      }
+    >
+      {!can('schedules:read') ? (
+        <p className="quiet">This session may not read schedules.</p>
+      ) : isRestricted ? (
+        <OfProjects />
+      ) : (
+        <AllSchedules />
+      )}
+      {isCreating && <NewSchedule onClose={() => setIsCreating(false)} />}
+    </Page>
+  )
+}
+
+function AllSchedules() {
   const { q, state, of } = Route.useSearch()
   const navigate = Route.useNavigate()
-  const can = useCan()
-  const [isCreating, setIsCreating] = useState(false)
   const enabled = state === undefined ? undefined : state === 'paused' ? ('false' as const) : ('true' as const)
   const isFailing = state === 'failing'
   // The service has no filter for it.
@@ -49,16 +75,7 @@ function Schedules() {
   )
   const isFiltered = q !== undefined || state !== undefined || of !== undefined
   return (
-    <Page
-      title="Schedules"
-      actions={
-        can('schedules:write') && (
-          <button type="button" data-kind="primary" onClick={() => setIsCreating(true)}>
-            New schedule
-          </button>
-        )
-      }
-    >
+    <>
       <Filters>
         <SearchField label="Search by name" value={q} onChange={search} />
         <Choice
@@ -92,8 +109,7 @@ function Schedules() {
         <List schedules={shown} />
       )}
       <ShowMore list={list} />
-      {isCreating && <NewSchedule onClose={() => setIsCreating(false)} />}
-    </Page>
+    </>
   )
 }
 

@@ -1,7 +1,7 @@
 /** The sessions, the latest first. */
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { memo, useCallback } from 'react'
-import { useGrowing, useMe, useNames } from '../api.ts'
+import { useCan, useGrowing, useMe, useNames } from '../api.ts'
 import { Choice, Filters, SearchField } from '../components/filters.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
@@ -14,6 +14,15 @@ import { type Session, sessionsQuery } from './data.ts'
 export const Route = createLazyRoute('/app/sessions')({ component: Sessions })
 
 function Sessions() {
+  const can = useCan()
+  const { projectIds } = useMe().apiKey
+  const isAllowed = can('sessions:read') && projectIds?.length !== 0
+  return (
+    <Page title="Sessions">{isAllowed ? <List /> : <p className="quiet">This session may not read sessions.</p>}</Page>
+  )
+}
+
+function List() {
   const { q, project } = Route.useSearch()
   const navigate = Route.useNavigate()
   const names = useNames('projects')
@@ -30,7 +39,7 @@ function Sessions() {
   )
   const isFiltered = q !== undefined || project !== undefined
   return (
-    <Page title="Sessions">
+    <>
       <Filters>
         <SearchField label="Search by name" value={q} onChange={search} />
         <Choice
@@ -67,7 +76,7 @@ function Sessions() {
         </Empty>
       )}
       <ShowMore list={list} />
-    </Page>
+    </>
   )
 }
 

@@ -12,6 +12,7 @@ import { wordOf } from '../pins/kinds.tsx'
 import { RUNS_REFRESH_MS } from '../runs/data.ts'
 import { nameOf as nameOfRun, stateOf as stateOfRun } from '../runs/state.ts'
 import { placeOf, schedulesQuery } from '../schedules/data.ts'
+import { OfProjects } from '../schedules/of-projects.tsx'
 import { needsSomebody, stateOf } from '../schedules/state.ts'
 import { nameOf } from '../schedules/words.ts'
 import { MINUTE_MS } from '../time.ts'
@@ -30,10 +31,17 @@ const LATEST_RUNS = 3
 
 function Today() {
   const can = useCan()
+  const { user, apiKey } = useMe()
   return (
     <Page title="Today">
-      {can('schedules:read') ? <Schedules /> : <p className="quiet">This session may not read schedules.</p>}
-      {useMe().user && can('pins:read') && <Pins />}
+      {!can('schedules:read') ? (
+        <p className="quiet">This session may not read schedules.</p>
+      ) : apiKey.projectIds === null ? (
+        <Schedules />
+      ) : (
+        <OfProjects />
+      )}
+      {user && can('pins:read') && <Pins />}
     </Page>
   )
 }
