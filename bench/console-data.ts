@@ -1,6 +1,6 @@
 /**
  * A large organization for the console: 10,000 sessions, 1,000 schedules, 100,000 runs and 100,000 events; a thousand
- * each of skills, API keys and deletions.
+ * each of skills, API keys and deletions; 200 people; 500 variables of a project.
  */
 import { SEQUENCES_PER_MS } from '../src/access/event-types.ts'
 import { computeRunId } from '../src/resources/schedules/run-id.ts'
@@ -9,6 +9,7 @@ import { organization, organizationId, userId } from './data.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
+const PEOPLE = 200
 const PROJECTS = 100
 const AGENTS = 100
 const SESSIONS = 10_000
@@ -22,9 +23,21 @@ const PINS = 50
 const SKILLS = 1000
 const KEYS = 1000
 const DELETIONS = 1000
+const VARIABLES = 500
 const EVENT_ENDPOINTS = 20
 
-type Kind = 'project' | 'agent' | 'session' | 'file' | 'schedule' | 'event' | 'skill' | 'key' | 'deletion' | 'endpoint'
+type Kind =
+  | 'person'
+  | 'project'
+  | 'agent'
+  | 'session'
+  | 'file'
+  | 'schedule'
+  | 'event'
+  | 'skill'
+  | 'key'
+  | 'deletion'
+  | 'endpoint'
 type Row = Readonly<Record<string, string | number | null>>
 
 const PREFIXES: Readonly<Record<Kind, string>> = {
@@ -38,6 +51,7 @@ const PREFIXES: Readonly<Record<Kind, string>> = {
   key: '8',
   deletion: '9',
   endpoint: 'a',
+  person: 'b',
 }
 
 /** The n-th ID of a kind. */
@@ -53,6 +67,8 @@ export interface Large {
   readonly token: string
   readonly runId: string
   readonly sessionId: string
+  /** It has environment variables. */
+  readonly projectId: string
   readonly schedulePath: string
 }
 
@@ -62,6 +78,11 @@ export async function fill(database: D1Database): Promise<Large> {
   const { token, rows } = organization(organizationId, userId)
   await database.batch(rows.map((statement) => database.prepare(statement)))
   const own = { organizationId, createdAt: iso(now - 90 * 24 * HOUR_MS), updatedAt: iso(now - HOUR_MS) }
+  await insert(
+    database,
+    'users',
+    range(PEOPLE).map((n) => ({ ...own, id: id('person', n), name: `Person ${n}` })),
+  )
   await insert(
     database,
     'projects',
@@ -140,11 +161,24 @@ export async function fill(database: D1Database): Promise<Large> {
     'eventEndpoints',
     range(EVENT_ENDPOINTS).map((n) => eventEndpoint(n, own, now)),
   )
+  await insert(
+    database,
+    'environmentVariables',
+    range(VARIABLES).map((n) => ({
+      organizationId,
+      projectId: id('project', 0),
+      key: `SERVICE_${n}_TOKEN`,
+      sealedValue: `sealed ${n}`,
+      createdAt: own.createdAt,
+      updatedAt: own.updatedAt,
+    })),
+  )
   if (!latest) throw new Error('There is no schedule.')
   return {
     token,
     runId: computeRunId(latest.id, latest.lastRunAt),
     sessionId: id('session', SESSIONS - 1),
+    projectId: id('project', 0),
     schedulePath: `/${latest.parentType}s/${latest.parentId}/schedules/${latest.id}`,
   }
 }
@@ -224,13 +258,14 @@ function skill(n: number, own: Row): Row {
   }
 }
 
-/** Each agent's key for one project. One in ten expires within a week. */
+/** A person's key for one project, as the person who measures sees no others. One in ten expires within a week. */
 function apiKey(n: number, now: number): Row {
   return {
     organizationId,
     id: id('key', n),
-    name: `agent-${n % AGENTS} in project ${n % PROJECTS}`,
+    name: `laptop-${n} for project ${n % PROJECTS}`,
     kind: 'key',
+    userId,
     hash: n.toString(16).padStart(64, '0'),
     scopes: JSON.stringify(['sessions:read', 'sessions:write', 'session-files:read', 'session-files:write']),
     projectIds: JSON.stringify([id('project', n % PROJECTS)]),
