@@ -75,8 +75,9 @@ async function showAll(page: Page): Promise<void> {
   const rows = page.locator('tbody tr')
   const more = page.getByRole('button', { name: 'Show more' })
   await rows.first().waitFor()
+  await more.focus()
   for (let count = await rows.count(); count < SCHEDULES; count = await rows.count()) {
-    await more.focus()
+    await expect.poll(() => more.getAttribute('aria-disabled')).toBe('false')
     await page.keyboard.press('Enter')
     await rows.nth(count).waitFor()
   }

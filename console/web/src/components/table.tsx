@@ -84,11 +84,11 @@ export function Cell({ className, children }: CellProps) {
   )
 }
 
-/** Below a list. */
+/** Below a list. While it reads, it is not disabled: it would lose the focus. */
 export function ShowMore({ list }: { readonly list: Pick<Growing<unknown>, 'hasMore' | 'isGrowing' | 'showMore'> }) {
   if (!list.hasMore) return null
   return (
-    <button type="button" disabled={list.isGrowing} onClick={list.showMore}>
+    <button type="button" aria-disabled={list.isGrowing} onClick={list.isGrowing ? undefined : list.showMore}>
       Show more
     </button>
   )
