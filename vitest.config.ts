@@ -20,6 +20,11 @@ const ON_NODE = [
   'test/**/node/**/*.test.ts',
 ]
 
+/** The bindings of the databases beside the first (test/support/env.ts). */
+const DATABASES = [1, 2]
+  .slice(0, Number(process.env.DATABASES ?? 1) - 1)
+  .map((number) => [`DB_${number}`, `tests-${number}`])
+
 /** For the processes of wrangler that tests start. */
 const WRANGLER_ENVIRONMENT = {
   WRANGLER_LOG: 'log',
@@ -52,12 +57,14 @@ export default defineConfig({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
               outboundService: receiverService,
+              d1Databases: { SECOND_DB: 'tests-1', THIRD_DB: 'tests-2', ...Object.fromEntries(DATABASES) },
               // mcp/test/node/mcp.test.ts tests the MCP Worker.
               serviceBindings: { MCP: async () => new Response('from the MCP Worker') },
               bindings: {
                 MIGRATIONS: migrations,
                 RATE_LIMIT: 'off',
                 REQUEST_LOG: 'off',
+                DATABASES: DATABASES.length + 1,
                 LONG: process.env.LONG ?? '',
                 SEED: Number(process.env.SEED ?? 20_261_122),
                 ENCRYPTION_KEYS: 'test:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',

@@ -4,6 +4,8 @@
  */
 import type { Environment } from '../src/environment.ts'
 
+type Bindings = Environment & { readonly DB: D1Database }
+
 /** One call in so many fails. */
 const CALLS_PER_FAULT = 200
 
@@ -17,17 +19,17 @@ export function faulty(worker: ExportedHandler<Environment>): ExportedHandler<En
   return {
     async fetch(request, environment, context) {
       const use = { faults: 0 }
-      const response = (await worker.fetch?.(request, withFaults(environment, use), context)) as Response
+      const response = (await worker.fetch?.(request, withFaults(environment as Bindings, use), context)) as Response
       const headers = new Headers(response.headers)
       headers.set('X-Soak-Faults', String(use.faults))
       return new Response(response.body, { status: response.status, headers })
     },
     scheduled: (controller, environment, context) =>
-      worker.scheduled?.(controller, withFaults(environment, { faults: 0 }), context),
+      worker.scheduled?.(controller, withFaults(environment as Bindings, { faults: 0 }), context),
   }
 }
 
-function withFaults(environment: Environment, use: { faults: number }): Environment {
+function withFaults(environment: Bindings, use: { faults: number }): Bindings {
   const work = async <Result>(run: () => Promise<Result>, message: string): Promise<Result> => {
     const isFaulty = Math.random() * CALLS_PER_FAULT < 1
     if (!isFaulty) return run()

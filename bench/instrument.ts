@@ -1,5 +1,5 @@
 /**
- * A Worker whose database is as far away as wanted, and counted. `X-Bench-Delay-Ms` on a request delays each of its
+ * A Worker whose databases are as far away as wanted, and counted. `X-Bench-Delay-Ms` on a request delays each of its
  * calls to D1; `X-Bench-D1` on the response says what they were: `calls,statements,rows read,rows written`.
  * Of the latest tick, the answer to `LATEST_TICK` says it, and of the latest batch from the queue, that to
  * `LATEST_BATCH`.
@@ -37,27 +37,32 @@ export function instrument<Env extends Bindings, Message>(
       }
       const use = unused()
       const delayMs = Number(request.headers.get('X-Bench-Delay-Ms') ?? 0)
-      const DB = watchedDatabase(environment.DB, delayMs, use)
-      const response = (await worker.fetch?.(request, { ...environment, DB }, context)) as Response
+      const response = (await worker.fetch?.(request, watched(environment, delayMs, use), context)) as Response
       const headers = new Headers(response.headers)
       headers.set('X-Bench-D1', `${use.calls},${use.statements},${use.rowsRead},${use.rowsWritten}`)
       return new Response(response.body, { status: response.status, headers })
     },
     async scheduled(controller, environment, context) {
       latestTick = unused()
-      const DB = watchedDatabase(environment.DB, 0, latestTick)
-      await worker.scheduled?.(controller, { ...environment, DB }, context)
+      await worker.scheduled?.(controller, watched(environment, 0, latestTick), context)
     },
     async queue(batch, environment, context) {
       latestBatch = unused()
-      const DB = watchedDatabase(environment.DB, 0, latestBatch)
-      await worker.queue?.(batch, { ...environment, DB }, context)
+      await worker.queue?.(batch, watched(environment, 0, latestBatch), context)
     },
   }
 }
 
 function unused(): Use {
   return { calls: 0, statements: 0, rowsRead: 0, rowsWritten: 0 }
+}
+
+/** The environment with all of its databases watched: `DB`, `DB_1` and so on. */
+function watched<Env extends Bindings>(environment: Env, delayMs: number, use: Use): Env {
+  const databases = Object.entries(environment)
+    .filter(([name]) => /^DB(_\d+)?$/.test(name))
+    .map(([name, database]) => [name, watchedDatabase(database as D1Database, delayMs, use)])
+  return { ...environment, ...Object.fromEntries(databases) }
 }
 
 /** Only what the contenders call is here; the casts claim the rest. */

@@ -434,7 +434,7 @@ export async function runCosts(server: WorkerServer, idle: Tick, projects: numbe
   const deliver = async () => {
     let use = UNUSED
     for (let start = 0; start < runs; start += RUNS_PER_MESSAGE) {
-      await server.deliver({ runs: references.slice(start, start + RUNS_PER_MESSAGE) })
+      await server.deliver({ database: 0, runs: references.slice(start, start + RUNS_PER_MESSAGE) })
       use = sumOf(use, await latest(server, LATEST_BATCH))
     }
     return use

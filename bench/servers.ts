@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { readConfiguration } from '../operate/wrangler.ts'
+import { bindingOf } from '../src/db/database.ts'
 import { COLLECT_GARBAGE } from './instrument.ts'
 
 // Miniflare starts workerd with it. `COLLECT_GARBAGE` needs it.
@@ -29,7 +30,9 @@ export interface Server {
 }
 
 export interface WorkerServer extends Server {
+  /** Database 0. */
   readonly database: D1Database
+  readonly databaseAt: (number: number) => D1Database
   readonly objects: R2Bucket
   memoryMb(): number
   /** The most memory that its processes have held at once since `watchMemory`, beyond what they held then. */
@@ -76,11 +79,13 @@ export type Outside = (request: { readonly url: string; readonly headers: Header
  * @param variables text bindings.
  * @param receiver takes the deliveries of runs, through the queues of wrangler.toml. Without it the queues have no
  *   consumer: what is sent is dropped.
+ * @param databases how many.
  */
 export async function startWorker(
   bundle: Bundle,
   variables: Record<string, string>,
   receiver?: Outside,
+  databases = 1,
 ): Promise<WorkerServer> {
   const { compatibility_date, compatibility_flags, queues } = readConfiguration({})
   const queueProducers = queues.producers?.map(({ binding, queue = '' }) => [binding, queue]) ?? []
@@ -96,7 +101,12 @@ export async function startWorker(
       compatibilityDate: compatibility_date as string,
       compatibilityFlags: compatibility_flags,
       bindings: variables,
-      d1Databases: { DB: 'bench' },
+      d1Databases: Object.fromEntries(
+        Array.from({ length: databases }, (_, number) => [
+          bindingOf(number),
+          number === 0 ? 'bench' : `bench-${number}`,
+        ]),
+      ),
       r2Buckets: { OBJECTS: 'bench' },
       queueProducers: Object.fromEntries(queueProducers),
       ...(receiver && { queueConsumers: Object.fromEntries(queueConsumers ?? []) }),
@@ -115,14 +125,17 @@ export async function startWorker(
     }),
   )
   const origin = await miniflare.unsafeGetDirectURL()
-  const { DB, OBJECTS } = await miniflare.getBindings<{ DB: D1Database; OBJECTS: R2Bucket }>()
+  const bindings = await miniflare.getBindings<{ OBJECTS: R2Bucket }>()
+  const databaseAt = (number: number) =>
+    (bindings as unknown as Record<string, D1Database>)[bindingOf(number)] as D1Database
   const processes = childrenOf(process.pid).filter((pid) => !before.has(pid))
   const memoryMb = () => processes.reduce((sum, pid) => sum + memoryMbOf(pid), 0)
   let memoryBeforeMb = 0
   return {
     origin,
-    database: DB,
-    objects: OBJECTS,
+    database: databaseAt(0),
+    databaseAt,
+    objects: bindings.OBJECTS,
     tick: async (scheduledTime) => {
       const worker = await miniflare.getWorker()
       const { outcome } = await worker.scheduled({ scheduledTime, cron: '* * * * *' })

@@ -9,6 +9,15 @@ CREATE TABLE `agents` (
 	PRIMARY KEY(`organizationId`, `id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `alerts` (
+	`database` integer NOT NULL,
+	`name` text NOT NULL,
+	`begunAt` text NOT NULL,
+	`sentAt` text,
+	`endsAt` text,
+	PRIMARY KEY(`database`, `name`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `apiKeys` (
 	`organizationId` text NOT NULL,
 	`id` text NOT NULL,
@@ -24,7 +33,9 @@ CREATE TABLE `apiKeys` (
 	`lastUsedAt` text,
 	`createdAt` text NOT NULL,
 	`idempotencyKey` text,
-	`createdByKeyId` text
+	`createdByKeyId` text,
+	`movedTo` integer,
+	`suspendedAt` text
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `apiKeysById` ON `apiKeys` (`organizationId`,`id`);--> statement-breakpoint
@@ -51,6 +62,12 @@ CREATE TABLE `auditEvents` (
 	PRIMARY KEY(`organizationId`, `sequence`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `databases` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`name` text,
+	`state` text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `deletions` (
 	`organizationId` text NOT NULL,
 	`resourceType` text NOT NULL,
@@ -68,6 +85,12 @@ CREATE TABLE `deletions` (
 CREATE INDEX `deletionsToPurge` ON `deletions` (`finalAt`) WHERE "purgedAt" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX `deletionsById` ON `deletions` (`organizationId`,`id`) WHERE "id" is not null;--> statement-breakpoint
 CREATE INDEX `deletionsByParent` ON `deletions` (`organizationId`,`projectId`,`agentId`,`id`) WHERE "id" is not null;--> statement-breakpoint
+CREATE TABLE `directory` (
+	`organizationId` text PRIMARY KEY NOT NULL,
+	`database` integer NOT NULL,
+	`movingTo` integer
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `environmentVariables` (
 	`organizationId` text NOT NULL,
 	`projectId` text NOT NULL,
@@ -111,6 +134,13 @@ CREATE TABLE `eventEndpoints` (
 CREATE INDEX `eventEndpointsByUrlKeyId` ON `eventEndpoints` (substr(substr("sealedUrl", 4), 1, instr(substr("sealedUrl", 4), '.') - 1));--> statement-breakpoint
 CREATE INDEX `eventEndpointsByKeyId` ON `eventEndpoints` (substr(substr("sealedSecret", 4), 1, instr(substr("sealedSecret", 4), '.') - 1));--> statement-breakpoint
 CREATE INDEX `eventEndpointsByPreviousKeyId` ON `eventEndpoints` (substr(substr("previousSealedSecret", 4), 1, instr(substr("previousSealedSecret", 4), '.') - 1));--> statement-breakpoint
+CREATE TABLE `halts` (
+	`organizationId` text PRIMARY KEY NOT NULL,
+	`kind` text NOT NULL,
+	`until` text,
+	`reason` text
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `lastTick` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`scheduledAt` text NOT NULL
@@ -335,7 +365,8 @@ CREATE TABLE `skillFeeds` (
 	`skills` text,
 	`expiresAt` text,
 	`apiKeyId` text NOT NULL,
-	`createdAt` text NOT NULL
+	`createdAt` text NOT NULL,
+	`movedTo` integer
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `skillFeedsById` ON `skillFeeds` (`organizationId`,`id`);--> statement-breakpoint
@@ -375,6 +406,12 @@ CREATE TABLE `skills` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `skillsByName` ON `skills` (`organizationId`,`name`);--> statement-breakpoint
 CREATE UNIQUE INDEX `skillsByIdempotencyKey` ON `skills` (`organizationId`,`idempotencyKey`) WHERE "idempotencyKey" is not null;--> statement-breakpoint
+CREATE TABLE `tickReports` (
+	`database` integer PRIMARY KEY NOT NULL,
+	`scheduledAt` text NOT NULL,
+	`failedCalls` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `users` (
 	`organizationId` text NOT NULL,
 	`id` text NOT NULL,

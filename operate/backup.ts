@@ -1,13 +1,15 @@
-/** Writes a consistent snapshot of the database to a SQLite file (docs/restore.md). */
+/** Writes a consistent snapshot of each database to a SQLite file (docs/restore.md). */
 import './private-files.ts'
-import { existsSync, renameSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { stripCopy, tableNames, verifyBackup } from './backups/backup-file.ts'
+import { type BackupFile, writeManifest } from './backups/manifest.ts'
 import { objectFolder, saveObjects, stillReferenced } from './backups/objects.ts'
 import { snapshot } from './backups/snapshot.ts'
 import { describeScript, getTarget, parsed, temporaryFolder, UsageError, withTarget } from './command-line.ts'
-import { openDatabase } from './database.ts'
+import type { CommandDatabase } from './database.ts'
+import { Databases, type NumberedDatabase, readPlaces } from './databases.ts'
 import { ObjectStore } from './objects.ts'
 import { requireStateFolder } from './state-folder.ts'
 
@@ -15,13 +17,16 @@ const options = parsed(
   withTarget(
     describeScript(
       'backup',
-      'Writes a consistent snapshot of the database to a SQLite file, also while the service runs, and verifies it as a restore does. docs/restore.md says what a backup contains.',
+      'Writes a consistent snapshot of each database to a SQLite file, also while the service runs, and verifies it as a restore does. docs/restore.md says what a backup contains.',
       ['--output backup.sqlite', '--output backups/monday.sqlite --with-objects --remote'],
     )
-      .requiredOption('--output <file>', 'a file that does not exist yet')
+      .requiredOption(
+        '--output <file>',
+        'a file that does not exist yet; with several databases a folder, which gets a file for each and a manifest',
+      )
       .option(
         '--with-objects',
-        'copy the contents of session files and pictures too, to the folder "objects" beside the file; what is there is not copied again',
+        'copy the contents of session files and pictures too, to the folder "objects" beside the output; what is there is not copied again',
       ),
   ),
 ).opts()
@@ -38,20 +43,51 @@ async function backUp(): Promise<void> {
   if (!existsSync(dirname(output)))
     throw new UsageError(`--output is in a folder that does not exist: ${dirname(output)}.`)
   requireStateFolder(target)
-  await writeBackup(output, join(temporaryFolder(`${output}.`), 'backup.sqlite'))
-  if (options.withObjects) await backUpObjects(output)
+  const databases = await Databases.open(target)
+  try {
+    if (databases.areSeveral) await writeAll(databases, output)
+    else await writeBackup(databases.find(0), output)
+    if (options.withObjects) {
+      for (const { number, database } of databases.all) {
+        await backUpObjects(database, databases.areSeveral ? fileOf(output, number) : output, objectFolder(output))
+      }
+    }
+  } finally {
+    databases.close()
+  }
+}
+
+/** One after another, so the databases are from different moments. @throws if an organization moved meanwhile. */
+async function writeAll(databases: Databases, folder: string): Promise<void> {
+  const createdAt = new Date().toISOString()
+  const before = await readPlaces(databases.first)
+  const moving = [...before].find(([, { movingTo }]) => movingTo !== null)
+  if (moving) throw new Error(`The organization ${moving[0]} is moving to another database. Complete the move first.`)
+  mkdirSync(folder)
+  const written: BackupFile[] = []
+  for (const each of databases.all) written.push(await writeBackup(each, fileOf(folder, each.number)))
+  const after = await readPlaces(databases.first)
+  const moved = [...before].find(([id, { database }]) => {
+    const place = after.get(id)
+    return place && (place.database !== database || place.movingTo !== null)
+  })
+  if (moved) throw new Error(`The organization ${moved[0]} was moved during the backup. Run it again.`)
+  writeManifest(folder, createdAt, written)
+}
+
+function fileOf(folder: string, number: number): string {
+  return join(folder, `database-${number}.sqlite`)
 }
 
 /** After the snapshot, so that only objects can be missing whose rows were deleted since. */
-async function backUpObjects(output: string): Promise<void> {
+async function backUpObjects(current: CommandDatabase, file: string, folder: string): Promise<void> {
   const store = await ObjectStore.open(target)
-  const database = new DatabaseSync(output, { readOnly: true })
-  const missing = await saveObjects(store, database, objectFolder(output)).finally(() => {
+  const database = new DatabaseSync(file, { readOnly: true })
+  const missing = await saveObjects(store, database, folder).finally(() => {
     database.close()
     return store.close()
   })
-  const current = await openDatabase(target)
-  const lost = await stillReferenced(current, missing).finally(() => current.close())
+  const lost = await stillReferenced(current, missing)
   if (missing.length > lost.length)
     console.log(`${missing.length - lost.length} of them were deleted after the snapshot.`)
   if (lost.length === 0) return
@@ -60,8 +96,9 @@ async function backUpObjects(output: string): Promise<void> {
   )
 }
 
-async function writeBackup(output: string, partial: string): Promise<void> {
-  await snapshot(target, partial)
+async function writeBackup({ source, number }: NumberedDatabase, output: string): Promise<BackupFile> {
+  const partial = join(temporaryFolder(`${output}.`), 'backup.sqlite')
+  await snapshot(source, partial)
   const database = new DatabaseSync(partial)
   let rows: number
   let problem: string | undefined
@@ -73,8 +110,10 @@ async function writeBackup(output: string, partial: string): Promise<void> {
     database.close()
   }
   renameSync(partial, output)
-  console.log(`${output}: ${rows} rows, ${statSync(output).size} bytes`)
+  const bytes = statSync(output).size
+  console.log(`${output}: ${rows} rows, ${bytes} bytes`)
   if (problem) throw new Error(`The backup was written, but it cannot be restored: ${problem}.`)
+  return { number, file: basename(output), rows, bytes }
 }
 
 function problemOf(database: DatabaseSync): string | undefined {

@@ -5,11 +5,12 @@ import './private-files.ts'
 import { SCOPES, type Scope } from '../src/access/scopes.ts'
 import { isUuid } from '../src/http/fields.ts'
 import { describeScript, getTarget, parsed, UsageError, withTarget } from './command-line.ts'
-import { execute } from './database.ts'
+import { run } from './database.ts'
+import { Databases } from './databases.ts'
 import { createKey, parseUserId } from './first-key.ts'
+import { migrate } from './migrations.ts'
 import { selectOrganizationsByName } from './provisioning.ts'
 import { hasCurrentSchema, requireStateFolder } from './state-folder.ts'
-import { applyMigrations, type Target } from './wrangler.ts'
 
 const options = parsed(
   withTarget(
@@ -46,17 +47,23 @@ async function bootstrap() {
     throw new UsageError(`--organization-id is not a UUID; got "${organizationId}".`)
 
   requireStateFolder(target)
-  if (!target.remote && !hasCurrentSchema(target)) applyMigrations(target)
-  if (name !== undefined && !options.allowSameName) await refuseSameName(target, name)
-  return createKey(target, {
-    organization: organizationId === undefined ? { name: String(name) } : { id: organizationId.toLowerCase() },
-    userId,
-    scopes,
-  })
+  const databases = await Databases.open(target)
+  try {
+    if (!target.remote && !hasCurrentSchema(target)) await databases.map(migrate)
+    if (name !== undefined && !options.allowSameName) await refuseSameName(databases, name)
+    return await createKey(databases, {
+      organization: organizationId === undefined ? { name: String(name) } : { id: organizationId.toLowerCase() },
+      userId,
+      scopes,
+    })
+  } finally {
+    databases.close()
+  }
 }
 
-async function refuseSameName(target: Target, name: string): Promise<void> {
-  const [found = []] = await execute(target, [{ statement: selectOrganizationsByName, values: { name } }])
+async function refuseSameName(databases: Databases, name: string): Promise<void> {
+  const answers = await databases.map((each) => run(each, [{ statement: selectOrganizationsByName, values: { name } }]))
+  const found = answers.flat(2)
   if (found.length === 0) return
   const ids = found.map(({ id }) => id).join(', ')
   throw new Error(

@@ -147,11 +147,16 @@ export class Account {
     return made
   }
 
-  /** The ID of the database that a Worker has under the binding `DB`; undefined if it is not deployed. */
-  async boundDatabase(worker: string): Promise<string | undefined> {
+  /** The ID of the database that a Worker has under a binding; undefined if it is not deployed. */
+  async boundDatabase(worker: string, binding = 'DB'): Promise<string | undefined> {
+    return (await this.boundDatabases(worker)).get(binding)
+  }
+
+  /** The IDs of the databases that a Worker has, by their bindings; none if it is not deployed. */
+  async boundDatabases(worker: string): Promise<Map<string, string>> {
     const settings = await this.get<{ bindings?: WorkerBinding[] }>(`/workers/scripts/${worker}/settings`)
-    const binding = settings?.bindings?.find(({ type, name }) => type === 'd1' && name === 'DB')
-    return binding?.database_id ?? binding?.id
+    const bindings = settings?.bindings?.filter(({ type }) => type === 'd1') ?? []
+    return new Map(bindings.map(({ name, id, database_id }) => [name, database_id ?? id ?? '']))
   }
 
   /** The Time Travel bookmark of a database at an instant. @throws if its history does not reach back that far. */

@@ -12,6 +12,7 @@ export {
   startProgress,
   temporaryFolder,
   UsageError,
+  wholeNumber,
 } from '../command-line/src/index.ts'
 
 /**

@@ -7,6 +7,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { bindingOf } from '../src/db/database.ts'
 import type { Values } from '../src/db/parameters.ts'
 import type { Statement } from '../src/db/statement.ts'
 import { Account, type AccountDatabase, type Query, type Row } from './cloudflare.ts'
@@ -26,18 +27,24 @@ export interface CommandDatabase {
   close(): void
 }
 
-/** Opens the database of the target. @throws if there is none. */
+/** Opens database 0 of the target. @throws if there is none. */
 export async function openDatabase(target: Target): Promise<CommandDatabase> {
-  if (target.remote) {
-    const account = await Account.of(target)
-    const { uuid } = await requireDeployedDatabase(account, target)
-    return {
-      batch: (queries) => account.query(uuid, queries),
-      sizeBytes: async () => (await account.databaseOf(uuid)).file_size ?? 0,
-      close: () => undefined,
-    }
+  if (!target.remote) return localDatabase(existingDatabaseFile(target))
+  const account = await Account.of(target)
+  return deployedCommandDatabase(account, (await requireDeployedDatabase(account, target)).uuid)
+}
+
+export function deployedCommandDatabase(account: Account, uuid: string): CommandDatabase {
+  return {
+    batch: (queries) => account.query(uuid, queries),
+    sizeBytes: async () => (await account.databaseOf(uuid)).file_size ?? 0,
+    close: () => undefined,
   }
-  const database = openLocalFile(existingDatabaseFile(target))
+}
+
+/** @param file is created if it is missing. */
+export function localDatabase(file: string): CommandDatabase {
+  const database = openLocalFile(file)
   return {
     batch: async (queries) => {
       const run = () => queries.map((query) => runQuery(database, query))
@@ -63,21 +70,25 @@ export function quoted(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(', ')
 }
 
-/** Runs statements in one transaction on the database of the target. @returns the rows of each. */
-export async function execute(
-  target: Target,
-  statements: readonly { statement: Statement; values: Values }[],
-): Promise<Row[][]> {
+export interface Call {
+  readonly statement: Statement
+  readonly values: Values
+}
+
+/** Runs statements in one transaction. @returns the rows of each. */
+export async function run(database: CommandDatabase, calls: readonly Call[]): Promise<Row[][]> {
   // Loaded on first use: Drizzle takes half a second.
   const { boundValues } = await import('../src/db/statement.ts')
+  return database.batch(
+    calls.map(({ statement, values }) => ({ sql: statement.sql, parameters: boundValues(statement, values) })),
+  )
+}
+
+/** Runs statements in one transaction on database 0 of the target. @returns the rows of each. */
+export async function execute(target: Target, calls: readonly Call[]): Promise<Row[][]> {
   const database = await openDatabase(target)
   try {
-    return await database.batch(
-      statements.map(({ statement, values }) => ({
-        sql: statement.sql,
-        parameters: boundValues(statement, values),
-      })),
-    )
+    return await run(database, calls)
   } finally {
     database.close()
   }
@@ -134,23 +145,28 @@ export function runQuery(database: DatabaseSync, { sql, parameters = [] }: Query
   return database.prepare(sql).all(...parameters) as Row[]
 }
 
-/** The SQLite file of the local database. @throws if there is none. */
-export function existingDatabaseFile(target: Target): string {
-  const file = localDatabaseFile(target)
+/** The SQLite file of a local database. @throws if there is none. */
+export function existingDatabaseFile(target: Target, number = 0): string {
+  const file = localDatabaseFile(target, number)
   if (existsSync(file)) return file
-  throw new Error(`There is no database in ${stateFolder(target)}. \`npm run dev\` creates one.`)
+  const name = number === 0 ? '' : ` ${number}`
+  throw new Error(`There is no database${name} in ${stateFolder(target)}. \`npm run dev\` creates one.`)
 }
 
 /**
- * The SQLite file of the local database. workerd names it by the ID of a Durable Object, which is derived
+ * The SQLite file of a local database. workerd names it by the ID of a Durable Object, which is derived
  * from the binding.
  */
-export function localDatabaseFile(target: Target): string {
-  const { preview_database_id, database_id, binding } = databaseConfiguration(target)
+export function localDatabaseFile(target: Target, number = 0): string {
   const namespace = 'miniflare-D1DatabaseObject'
   const key = createHash('sha256').update(namespace).digest()
   const half = (data: string | Buffer) => createHmac('sha256', key).update(data).digest().subarray(0, 16)
-  const name = half(preview_database_id ?? database_id ?? binding)
+  const name = half(number === 0 ? localName(target) : bindingOf(number))
   const id = Buffer.concat([name, half(name)]).toString('hex')
   return join(stateFolder(target), 'v3', 'd1', namespace, `${id}.sqlite`)
+}
+
+function localName(target: Target): string {
+  const { preview_database_id, database_id, binding } = databaseConfiguration(target)
+  return preview_database_id ?? database_id ?? binding
 }

@@ -1,16 +1,26 @@
 /** The steps of a deployment, in order. Each finds out what exists already and creates what is missing. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, parse } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Unstable_Config as Configuration } from 'wrangler'
 import { SCOPES } from '../src/access/scopes.ts'
 import { isOn } from '../src/environment.ts'
+import { migrationNames } from './backups/backup-file.ts'
 import { Account } from './cloudflare.ts'
-import { databaseConfiguration, deployedDatabase, execute } from './database.ts'
 import {
-  applyMigrations,
+  databaseConfiguration,
+  deployedCommandDatabase,
+  deployedDatabase,
+  requireDeployedDatabase,
+  run,
+} from './database.ts'
+import { DATABASES_AT_ONCE, Databases, deployedIds, type ListedDatabase, listDatabases } from './databases.ts'
+import { migrate } from './migrations.ts'
+import { forEachAtOnce } from './objects.ts'
+import {
+  addDatabases,
   callWrangler,
   type Deployment,
   getConfigFile,
@@ -68,6 +78,8 @@ interface DeployContext {
   /** The MCP Worker, if the configuration binds one. */
   readonly mcp: OtherWorker | undefined
   readonly console: OtherWorker | undefined
+  /** The databases beside the one that the configuration names, once they are read. */
+  further: readonly ListedDatabase[]
   /** True if the API Worker was uploaded without the binding, because the MCP Worker did not exist yet. */
   lacksMcp?: boolean
   /** Uploaded with the code, if the Worker has no secret yet. */
@@ -108,15 +120,22 @@ function contextOf(options: DeployOptions, loggedIn?: Account): DeployContext {
   const accountId = config.account_id || process.env.CLOUDFLARE_ACCOUNT_ID || undefined
   const account = loggedIn ?? new Account(target, accountId)
   const console = options.console ? consoleWorkerOf(target) : undefined
-  return { options, target, config, account, mcp: mcpWorkerOf(target), console }
+  return { options, target, config, account, mcp: mcpWorkerOf(target), console, further: [] }
 }
 
-const databaseNames = ({ config }: DeployContext) => config.d1_databases.map(({ database_name = '' }) => database_name)
+/** The names of the D1 databases, in order. */
+const databaseNames = ({ target, further }: DeployContext) => [
+  databaseConfiguration(target).database_name ?? '',
+  ...further.map(({ name }) => name ?? ''),
+]
 
-/** The steps that switch a deployed Worker to the database that the configuration names now. */
+/**
+ * The steps that switch a deployed Worker to the database that the configuration names now, and to further ones.
+ */
 export function switchStepsOf(
   options: Partial<DeployOptions> & Pick<DeployOptions, 'config' | 'url'>,
   account: Account,
+  further: readonly ListedDatabase[],
 ): Step[] {
   const none = {
     environment: undefined,
@@ -126,20 +145,23 @@ export function switchStepsOf(
     subdomain: undefined,
     console: true,
   }
-  const context = contextOf({ ...none, ...options }, account)
-  return [...databaseNames(context).map((name) => replication(context, name)), upload(context), health(context)]
+  const context = { ...contextOf({ ...none, ...options }, account), further }
+  return [replication(context), upload(context), health(context)]
 }
 
-/** @throws what is wrong with the configuration. */
-export function stepsOf(options: DeployOptions): Step[] {
+/**
+ * @param isAdding one more database.
+ * @throws what is wrong with the configuration.
+ */
+export function stepsOf(options: DeployOptions, isAdding = false): Step[] {
   const context = contextOf(options)
   const { config } = context
-  const databases = databaseNames(context)
   return [
     check(context),
     logIn(context),
-    ...databases.map((name) => database(context, name)),
-    ...databases.map((name) => replication(context, name)),
+    ...(isAdding ? [newDatabase(context)] : []),
+    database(context),
+    replication(context),
     ...config.r2_buckets.map(({ bucket_name = '' }) => bucket(context, String(bucket_name))),
     ...queueNames(config).map((name) => queue(context, name)),
     ...(config.routes?.length ? [] : [subdomain(context)]),
@@ -216,13 +238,73 @@ function logIn({ account }: DeployContext): Step {
  * A deployment never switches the Worker to another database. Only a restore does, which also revokes API
  * keys as needed.
  */
-function database({ account, target, options }: DeployContext, name: string): Step {
-  const create = ['d1', 'create', name, ...locationFlags(options)]
-  return resource(`D1 database ${name}`, target, create, () =>
-    name === databaseConfiguration(target).database_name
-      ? deployedDatabase(account, target)
-      : account.get(`/d1/database/${name}`),
+function database(context: DeployContext): Step {
+  const { account, target, options } = context
+  const { database_name: name = '' } = databaseConfiguration(target)
+  const createCommand = (name: string) => ['d1', 'create', name, ...locationFlags(options)]
+  const step = resource(`D1 database ${name}`, target, createCommand(name), () => deployedDatabase(account, target))
+  return {
+    ...step,
+    run: async () => {
+      const result = await step.run()
+      if (result !== EXISTS) return result
+      const { uuid } = await requireDeployedDatabase(account, target)
+      context.further = (await listDatabases(deployedCommandDatabase(account, uuid))).slice(1)
+      const ids = await deployedIds(account, target, context.further)
+      const missing = context.further.filter(({ number }) => !ids.has(number))
+      for (const { name } of missing) runWrangler(createCommand(String(name)), target)
+      for (const { number, name, state } of context.further) {
+        const id = ids.get(number)
+        if (state === 'adding' && id !== undefined) await requireUnused(account, id, String(name))
+      }
+      const others = context.further.map(({ name, number }) => `, ${name} ${ids.has(number) ? EXISTS : CREATED}`)
+      return `${result}${others.join('')}`
+    },
+  }
+}
+
+/** A database that is being added has the name of a new one. @throws if it has organizations. */
+async function requireUnused(account: Account, id: string, name: string): Promise<void> {
+  const [tables = []] = await account.query(id, [
+    { sql: `SELECT "name" FROM sqlite_master WHERE "name" = 'organizations'` },
+  ])
+  if (tables.length === 0) return
+  const [[row] = []] = await account.query(id, [{ sql: 'SELECT 1 FROM "organizations" LIMIT 1' }])
+  if (!row) return
+  throw new Error(
+    `The account has a D1 database ${name} already, with organizations of another deployment. Delete it to continue: npm run wrangler -- d1 delete ${name}`,
   )
+}
+
+/** Lists a database in database 0. Until the deployment with it is healthy, it is repeated. */
+function newDatabase({ account, target }: DeployContext): Step {
+  return {
+    title: 'New database',
+    lines: ['listed in database 0, unless one is being added already'],
+    commands: [],
+    run: async () => {
+      const current = await requireDeployedDatabase(account, target)
+      const first = deployedCommandDatabase(account, current.uuid)
+      const listed = await listDatabases(first)
+      const adding = listed.find(({ state }) => state === 'adding')
+      if (adding) return `${adding.name} is being added already`
+      const number = Math.max(...listed.map((each) => each.number)) + 1
+      const name = `${baseName(current.name)}-${number}`
+      await migrate(first)
+      await first.batch([
+        {
+          sql: `INSERT INTO "databases" ("number", "name", "state") VALUES (?, ?, 'adding')`,
+          parameters: [number, name],
+        },
+      ])
+      return `${name} is database ${number}`
+    },
+  }
+}
+
+/** The name of a database without the time that a restore adds. */
+export function baseName(name: string): string {
+  return name.replace(/-\d{8}t\d{6}$/, '')
 }
 
 /** A resource that one wrangler command creates. */
@@ -240,17 +322,22 @@ function resource(title: string, target: Target, create: readonly string[], find
 }
 
 /** Uses Cloudflare's API: wrangler has no command for read replication. */
-function replication({ account, config }: DeployContext, name: string): Step {
+function replication(context: DeployContext): Step {
+  const { account, config } = context
   const mode = config.vars.READ_REPLICATION === 'on' ? 'auto' : 'disabled'
   return {
-    title: `Read replication of ${name}`,
+    title: `Read replication of ${databaseNames(context).join(', ')}`,
     lines: [`READ_REPLICATION = "${config.vars.READ_REPLICATION ?? 'off'}", so replication is "${mode}"`],
     commands: [],
     run: async () => {
-      const { uuid, read_replication } = await account.databaseOf(name)
-      if ((read_replication?.mode ?? 'disabled') === mode) return mode
-      await account.put(`/d1/database/${uuid}`, { read_replication: { mode } })
-      return `changed to ${mode}`
+      const changed: string[] = []
+      await forEachAtOnce(databaseNames(context), DATABASES_AT_ONCE, async (name) => {
+        const { uuid, read_replication } = await account.databaseOf(name)
+        if ((read_replication?.mode ?? 'disabled') === mode) return
+        await account.put(`/d1/database/${uuid}`, { read_replication: { mode } })
+        changed.push(name)
+      })
+      return changed.length > 0 ? `changed to ${mode}` : mode
     },
   }
 }
@@ -326,16 +413,27 @@ Move this file into a password manager. If the key is lost, nobody can decrypt t
 /**
  * Runs before the upload. Migrations only add to the schema, so the code that is being replaced works with it.
  */
-function migrations({ config, target }: DeployContext): Step {
-  const folder = config.d1_databases.find(({ binding }) => binding === 'DB')?.migrations_dir ?? 'migrations'
-  const files = readdirSync(join(dirname(getConfigFile(target)), folder)).filter((file) => file.endsWith('.sql'))
+function migrations(context: DeployContext): Step {
+  const { account } = context
   return {
     title: 'Migrations',
-    lines: files.sort(),
-    commands: [['d1', 'migrations', 'apply', 'DB', '--remote']],
-    run: () => {
-      const printed = applyMigrations(target)
-      return printed.includes('No migrations to apply') ? 'up to date' : 'applied'
+    lines: [...migrationNames(), 'applied to every database'],
+    commands: [],
+    run: async () => {
+      const applied = new Set<string>()
+      const failures: string[] = []
+      await forEachAtOnce(databaseNames(context), DATABASES_AT_ONCE, async (name) => {
+        try {
+          const { uuid } = await account.databaseOf(name)
+          for (const migration of await migrate(deployedCommandDatabase(account, uuid))) applied.add(migration)
+        } catch (error) {
+          failures.push(`${name}: ${(error as Error).message}`)
+        }
+      })
+      if (failures.length > 0) {
+        throw new Error(`The migrations of ${failures.length} databases failed.\n${failures.sort().join('\n')}`)
+      }
+      return applied.size > 0 ? 'applied' : 'up to date'
     },
   }
 }
@@ -358,17 +456,13 @@ function upload(context: DeployContext): Step {
     commands: [[...command, '--secrets-file', basename(keyFileOf(target))], command],
     run: async () => {
       const { account, mcp, secretsFile } = context
-      const withoutMcp = mcp && !(await exists(account, mcp)) ? writeWithoutMcp(target) : undefined
-      context.lacksMcp = withoutMcp !== undefined
-      try {
-        const args = [...command, ...(await consoleFlags(context))]
-        const deployment = withoutMcp === undefined ? target : { ...target, config: withoutMcp }
-        const output = deployWorker(secretsFile ? [...args, '--secrets-file', secretsFile] : args, deployment)
-        context.address = addressOf(config, output)
-        return `uploaded${context.address ? ` to ${context.address}` : ''}`
-      } finally {
-        if (withoutMcp !== undefined) rmSync(withoutMcp)
-      }
+      context.lacksMcp = mcp !== undefined && !(await exists(account, mcp))
+      const args = [...command, ...(await consoleFlags(context))]
+      const output = withConfiguration(context, (deployment) =>
+        deployWorker(secretsFile ? [...args, '--secrets-file', secretsFile] : args, deployment),
+      )
+      context.address = addressOf(config, output)
+      return `uploaded${context.address ? ` to ${context.address}` : ''}`
     },
   }
 }
@@ -403,18 +497,31 @@ async function exists(account: Account, { name }: OtherWorker): Promise<boolean>
 }
 
 /**
- * Cloudflare refuses a binding to a Worker that does not exist.
- * @returns a configuration without it, in the same folder.
+ * Does the work with the configuration of the API Worker: that of the operator, or a temporary one in the same folder, with
+ * the further databases, and without the binding to the MCP Worker as long as it does not exist, which Cloudflare refuses.
  */
-function writeWithoutMcp(target: Target): string {
+function withConfiguration<Result>(
+  { target, further, lacksMcp }: DeployContext,
+  work: (deployment: Deployment) => Result,
+): Result {
+  if (!lacksMcp && further.length === 0) return work(target)
   const written = writtenConfigurationOf(target)
+  addDatabases(
+    written,
+    target.environment,
+    further.map(({ number, name }) => ({ number, name: String(name) })),
+  )
   for (const each of [written, ...Object.values(written.env ?? {})]) {
-    if (each.services) each.services = each.services.filter(({ binding }) => binding !== MCP)
+    if (lacksMcp && each.services) each.services = each.services.filter(({ binding }) => binding !== MCP)
   }
   const file = getConfigFile(target)
-  const temporary = join(dirname(file), `.${parse(file).name}.without-mcp.json`)
+  const temporary = join(dirname(file), `.${parse(file).name}.generated.json`)
   writeFileSync(temporary, JSON.stringify(written))
-  return temporary
+  try {
+    return work({ ...target, config: temporary })
+  } finally {
+    rmSync(temporary)
+  }
 }
 
 function uploadOther({ name, deployment }: OtherWorker, purpose: string): Step {
@@ -444,14 +551,16 @@ function uploadConsole(context: DeployContext, console: OtherWorker): Step {
 }
 
 function bindMcp(context: DeployContext): Step {
-  const { config, target } = context
+  const { config } = context
   return {
     title: `Worker ${config.name} with the binding ${MCP}`,
     lines: ['uploaded again if the MCP Worker did not exist before, because a binding needs an existing Worker'],
     commands: [UPLOAD],
     run: async () => {
       if (!context.lacksMcp) return 'uploaded before'
-      runWrangler([...UPLOAD, ...(await consoleFlags(context))], target)
+      context.lacksMcp = false
+      const args = [...UPLOAD, ...(await consoleFlags(context))]
+      withConfiguration(context, (deployment) => runWrangler(args, deployment))
       return 'uploaded'
     },
   }
@@ -487,10 +596,11 @@ function firstKey({ target, options }: DeployContext): Step {
     run: async () => {
       // Loaded on first use: Drizzle takes half a second.
       const { selectOldestOrganizations } = await import('./provisioning.ts')
-      const [found] = await execute(target, [{ statement: selectOldestOrganizations, values: {} }])
-      if (found && found.length > 0) return 'skipped: an organization exists'
+      const databases = await Databases.open(target)
+      const found = await databases.map((each) => run(each, [{ statement: selectOldestOrganizations, values: {} }]))
+      if (found.flat(2).length > 0) return 'skipped: an organization exists'
       const { createKey } = await import('./first-key.ts')
-      const created = await createKey(target, {
+      const created = await createKey(databases, {
         organization: { name: organization },
         userId,
         scopes: SCOPES,
@@ -508,24 +618,56 @@ function health(context: DeployContext): Step {
     run: async () => {
       const address = (context.options.url ?? context.address)?.replace(/\/+$/, '')
       if (!address) throw new Error('The upload reported no address. Pass the address of the service with --url.')
-      await untilHealthy(`${address}/health`)
+      await untilHealthy(`${address}/health`, context.further.length + 1)
+      await openAdded(context)
       return `${address} is healthy\n\n    curl ${address}/v1/me -H "Authorization: Bearer $WORKSPACE_API_KEY"\n`
     },
   }
 }
 
-/** @throws if the service is not healthy within the time that a new address takes to be known. */
-async function untilHealthy(url: string): Promise<void> {
+/** A database that was added gets new organizations from now on. */
+async function openAdded({ account, target, further }: DeployContext): Promise<void> {
+  if (!further.some(({ state }) => state === 'adding')) return
+  const { uuid } = await requireDeployedDatabase(account, target)
+  await account.query(uuid, [{ sql: `UPDATE "databases" SET "state" = 'open' WHERE "state" = 'adding'` }])
+}
+
+/**
+ * @param databases how many the service has to have: an instance with the earlier code may answer.
+ * @throws if the service is not healthy within the time that a new address takes to be known.
+ */
+async function untilHealthy(url: string, databases: number): Promise<void> {
   let last = ''
   for (let check = 0; check < HEALTH_CHECKS; check++) {
     if (check > 0) await setTimeout(HEALTH_CHECK_MS)
     try {
       const response = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })
-      if (response.ok) return
-      last = `${response.status} ${await response.text()}`
+      const text = await response.text()
+      if (response.ok && (databases === 1 || JSON.parse(text).databases === databases)) return
+      last = `${response.status} ${text}`
     } catch (error) {
       last = String((error as Error).cause ?? error)
     }
   }
   throw new Error(`${url} is not healthy: ${last}\nA new address can take some minutes to work everywhere.`)
+}
+
+/** Runs the steps and prints the result of each. @throws which step failed, and why. */
+export async function runSteps(steps: readonly Step[]): Promise<void> {
+  for (const [index, { title, run }] of steps.entries()) {
+    const heading = `${index + 1}/${steps.length} ${title}`
+    try {
+      console.log(`${heading}: ${await run()}`)
+    } catch (error) {
+      throw new Error(
+        `${heading}: failed\n\n${messageOf(error)}\n\nThe steps before this one are done. To continue from here, run the same command again.`,
+      )
+    }
+  }
+}
+
+/** The message of the error and of its causes. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : `${error.message}\n\n${messageOf(error.cause)}`
 }

@@ -1,6 +1,6 @@
 /** Deploys the service to a Cloudflare account, and upgrades it when run again (docs/deploy.md). */
 import { describeScript, parsed, UsageError } from './command-line.ts'
-import { checkDeployment, type Step, stepsOf } from './deploy-steps.ts'
+import { checkDeployment, runSteps, type Step, stepsOf } from './deploy-steps.ts'
 import { toArguments } from './wrangler.ts'
 
 const options = parsed(
@@ -29,16 +29,11 @@ async function deploy(): Promise<void> {
   if (options.user !== undefined && userId === undefined)
     throw new UsageError(`--user is not a user ID; got "${options.user}".`)
   const steps = stepsOf({ ...deployment, organization, userId, location, subdomain, url, console: options.console })
-  for (const [index, step] of steps.entries()) {
-    const heading = `${index + 1}/${steps.length} ${step.title}`
-    if (options.dryRun) printStep(heading, step)
-    else await runStep(heading, step)
-  }
-  if (options.dryRun) {
-    console.log(
-      `\n${checkDeployment(deployment, options.console)}\n\nThe configuration is valid. Nothing was created or changed.`,
-    )
-  }
+  if (!options.dryRun) return runSteps(steps)
+  for (const [index, step] of steps.entries()) printStep(`${index + 1}/${steps.length} ${step.title}`, step)
+  console.log(
+    `\n${checkDeployment(deployment, options.console)}\n\nThe configuration is valid. Nothing was created or changed.`,
+  )
 }
 
 function printStep(heading: string, { lines, commands, deployment: own = deployment }: Step): void {
@@ -52,20 +47,4 @@ function printStep(heading: string, { lines, commands, deployment: own = deploym
 /** Quotes an argument for a shell. */
 function quoted(argument: string): string {
   return /^[\w./=@:-]+$/.test(argument) ? argument : `'${argument}'`
-}
-
-async function runStep(heading: string, { run }: Step): Promise<void> {
-  try {
-    console.log(`${heading}: ${await run()}`)
-  } catch (error) {
-    throw new Error(
-      `${heading}: failed\n\n${messageOf(error)}\n\nThe steps before this one are done. To continue from here, run the same command again.`,
-    )
-  }
-}
-
-/** The message of the error and of its causes. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause === undefined ? error.message : `${error.message}\n\n${messageOf(error.cause)}`
 }

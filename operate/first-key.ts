@@ -2,16 +2,18 @@
 import { v7 as newUuid } from 'uuid'
 import type { Scope } from '../src/access/scopes.ts'
 import { externalId } from '../src/http/fields.ts'
-import { execute } from './database.ts'
+import { type Call, run } from './database.ts'
+import type { Databases } from './databases.ts'
 import {
   insertApiKey,
   insertOrganization,
+  insertPlace,
   insertUserIfMissing,
   mintApiKey,
   selectDeletedUser,
   selectOrganization,
 } from './provisioning.ts'
-import type { Target } from './wrangler.ts'
+import { reasonOfSuspension } from './suspension.ts'
 
 export interface KeyRequest {
   /** The name of a new organization, or the ID of an existing one. */
@@ -29,26 +31,31 @@ export interface CreatedKey {
 }
 
 /** @throws if the organization does not exist, or the user was deleted. */
-export async function createKey(target: Target, { organization, userId, scopes }: KeyRequest): Promise<CreatedKey> {
-  if ('id' in organization) await requireOrganization(target, organization.id, userId)
+export async function createKey(
+  databases: Databases,
+  { organization, userId, scopes }: KeyRequest,
+): Promise<CreatedKey> {
+  const isNew = 'name' in organization
+  const number = isNew ? await databases.numberForNew() : await placeOf(databases, organization.id, userId)
+  if (!isNew && (await reasonOfSuspension(databases.get(number), organization.id)) !== undefined) {
+    throw new Error('The organization is suspended. To create an API key, resume it: npm run organization -- resume')
+  }
   const now = new Date().toISOString()
-  const organizationId = 'id' in organization ? organization.id : newUuid()
-  const key = mintApiKey({
-    organizationId,
-    name: 'bootstrap',
-    scopes,
-    createdAt: now,
-    ...(userId !== undefined && { userId }),
-  })
-  await execute(target, [
-    ...('id' in organization
-      ? []
-      : [
-          {
-            statement: insertOrganization,
-            values: { id: organizationId, name: organization.name, createdAt: now },
-          },
-        ]),
+  const organizationId = isNew ? newUuid() : organization.id
+  const key = mintApiKey(
+    {
+      organizationId,
+      name: 'bootstrap',
+      scopes,
+      createdAt: now,
+      ...(userId !== undefined && { userId }),
+    },
+    number,
+  )
+  const calls = [
+    ...(isNew
+      ? [{ statement: insertOrganization, values: { id: organizationId, name: organization.name, createdAt: now } }]
+      : []),
     ...(userId === undefined
       ? []
       : [
@@ -58,17 +65,46 @@ export async function createKey(target: Target, { organization, userId, scopes }
           },
         ]),
     { statement: insertApiKey, values: key.row },
-  ])
+  ]
+  if (isNew) await insertNew(databases, number, organizationId, calls)
+  else await run(databases.get(number), calls)
   return { organizationId, userId: userId ?? null, apiKey: key.token }
 }
 
-async function requireOrganization(target: Target, organizationId: string, userId: string | undefined): Promise<void> {
-  const [found, deleted] = await execute(target, [
-    { statement: selectOrganization, values: { id: organizationId } },
-    { statement: selectDeletedUser, values: { organizationId, id: userId ?? null } },
-  ])
-  if (!found?.length) throw new Error(`--organization-id is not the ID of an organization; got "${organizationId}".`)
-  if (deleted?.length) throw new Error(`--user is the ID of a deleted user; got "${userId}". IDs are not reused.`)
+/**
+ * Inserts a new organization and its place. The place comes first: a place without an organization does no harm, but the
+ * service does not find an organization without a place.
+ */
+export async function insertNew(
+  databases: Databases,
+  number: number,
+  organizationId: string,
+  calls: readonly Call[],
+): Promise<void> {
+  const place = { statement: insertPlace, values: { organizationId, database: number } }
+  if (number === 0) {
+    await run(databases.first, [place, ...calls])
+    return
+  }
+  await run(databases.first, [place])
+  await run(databases.get(number), calls)
+}
+
+/** @returns the number of the organization's database. */
+async function placeOf(databases: Databases, organizationId: string, userId: string | undefined): Promise<number> {
+  const answers = await databases.map((database) =>
+    run(database, [
+      { statement: selectOrganization, values: { id: organizationId } },
+      { statement: selectDeletedUser, values: { organizationId, id: userId ?? null } },
+    ]),
+  )
+  for (const [index, number] of databases.numbers.entries()) {
+    const [found, deleted] = answers[index] ?? []
+    if (!found?.length || !(await databases.isPlace(organizationId, number))) continue
+    if (deleted?.length) throw new Error(`--user is the ID of a deleted user; got "${userId}". IDs are not reused.`)
+    return number
+  }
+  throw new Error(`--organization-id is not the ID of an organization; got "${organizationId}".`)
 }
 
 /** @returns undefined if the text is not a user ID. */

@@ -1,35 +1,50 @@
-/** Lists, shows, exports and deletes organizations (docs/operate.md, docs/restore.md). */
+/** Lists, shows, exports, moves, suspends and deletes organizations (docs/operate.md, docs/restore.md). */
 import './private-files.ts'
 import { setTimeout } from 'node:timers/promises'
 import type { Value } from '../src/db/parameters.ts'
 import { isUuid } from '../src/http/fields.ts'
-import type { Row } from './cloudflare.ts'
-import { describeScript, getTarget, numberText, parsed, startProgress, UsageError, withTarget } from './command-line.ts'
-import { type CommandDatabase, listColumns, openDatabase, quoted } from './database.ts'
+import type { Query, Row } from './cloudflare.ts'
+import {
+  describeScript,
+  getTarget,
+  numberText,
+  type Progress,
+  parsed,
+  startProgress,
+  UsageError,
+  withTarget,
+} from './command-line.ts'
+import { type CommandDatabase, listColumns, quoted } from './database.ts'
+import { Databases } from './databases.ts'
 import { ObjectStore } from './objects.ts'
 import { exportOrganization } from './organization-export.ts'
+import { type MoveDatabases, moveOrganization } from './organization-move.ts'
+import { countRows, OBJECT_COLUMNS, OPERATOR_TABLES } from './organization-tables.ts'
 import { aligned, organizationLines, readOverviews, usageText } from './overview.ts'
 import { requireStateFolder } from './state-folder.ts'
+import { reasonOfSuspension, resume, suspend } from './suspension.ts'
 
 const ROWS_PER_DELETION = 5000
 /** Locally, a page and a pause are so short that the service, which has the same file, can write between two pages. */
 const LOCAL_ROWS_PER_DELETION = 500
 const LOCAL_PAUSE_MS = 50
+/** A move has many small batches. */
+const LOCAL_MOVE_PAUSE_MS = 5
 
-/** The columns that refer to objects. */
-const OBJECT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  sessionFiles: ['objectKey'],
-  profilePictures: ['objectKey', 'uploadingObjectKey'],
-  skillVersions: ['objectKey'],
-}
+/** Of a call to a deployed database during a move. The pauses are shorter than the halt of the organization. */
+const MAX_ATTEMPTS = 5
+const PAUSE_MS = 500
 
 const ORGANIZATION = ['<organization>', 'its ID, or its name if no other organization has it'] as const
 
 const script = withTarget(
-  describeScript('organization', 'Lists, shows, exports and deletes organizations.', [
+  describeScript('organization', 'Lists, shows, exports, moves, suspends and deletes organizations.', [
     'list',
     'show Acme',
     'export Acme --output some/dir --remote',
+    'move Acme --to 1 --remote',
+    "suspend Acme --reason 'Sends spam' --remote",
+    'resume Acme --remote',
     'delete 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900 --name Acme',
   ]),
 )
@@ -51,6 +66,40 @@ script
   .requiredOption('--output <folder>', 'a folder that does not exist yet, or that of an interrupted export')
   .action((given, { output }) => run(async () => exportTo(await find(given), output)))
 script
+  .command('move')
+  .description(
+    'move an organization to another database; continues an interrupted move, or undoes it with the first one',
+  )
+  .argument(...ORGANIZATION)
+  .requiredOption('--to <number>', 'the number of the database')
+  .action((given, { to }) => {
+    const number = /^\d{1,4}$/.test(to) ? Number(to) : undefined
+    if (number === undefined) throw new UsageError(`--to is not the number of a database; got "${to}".`)
+    return run(async () => move(await find(given), number))
+  })
+script
+  .command('suspend')
+  .description('refuse all requests of an organization, and stop its schedules and deliveries')
+  .argument(...ORGANIZATION)
+  .requiredOption('--reason <text>', 'why, which only operators see')
+  .action((given, { reason }) =>
+    run(async () => {
+      const { id, name } = await find(given)
+      await suspend(database, String(id), reason)
+      console.log(`${name} is suspended. To end that: npm run organization -- resume ${id}`)
+    }),
+  )
+script
+  .command('resume')
+  .description('end the suspension of an organization')
+  .argument(...ORGANIZATION)
+  .action((given) =>
+    run(async () => {
+      const { id, name } = await find(given)
+      console.log((await resume(database, String(id))) ? `${name} is resumed.` : `${name} is not suspended.`)
+    }),
+  )
+script
   .command('delete')
   .description('delete all rows of an organization; the tick deletes its objects')
   .argument('<organization>', 'its ID')
@@ -61,7 +110,7 @@ script
   })
 
 script.argument('[command]', 'one of the commands below').action((command) => {
-  const allowed = 'allowed: list, show, export, delete.'
+  const allowed = 'allowed: list, show, export, move, suspend, resume, delete.'
   throw new UsageError(
     command === undefined
       ? `Missing required argument 'command'; ${allowed}`
@@ -69,28 +118,36 @@ script.argument('[command]', 'one of the commands below').action((command) => {
   )
 })
 
+let databases: Databases
+/** That of the organization, once it is found. */
 let database: CommandDatabase
 parsed(script)
 
 async function run(work: () => Promise<void>): Promise<void> {
   const target = getTarget(script.opts())
   requireStateFolder(target)
-  database = await openDatabase(target)
+  databases = await Databases.open(target)
   try {
     await work()
   } finally {
-    database.close()
+    databases.close()
   }
 }
 
-/** @param given an ID or a name. @throws if there is no such organization, or several. */
+/**
+ * Finds an organization and its database.
+ * @param given an ID or a name.
+ * @throws if there is no such organization, or several.
+ */
 async function find(given: string): Promise<Row> {
   const id = given.toLowerCase()
-  const rows = isUuid(id)
-    ? await rowsOf('SELECT * FROM "organizations" WHERE "id" = ?', id)
-    : await rowsOf('SELECT * FROM "organizations" WHERE "name" = ? ORDER BY "id"', given)
-  const [organization] = rows
-  if (!organization) {
+  const found = isUuid(id)
+    ? await databases.rows('SELECT * FROM "organizations" WHERE "id" = ?', id)
+    : await databases.rows('SELECT * FROM "organizations" WHERE "name" = ? ORDER BY "id"', given)
+  const isCurrent = await Promise.all(found.map((row) => databases.isPlace(String(row.id), row.inDatabase)))
+  const rows = found.filter((_, index) => isCurrent[index])
+  const [first] = rows
+  if (!first) {
     throw new Error(
       `There is no organization with this ${isUuid(id) ? 'ID' : 'name'}; got "${given}". To list them: npm run organization -- list`,
     )
@@ -99,27 +156,32 @@ async function find(given: string): Promise<Row> {
     const ids = rows.map(({ id }) => id).join(', ')
     throw new UsageError(`${rows.length} organizations have the name "${given}"; pass one of their IDs: ${ids}.`)
   }
+  const { inDatabase, ...organization } = first
+  database = databases.get(inDatabase)
   return organization
 }
 
-async function rowsOf(sql: string, ...parameters: readonly Value[]): Promise<Row[]> {
-  const [rows = []] = await database.batch([{ sql, parameters }])
-  return rows
-}
-
 async function list(isJson: boolean): Promise<void> {
-  const overviews = await readOverviews(database, getTarget(script.opts()), new Date())
+  const overviews = await readOverviews(databases, getTarget(script.opts()), new Date())
   console.log(isJson ? JSON.stringify(overviews, null, 2) : organizationLines(overviews).join('\n'))
 }
 
 async function show({ id = '' }: Row, isJson: boolean): Promise<void> {
-  const [overview] = await readOverviews(database, getTarget(script.opts()), new Date(), String(id))
-  if (isJson) return console.log(JSON.stringify(overview, null, 2))
-  const { name, createdAt, liveKeys, runsPending, runsFailedLastDay, usage } = overview ?? {}
+  const [overview] = await readOverviews(databases, getTarget(script.opts()), new Date(), String(id))
+  const { movingTo = null } = (await databases.places()).get(String(id)) ?? {}
+  const reason = await reasonOfSuspension(database, String(id))
+  const state = { ...(movingTo !== null && { movingTo }), ...(reason !== undefined && { suspended: reason }) }
+  if (isJson) return console.log(JSON.stringify({ ...overview, ...state }, null, 2))
+  const { name, createdAt, database: number, liveKeys, runsPending, runsFailedLastDay, usage } = overview ?? {}
   const lines = aligned([
     ['Name', String(name)],
     ['ID', String(id)],
     ['Created', String(createdAt)],
+    ...(number === undefined ? [] : [['Database', String(number)]]),
+    ...(movingTo === null
+      ? []
+      : [['Moving', `to database ${movingTo}; if no command does it: --to ${movingTo} continues`]]),
+    ...(reason === undefined ? [] : [['Suspended', reason]]),
     ['API keys', `${numberText(Number(liveKeys))} live`],
     [
       'Runs',
@@ -130,24 +192,69 @@ async function show({ id = '' }: Row, isJson: boolean): Promise<void> {
   console.log(lines.join('\n'))
 }
 
-/** The tables with rows of the organization, and how many; API keys first. */
-async function countRows(id: Value): Promise<[table: string, count: number][]> {
-  const tables = await rowsOf(
-    `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND instr("sql", 'organizationId') > 0
-     ORDER BY "name" <> 'apiKeys', "name"`,
-  )
-  const counts = tables.map(({ name }) => `(SELECT count(*) FROM "${name}" WHERE "organizationId" = ?1) AS "${name}"`)
-  const [row = {}] = await rowsOf(`SELECT ${counts.join(', ')}`, id)
-  return Object.entries(row)
-    .map(([table, count]): [string, number] => [table, Number(count)])
-    .filter(([, count]) => count > 0)
-}
-
 async function exportTo(organization: Row, output: string): Promise<void> {
   const openStore = () => ObjectStore.open(getTarget(script.opts()))
-  const counts = await countRows(organization.id ?? '')
-  const isComplete = await exportOrganization(database, openStore, organization, counts, output)
+  const counts = await countRows(database, organization.id ?? '')
+  const exported = counts.filter(([table]) => !OPERATOR_TABLES.includes(table))
+  const isComplete = await exportOrganization(database, openStore, organization, exported, output)
   if (!isComplete) process.exitCode = 1
+}
+
+async function move({ id = '', name }: Row, to: number): Promise<void> {
+  const { remote } = getTarget(script.opts())
+  let progress: Progress | undefined
+  let rows = 0
+  let copiedAt = 0
+  const result = await moveOrganization(forMove(remote), String(id), to, {
+    rowsPerDeletion: remote ? ROWS_PER_DELETION : LOCAL_ROWS_PER_DELETION,
+    onCopying(total) {
+      copiedAt = Date.now()
+      progress = startProgress('Rows', total)
+    },
+    onCopied(count) {
+      rows += count
+      progress?.add(count)
+    },
+    onStep(what) {
+      progress?.end(`Copied ${numberText(rows)} rows, ${numberText(rateOf(rows, copiedAt))} a second.`)
+      progress = undefined
+      console.log(what)
+    },
+  })
+  const said = { moved: 'is in', undone: 'stays in', 'there already': 'is already in' }[result]
+  console.log(`${name} ${said} database ${to}.`)
+}
+
+const rateOf = (rows: number, since: number) => Math.round(rows / Math.max(1, (Date.now() - since) / 1000))
+
+/**
+ * The databases for a move. Calls to a deployed one are repeated if they fail, because each batch of a move may be. A
+ * local one is left to the service for a moment after each batch.
+ */
+function forMove(remote: boolean): MoveDatabases {
+  const batchIn = (number: number, queries: readonly Query[]) => databases.get(number).batch(queries)
+  return {
+    numbers: databases.numbers,
+    get: (number) => ({
+      async batch(queries) {
+        if (remote) return repeated(() => batchIn(number, queries))
+        const rows = await batchIn(number, queries)
+        await setTimeout(LOCAL_MOVE_PAUSE_MS)
+        return rows
+      },
+    }),
+  }
+}
+
+async function repeated<Result>(call: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await call()
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS) throw error
+      await setTimeout(PAUSE_MS * 2 ** attempt)
+    }
+  }
 }
 
 async function deleteOrganization({ id = '', name }: Row, given: string): Promise<void> {
@@ -155,31 +262,43 @@ async function deleteOrganization({ id = '', name }: Row, given: string): Promis
     throw new UsageError(
       `--name is not the name of the organization; got "${given}". See: npm run organization -- list`,
     )
-  let counts = await countRows(id)
-  const total = counts.reduce((sum, [, count]) => sum + count, 0)
+  const { movingTo = null } = (await databases.places()).get(String(id)) ?? {}
+  if (movingTo !== null) throw new Error(`The organization is moving to database ${movingTo}. Complete the move first.`)
+  // After its own database those that it has left, which have the rows of its earlier API keys.
+  const places = [database, ...databases.all.map((each) => each.database).filter((each) => each !== database)]
+  const counts = await Promise.all(places.map((each) => countRows(each, id)))
+  const total = counts.flat().reduce((sum, [, count]) => sum + count, 0)
   const progress = startProgress('Rows', total)
-  // API keys are deleted first, so that the organization can make no more requests. Uploads in progress have
-  // recorded their objects.
+  for (const each of places) await deleteRows(each, id, progress.add)
+  for (const each of places) {
+    await each.batch([{ sql: 'DELETE FROM "organizations" WHERE "id" = ?', parameters: [id] }])
+  }
+  progress.end(`Deleted ${numberText(total)} rows. The tick deletes the objects of the organization.`)
+}
+
+/**
+ * Deletes the rows of an organization, its API keys first, so that it can make no more requests. Uploads in progress have
+ * recorded their objects.
+ */
+async function deleteRows(database: CommandDatabase, id: Value, add: (rows: number) => void): Promise<void> {
   const { remote } = getTarget(script.opts())
   const rows = remote ? ROWS_PER_DELETION : LOCAL_ROWS_PER_DELETION
-  for (; counts.length > 0; counts = await countRows(id)) {
+  for (let counts = await countRows(database, id); counts.length > 0; counts = await countRows(database, id)) {
     for (const [table, count] of counts) {
       for (let left = count; left > 0; left -= rows) {
-        await deletePage(table, id, rows)
-        progress.add(Math.min(left, rows))
+        await deletePage(database, table, id, rows)
+        add(Math.min(left, rows))
         if (!remote) await setTimeout(LOCAL_PAUSE_MS)
       }
     }
   }
-  await rowsOf('DELETE FROM "organizations" WHERE "id" = ?', id)
-  progress.end(`Deleted ${numberText(total)} rows. The tick deletes the objects of the organization.`)
 }
 
 /**
  * Deletes some rows and records their objects as orphaned, in one transaction: no object is lost without its
  * record.
  */
-async function deletePage(table: string, id: Value, rows: number): Promise<void> {
+async function deletePage(database: CommandDatabase, table: string, id: Value, rows: number): Promise<void> {
   const key = quoted((await listColumns(database, table)).key)
   const isOnPage = `(${key}) IN
     (SELECT ${key} FROM "${table}" WHERE "organizationId" = ? ORDER BY ${key} LIMIT ${rows})`

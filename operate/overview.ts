@@ -1,11 +1,12 @@
 /** What the commands of an operator read and show about organizations. */
 
+import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
 import { startOfIds } from '../src/db/time-ids.ts'
 import { DAY_MS } from '../src/durations.ts'
 import { type Quota, readLimits } from '../src/environment.ts'
 import type { Row } from './cloudflare.ts'
 import { numberText } from './command-line.ts'
-import type { CommandDatabase } from './database.ts'
+import { CLOSING_BYTES, type Databases } from './databases.ts'
 import { readConfiguration, type Target } from './wrangler.ts'
 
 export interface Usage {
@@ -18,6 +19,8 @@ export type UsageByQuota = Readonly<Record<string, Usage>>
 
 export interface Overview {
   readonly id: string
+  /** The number of the database that has it; left out if there is one. */
+  readonly database?: number
   readonly name: string
   readonly createdAt: string
   /** The keys that are neither revoked nor expired. */
@@ -28,18 +31,12 @@ export interface Overview {
 }
 
 /** Every organization, or the one with this ID. */
-export async function readOverviews(
-  database: CommandDatabase,
-  target: Target,
-  now: Date,
-  id?: string,
-): Promise<Overview[]> {
+export async function readOverviews(databases: Databases, target: Target, now: Date, id?: string): Promise<Overview[]> {
   const { quotas } = readLimits(readConfiguration(target).vars)
   const dayAgo = new Date(now.getTime() - DAY_MS).toISOString()
-  const [rows = []] = await database.batch([
-    {
-      // The ID of a run begins with its time, so the primary key finds the runs of the last day.
-      sql: `SELECT "organizationUsage".*, "organizations".*,
+  // The ID of a run begins with its time, so the primary key finds the runs of the last day.
+  const rows = await databases.rows(
+    `SELECT "organizationUsage".*, "organizations".*,
           (SELECT count(*) FROM "apiKeys" WHERE "organizationId" = "organizations"."id" AND "revokedAt" IS NULL
             AND ("expiresAt" IS NULL OR "expiresAt" > ?1)) AS "liveKeys",
           (SELECT count(*) FROM "apiKeys" WHERE "organizationId" = "organizations"."id" AND "kind" = 'key'
@@ -50,10 +47,22 @@ export async function readOverviews(
         FROM "organizations" LEFT JOIN "organizationUsage" ON "organizationUsage"."organizationId" = "organizations"."id"
         WHERE ?3 IS NULL OR "organizations"."id" = ?3
         ORDER BY "organizations"."name", "organizations"."id"`,
-      parameters: [now.toISOString(), startOfIds(dayAgo), id ?? null],
-    },
-  ])
-  return rows.map((row) => overviewOf(row, quotas))
+    now.toISOString(),
+    startOfIds(dayAgo),
+    id ?? null,
+  )
+  const overviews: Overview[] = []
+  for (const row of rows) {
+    if (!(await databases.isPlace(String(row.id), row.inDatabase))) continue
+    overviews.push({ ...overviewOf(row, quotas), ...(databases.areSeveral && { database: row.inDatabase }) })
+  }
+  return databases.areSeveral ? overviews.sort(byName) : overviews
+}
+
+/** As SQLite sorts them. */
+function byName(one: Overview, other: Overview): number {
+  const [first, second] = [one, other].map(({ name, id }) => Buffer.from(`${name}\0${id}`))
+  return Buffer.compare(first ?? Buffer.of(), second ?? Buffer.of())
 }
 
 function overviewOf(row: Row, quotas: Readonly<Record<Quota, number>>): Overview {
@@ -97,12 +106,51 @@ export function aligned(rows: readonly (readonly string[])[]): string[] {
 
 /** A table of organizations, each with its fullest quota. */
 export function organizationLines(overviews: readonly Overview[]): string[] {
+  const areSeveral = overviews.some(({ database }) => database !== undefined)
+  const numberOf = (database: string) => (areSeveral ? [database] : [])
   return aligned([
-    ['NAME', 'ID', 'LIVE KEYS', 'RUNS PENDING', 'FAILED (24 H)', 'FULLEST QUOTA'],
-    ...overviews.map(({ name, id, liveKeys, runsPending, runsFailedLastDay, usage }) => {
+    ['NAME', 'ID', ...numberOf('DATABASE'), 'LIVE KEYS', 'RUNS PENDING', 'FAILED (24 H)', 'FULLEST QUOTA'],
+    ...overviews.map(({ name, id, database, liveKeys, runsPending, runsFailedLastDay, usage }) => {
       const [[quota, fullest] = ['', { used: 0, quota: 0 }]] = Object.entries(usage)
       const counts = [liveKeys, runsPending, runsFailedLastDay].map(numberText)
-      return [name, id, ...counts, usageText(quota, fullest)]
+      return [name, id, ...numberOf(String(database)), ...counts, usageText(quota, fullest)]
     }),
   ])
+}
+
+/** For example "412.3 MB, 4 % of 10 GB". */
+export function sizeText(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB, ${percentText(bytes / MAX_DATABASE_BYTES)} of 10 GB`
+}
+
+export interface DatabaseOverview {
+  readonly number: number
+  readonly name: string
+  readonly state: string
+  readonly sizeBytes: number
+  readonly organizations: number
+  readonly schema: string
+  readonly lastTick?: string
+}
+
+/** A table of databases. */
+export function databaseLines(databases: readonly DatabaseOverview[]): string[] {
+  const hasTicks = databases.some(({ lastTick }) => lastTick !== undefined)
+  return aligned([
+    ['DATABASE', 'NAME', 'STATE', 'SIZE', 'ORGANIZATIONS', 'SCHEMA', ...(hasTicks ? ['LAST TICK'] : [])],
+    ...databases.map(({ number, name, state, sizeBytes, organizations, schema, lastTick }) => [
+      String(number),
+      name,
+      stateText(state, sizeBytes),
+      sizeText(sizeBytes),
+      numberText(organizations),
+      schema,
+      ...(lastTick === undefined ? [] : [lastTick]),
+    ]),
+  ])
+}
+
+/** An open database that is 70 % full is closed to new organizations. */
+function stateText(state: string, sizeBytes: number): string {
+  return state === 'open' && sizeBytes >= CLOSING_BYTES ? 'closed (70 % full)' : state
 }

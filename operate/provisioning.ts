@@ -2,17 +2,32 @@
  * How an operator creates an organization, its first user and its first API key. Everything else is created through
  * HTTP. These statements have no guard; no operation runs them.
  */
-import { and, eq, getTableColumns, Placeholder } from 'drizzle-orm'
+import { and, eq, getTableColumns, Placeholder, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
-import { hashToken, mintToken } from '../src/access/api-key.ts'
+import { mintToken } from '../src/access/api-key.ts'
 import type { Scope } from '../src/access/scopes.ts'
-import { text, type Value } from '../src/db/parameters.ts'
-import { apiKeys, deletions, organizations, users } from '../src/db/schema.ts'
+import { number, text, type Value } from '../src/db/parameters.ts'
+import { apiKeys, deletions, directory, organizations, users } from '../src/db/schema.ts'
 import { query, unguarded } from '../src/db/statement.ts'
 
-/** Inserts a row: takes a value for every column, as `insertApiKey` and `insertUserIfMissing` do. */
-export const insertOrganization = unguarded(columnsOf(organizations), () => insertInto(organizations))
+const id = text('id')
+const name = text('name')
+const organizationId = text('organizationId')
+
+const createdAt = text('createdAt')
+const database = number('database')
+
+export const insertOrganization = unguarded([id, name, createdAt], () =>
+  query.insert(organizations).values({ id: sql`${id}`, name: sql`${name}`, createdAt: sql`${createdAt}` }),
+)
+
+/** In database 0, which has the directory. */
+export const insertPlace = unguarded([organizationId, database], () =>
+  query.insert(directory).values({ organizationId: sql`${organizationId}`, database: sql`${database}` }),
+)
+
+/** Inserts a row: takes a value for every column, as `insertUserIfMissing` does. */
 export const insertApiKey = unguarded(columnsOf(apiKeys), () => insertInto(apiKeys))
 
 /** An existing user stays as it is. */
@@ -32,10 +47,6 @@ function columnsOf<Table extends SQLiteTable>(table: Table) {
   const columns = Object.entries(getTableColumns(table)).filter(([, { hasDefault }]) => !hasDefault)
   return columns.map(([name]) => new Placeholder<Name, Value>(name as Name))
 }
-
-const id = text('id')
-const name = text('name')
-const organizationId = text('organizationId')
 
 export const selectOrganization = unguarded([id], () =>
   query.select({ id: organizations.id }).from(organizations).where(eq(organizations.id, id)),
@@ -83,14 +94,17 @@ export interface NewApiKey {
   readonly createdAt: string
 }
 
-/** Creates a key. @returns the token, to be shown once, and the row for `insertApiKey`, which has only its hash. */
-export function mintApiKey(key: NewApiKey) {
-  const token = mintToken()
+/**
+ * Creates a key. @returns the token, to be shown once, and the row for `insertApiKey`, which has only its hash.
+ * @param databaseNumber the database that stores the row.
+ */
+export function mintApiKey(key: NewApiKey, databaseNumber = 0) {
+  const { hash, tokenIn } = mintToken()
   const row = {
     organizationId: key.organizationId,
     id: newUuid(),
     name: key.name,
-    hash: hashToken(token),
+    hash,
     scopes: JSON.stringify(key.scopes),
     userId: key.userId ?? null,
     projectIds: key.projectIds ? JSON.stringify(key.projectIds) : null,
@@ -101,6 +115,8 @@ export function mintApiKey(key: NewApiKey) {
     createdAt: key.createdAt,
     idempotencyKey: null,
     createdByKeyId: null,
+    movedTo: null,
+    suspendedAt: null,
   }
-  return { token, row }
+  return { token: tokenIn(databaseNumber), row }
 }

@@ -12,7 +12,7 @@ import { parseKeyRing } from '../src/crypto/key-ring.ts'
 import { environmentVariables, eventEndpoints, keyIdOf, runEndpoints } from '../src/db/schema.ts'
 import { query, unguarded } from '../src/db/statement.ts'
 import { describeScript, getTarget, parsed, withTarget } from './command-line.ts'
-import { openDatabase } from './database.ts'
+import { Databases } from './databases.ts'
 import { requireStateFolder } from './state-folder.ts'
 import { ROOT } from './wrangler.ts'
 
@@ -33,7 +33,7 @@ const newest = options.to
 const target = getTarget(options)
 requireStateFolder(target)
 requireNewestKey()
-const database = await openDatabase(target)
+const databases = await Databases.open(target)
 
 const counts = [
   { table: environmentVariables, column: environmentVariables.sealedValue },
@@ -54,7 +54,7 @@ const counts = [
 
 /** The number of values that each key has encrypted. */
 async function countByKey(): Promise<Map<string, number>> {
-  const rows = (await database.batch(counts.map(({ sql }) => ({ sql })))).flat()
+  const rows = (await databases.map((database) => database.batch(counts.map(({ sql }) => ({ sql }))))).flat(2)
   const total = new Map<string, number>()
   for (const { keyId, count } of rows) {
     total.set(String(keyId), (total.get(String(keyId)) ?? 0) + Number(count))
@@ -63,7 +63,7 @@ async function countByKey(): Promise<Map<string, number>> {
 }
 
 await watch()
-database.close()
+databases.close()
 
 /** @throws if another key is the first one on this machine. Cloudflare does not show the keys of a deployment. */
 function requireNewestKey(): void {

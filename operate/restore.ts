@@ -1,28 +1,56 @@
 /** Replaces the database by a backup (docs/restore.md). */
 import './private-files.ts'
-import { existsSync, rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { IS_SERVICE_TABLE, loadBackup, tableNames } from './backups/backup-file.ts'
+import { readManifest } from './backups/manifest.ts'
 import { objectFolder, putObjectsBack } from './backups/objects.ts'
-import { readLiveKeys, replaceLocal } from './backups/restore-local.ts'
+import { type Replacement, readLiveKeys, replaceLocal } from './backups/restore-local.ts'
 import {
   fillDatabase,
   paused,
   type RemotePlace,
+  type RemoteReplacement,
   readDeployedKeys,
   replaceRemote,
   switchTo,
   withDatabase,
 } from './backups/restore-remote.ts'
-import { countingQuery, type KeyPolicy, prepareBackup } from './backups/restored-state.ts'
+import {
+  directoryQueries,
+  lostOrganizations,
+  placesAfter,
+  readRedirects,
+  removeElsewhere,
+  writeFirst,
+} from './backups/restored-places.ts'
+import { countingQuery, type KeyPolicy, prepareBackup, SELECT_LIVE_KEYS } from './backups/restored-state.ts'
 import { snapshotRemote } from './backups/snapshot.ts'
 import { Account, type AccountDatabase, type Row } from './cloudflare.ts'
-import { describeScript, getTarget, parsed, temporaryFolder, UsageError, withTarget } from './command-line.ts'
-import { databaseConfiguration, deployedDatabase, localDatabaseFile, openLocalFile, runQuery } from './database.ts'
+import {
+  describeScript,
+  getTarget,
+  parsed,
+  temporaryFolder,
+  UsageError,
+  wholeNumber,
+  withTarget,
+} from './command-line.ts'
+import {
+  type CommandDatabase,
+  databaseConfiguration,
+  deployedCommandDatabase,
+  deployedDatabase,
+  localDatabase,
+  localDatabaseFile,
+  openLocalFile,
+  runQuery,
+} from './database.ts'
+import { deployedIds, type ListedDatabase, listDatabases, type Place, readPlaces } from './databases.ts'
 import { ObjectStore } from './objects.ts'
 import { requireEmptyOrStateFolder } from './state-folder.ts'
 import { readConfiguration, stateFolder, type Target } from './wrangler.ts'
@@ -34,7 +62,8 @@ const options = parsed(
       'Replaces the database by a backup, in one step, after the backup was verified (docs/restore.md).',
       ['--input backup.sqlite', '--time-travel 2026-03-29T01:00:00Z --remote'],
     )
-      .option('--input <file>', 'a file that `npm run backup` wrote')
+      .option('--input <file>', 'a file that `npm run backup` wrote; or a folder, to restore all databases')
+      .option('--database <number>', 'with several databases: restore only this one', wholeNumber)
       .option('--with-objects', 'upload the objects that `npm run backup -- --with-objects` copied')
       .option('--time-travel <instant>', 'with --remote: the state of the database at this time')
       .option('--revoke-all-keys', 'revoke every API key')
@@ -44,6 +73,8 @@ const options = parsed(
 ).opts()
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
+
+const FIRST: ListedDatabase = { number: 0, name: null, state: 'open' }
 
 /** After a switch, instances of the Worker with the old database may run for this long. */
 const SETTLING_MS = 10_000
@@ -65,15 +96,206 @@ async function restore(target: Target): Promise<void> {
     )
   }
   if (instant !== undefined) return restoreInstant(target, instant)
-  if (!existsSync(input ?? '') || !statSync(input ?? '').isFile()) {
+  const files = readManifest(input ?? '')
+  if (!files && !existsSync(input ?? '')) {
     throw new UsageError(`--input is not a file; got "${input}"; allowed: a file that \`npm run backup\` wrote.`)
   }
-  const file = join(folder, 'backup.sqlite')
-  const backup = await loadBackup(input ?? '', file).catch((error: Error) => {
-    throw new Error(`${error.message} Nothing was changed.`)
-  })
-  if (target.remote) await restoreDeployed(await placeOf(target), backup)
-  else await restoreLocal(target, backup, file)
+  const now = await readCurrent(target)
+  try {
+    await restoreFiles(now, files ?? new Map([[requireNumber(now), input ?? '']]))
+  } finally {
+    now.close()
+  }
+}
+
+/** The number of the database that is restored. @throws if it is not clear. */
+function requireNumber({ listed }: Current): number {
+  const numbers = listed.map(({ number }) => number)
+  const number = options.database ?? (numbers.length === 1 ? 0 : undefined)
+  if (number !== undefined && numbers.includes(number)) return number
+  throw new UsageError(
+    `${number === undefined ? 'Pass --database <number>: there are several databases' : `There is no database ${number}`}; allowed: ${numbers.join(', ')}.`,
+  )
+}
+
+/** What there is before the restore. */
+interface Current {
+  readonly target: Target
+  readonly account: Account | undefined
+  /** All databases; database 0 also if it does not exist. */
+  readonly listed: readonly ListedDatabase[]
+  readonly places: ReadonlyMap<string, Place>
+  /** By their numbers, those that exist. */
+  readonly databases: ReadonlyMap<number, CommandDatabase>
+  /** Of a deployment, by their numbers. */
+  readonly deployed: ReadonlyMap<number, AccountDatabase>
+  /** True if there is a Worker to switch. */
+  readonly isDeployed: boolean
+  readonly close: () => void
+}
+
+async function readCurrent(target: Target): Promise<Current> {
+  const account = target.remote ? await Account.of(target) : undefined
+  const deployed = new Map<number, AccountDatabase>()
+  const databases = new Map<number, CommandDatabase>()
+  if (account) {
+    const first = await deployedDatabase(account, target)
+    if (first) deployed.set(0, first)
+    // Fails before anything is created if the configuration cannot be changed.
+    withDatabase(target, { name: '', uuid: '' })
+  } else if (existsSync(localDatabaseFile(target))) databases.set(0, localDatabase(localDatabaseFile(target)))
+  for (const [number, { uuid }] of deployed) {
+    if (account) databases.set(number, deployedCommandDatabase(account, uuid))
+  }
+  const first = databases.get(0)
+  const listed = first ? await listDatabases(first) : [FIRST]
+  const ids = account ? await deployedIds(account, target, listed.slice(1), true) : new Map<number, string>()
+  for (const { number } of listed.slice(1)) {
+    const id = ids.get(number)
+    if (account && id !== undefined) {
+      deployed.set(number, await account.databaseOf(id))
+      databases.set(number, deployedCommandDatabase(account, id))
+    } else if (!account && existsSync(localDatabaseFile(target, number))) {
+      databases.set(number, localDatabase(localDatabaseFile(target, number)))
+    }
+  }
+  return {
+    target,
+    account,
+    listed,
+    places: first ? await readPlaces(first) : new Map(),
+    databases,
+    deployed,
+    isDeployed: (await account?.boundDatabase(readConfiguration(target).name ?? '')) !== undefined,
+    close: () => {
+      for (const database of databases.values()) database.close()
+    },
+  }
+}
+
+/** Restores the files, or that of `--database`, database 0 last: it has the list of the others. */
+async function restoreFiles(now: Current, files: ReadonlyMap<number, string>): Promise<void> {
+  if (options.database !== undefined && !files.has(options.database))
+    throw new UsageError(`The backup has no database ${options.database}; allowed: ${[...files.keys()].join(', ')}.`)
+  const wanted = [...files]
+    .filter(([number]) => options.database === undefined || number === options.database)
+    .sort(([one], [other]) => other - one)
+  const backups = new Map<number, DatabaseSync>()
+  for (const [number, input] of wanted) {
+    const backup = await loadBackup(input, scratchFile(number)).catch((error: Error) => {
+      throw new Error(`${error.message} Nothing was changed.`)
+    })
+    backups.set(number, backup)
+  }
+  await restoreBackups(now, backups, 'The backup')
+}
+
+function scratchFile(number: number): string {
+  return join(folder, `backup-${number}.sqlite`)
+}
+
+/**
+ * @param source what is restored, for the question.
+ * @param agreed the policy for API keys that the operator has confirmed; undefined: not confirmed yet.
+ */
+async function restoreBackups(
+  now: Current,
+  backups: ReadonlyMap<number, DatabaseSync>,
+  source: string,
+  agreed?: KeyPolicy,
+): Promise<void> {
+  const { target, account, databases } = now
+  const areSeveral = now.listed.length > 1 || backups.size > 1
+  const moving = areSeveral ? [...now.places].find(([, { movingTo }]) => movingTo !== null) : undefined
+  if (moving) throw new Error(`The organization ${moving[0]} is moving to another database. Complete the move first.`)
+  const after = placesAfter(now.places, backups)
+  const lost = areSeveral ? lostOrganizations(now.places, backups) : []
+  if (lost.length > 0) console.log(`Not in the backup, and lost: the organizations ${lost.join(', ')}.`)
+
+  const plans = new Map<number, { policy: KeyPolicy; before: Row }>()
+  for (const number of backups.keys()) {
+    const database = databases.get(number)
+    const before = database ? await countAll(database) : {}
+    const name = account
+      ? (now.deployed.get(number)?.name ?? newName(target, number))
+      : localName(target, number, areSeveral)
+    const policy = agreed ?? (await confirmKeyPolicy(`The database ${name}`, source, before))
+    plans.set(number, { policy, before })
+  }
+  const listed = new Map(now.listed.map((each) => [each.number, each]))
+  for (const [number, backup] of backups) {
+    const { policy, before } = plans.get(number) ?? { policy: 'none', before: {} }
+    const database = databases.get(number)
+    const time = new Date().toISOString()
+    const hashes = prepareBackup(backup, policy, time)
+    if (areSeveral) removeElsewhere(backup, number, after, database ? await readRedirects(database) : new Map())
+    if (number === 0)
+      writeFirst(
+        backup,
+        after,
+        [...listed.values()].filter(({ number, state }) => number !== 0 || state !== 'open'),
+      )
+    const otherLiveKeys = await liveKeysOfOthers(now, backups, number)
+    const replacement = { policy, hashes, otherLiveKeys }
+    const restored = account
+      ? await restoreDeployed(placeOf(now, account, number, [...listed.values()]), backup, replacement, before)
+      : await restoreLocal(target, number, backup, replacement, before)
+    const state = listed.get(number)?.state ?? 'open'
+    if (number !== 0) {
+      listed.set(number, { number, name: restored?.name ?? null, state })
+      const first = databases.get(0)
+      if (first) await recordPlaces(first, number, after)
+    }
+  }
+}
+
+/** In the current database 0: that another one is restored now. */
+async function recordPlaces(first: CommandDatabase, number: number, after: ReadonlyMap<string, Place>): Promise<void> {
+  await first.batch([
+    directoryQueries(after, number),
+    { sql: `INSERT OR IGNORE INTO "databases" ("number", "state") VALUES (?, 'open')`, parameters: [number] },
+  ])
+}
+
+/** A key may have been in another database at the time of the backup. */
+async function liveKeysOfOthers(
+  { databases }: Current,
+  backups: ReadonlyMap<number, DatabaseSync>,
+  number: number,
+): Promise<Row[]> {
+  const others = [...backups.keys()].filter((each) => each !== number)
+  const keys = await Promise.all(
+    others.map(async (each) => (await databases.get(each)?.batch([{ sql: SELECT_LIVE_KEYS }]))?.flat() ?? []),
+  )
+  return keys.flat()
+}
+
+function newName(target: Target, number: number): string {
+  return `${databaseConfiguration(target).database_name}${number === 0 ? '' : `-${number}`}`
+}
+
+function localName(target: Target, number: number, areSeveral: boolean): string {
+  return `${areSeveral ? `${number} ` : ''}in ${stateFolder(target)}`
+}
+
+/** @param listed the databases of now; some may be restored already. */
+function placeOf(
+  { target, deployed, isDeployed, listed: before }: Current,
+  account: Account,
+  number: number,
+  listed: readonly ListedDatabase[] = before,
+): RemotePlace {
+  const isNew = (each: ListedDatabase) => each.name !== before.find((one) => one.number === each.number)?.name
+  return {
+    account,
+    target,
+    number,
+    current: deployed.get(number),
+    first: deployed.get(0),
+    further: listed.filter((each) => each.number !== 0 && (deployed.has(each.number) || isNew(each))),
+    isDeployed,
+    url: options.url,
+  }
 }
 
 /**
@@ -108,39 +330,45 @@ async function withObjects<Result>(
   }
 }
 
-async function restoreLocal(target: Target, backup: DatabaseSync, backupFile: string): Promise<void> {
-  const file = localDatabaseFile(target)
-  const current = existsSync(file) ? countLocal(file) : {}
-  const policy = await confirmKeyPolicy(`The database in ${stateFolder(target)}`, 'The backup', current)
-  const now = new Date().toISOString()
-  const hashes = prepareBackup(backup, policy, now)
+async function restoreLocal(
+  target: Target,
+  number: number,
+  backup: DatabaseSync,
+  replacement: Omit<Replacement, 'backupFile'>,
+  before: Row,
+): Promise<undefined> {
+  const file = localDatabaseFile(target, number)
+  const time = new Date().toISOString().replaceAll(/[:.]/g, '-')
+  const name = number === 0 ? options.input : `${options.input}-${number}`
+  const safetyCopy = Object.keys(before).length === 0 ? undefined : `${name}.replaced-${time}.sqlite`
   const rows = countRows(backup)
-  const safetyCopy =
-    Object.keys(current).length === 0 ? undefined : `${options.input}.replaced-${now.replaceAll(/[:.]/g, '-')}.sqlite`
-  await withObjects(target, backup, () => replaceLocal(file, safetyCopy, { backupFile, policy, hashes }))
+  await withObjects(target, backup, () =>
+    replaceLocal(file, safetyCopy, { ...replacement, backupFile: scratchFile(number) }),
+  )
   backup.close()
   if (safetyCopy) console.log(`Copy of the database before the restore: ${safetyCopy}`)
   const database = openLocalFile(file)
   try {
-    report(current, rows, readLiveKeys(database), '')
+    report(before, rows, readLiveKeys(database), '')
   } finally {
     database.close()
   }
 }
 
-/** @param agreed the policy for API keys that the operator has confirmed; undefined: not confirmed yet. */
-async function restoreDeployed(place: RemotePlace, backup: DatabaseSync, agreed?: KeyPolicy): Promise<void> {
+async function restoreDeployed(
+  place: RemotePlace,
+  backup: DatabaseSync,
+  replacement: Omit<RemoteReplacement, 'backup'>,
+  before: Row,
+): Promise<AccountDatabase> {
   const { account, current, target, isDeployed } = place
-  const before = current ? await countDeployed(account, current) : {}
-  const name = current?.name ?? databaseConfiguration(target).database_name
-  const policy = agreed ?? (await confirmKeyPolicy(`The database ${name}`, 'The backup', before))
-  const hashes = prepareBackup(backup, policy, new Date().toISOString())
-  const database = await withObjects(target, backup, () => replaceRemote(place, { backup, policy, hashes }))
+  const database = await withObjects(target, backup, () => replaceRemote(place, { ...replacement, backup }))
   report(before, countRows(backup), await readDeployedKeys(account, database.uuid), remoteFlags(target))
-  if (!isDeployed) {
+  if (!isDeployed || !current) {
     console.log('Next: npm run deploy, with the ENCRYPTION_KEYS that encrypted the values in the backup.')
   }
   if (current) console.log(`The old database ${current.name} is unchanged. ${howToDelete(current)}`)
+  return database
 }
 
 /**
@@ -156,20 +384,23 @@ async function restoreInstant(target: Target, text: string): Promise<void> {
       `--time-travel is not a past instant with a time zone; got "${text}"; example: 2026-03-29T01:00:00Z.`,
     )
   }
-  const place = await placeOf(target)
-  const { account, current, isDeployed } = place
-  if (!current || !isDeployed) throw new Error('There is no deployment to restore.')
+  const now = await readCurrent(target)
+  const { account, isDeployed } = now
+  const number = requireNumber(now)
+  const current = now.deployed.get(number)
+  if (!account || !current || !isDeployed) throw new Error('There is no deployment to restore.')
   const bookmark = await account.bookmarkAt(current.uuid, instant.toISOString())
-  const before = await countDeployed(account, current)
-  const policy = await confirmKeyPolicy(`The database ${current.name}`, `Its state at ${instant.toISOString()}`, before)
-  const copied = await copyDeployed(place, current)
+  const source = `Its state at ${instant.toISOString()}`
+  const before = await countAll(deployedCommandDatabase(account, current.uuid))
+  const policy = await confirmKeyPolicy(`The database ${current.name}`, source, before)
+  const copied = await copyDeployed(placeOf(now, account, number), current)
   try {
     await setTimeout(SETTLING_MS)
     await account.timeTravel(current.uuid, bookmark)
     const dump = join(folder, 'instant.sqlite')
     await snapshotRemote(account, current.uuid, dump)
-    const backup = await loadBackup(dump, join(folder, 'backup.sqlite'))
-    await restoreDeployed({ ...place, current: copied }, backup, policy)
+    const backup = await loadBackup(dump, scratchFile(number))
+    await restoreBackups(await readCurrent(target), new Map([[number, backup]]), source, policy)
   } catch (error) {
     throw new Error(`${(error as Error).message}\nThe deployment uses ${copied.name}, a complete copy of its database.`)
   }
@@ -190,15 +421,6 @@ async function copyDeployed(place: RemotePlace, current: AccountDatabase): Promi
     await switchTo(place, pause, copy)
   })
   return copy
-}
-
-async function placeOf(target: Target): Promise<RemotePlace> {
-  const account = await Account.of(target)
-  const current = await deployedDatabase(account, target)
-  const isDeployed = (await account.boundDatabase(readConfiguration(target).name ?? '')) !== undefined
-  // Fails before anything is created if the configuration cannot be changed.
-  withDatabase(target, { name: '', uuid: '' })
-  return { account, target, current, isDeployed, url: options.url }
 }
 
 function howToDelete({ name }: AccountDatabase): string {
@@ -234,26 +456,17 @@ function isEmpty({ organizations = 0 }: Row): boolean {
   return organizations === 0
 }
 
-function countLocal(file: string): Row {
-  const database = openLocalFile(file)
-  try {
-    return countRows(database)
-  } finally {
-    database.close()
-  }
-}
-
 function countRows(database: DatabaseSync): Row {
   const tables = tableNames(database)
   return tables.length === 0 ? {} : (runQuery(database, countingQuery(tables))[0] ?? {})
 }
 
-async function countDeployed(account: Account, { uuid }: AccountDatabase): Promise<Row> {
-  const [tables = []] = await account.query(uuid, [
+async function countAll(database: CommandDatabase): Promise<Row> {
+  const [tables = []] = await database.batch([
     { sql: `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND ${IS_SERVICE_TABLE}` },
   ])
   if (tables.length === 0) return {}
-  const [[rows = {}] = []] = await account.query(uuid, [countingQuery(tables.map(({ name }) => String(name)))])
+  const [[rows = {}] = []] = await database.batch([countingQuery(tables.map(({ name }) => String(name)))])
   return rows
 }
 

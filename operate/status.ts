@@ -1,29 +1,42 @@
 /**
- * Shows what is inside a database: organizations, runs, schedules, size, schema and the last tick (docs/operate.md).
+ * Shows what is inside: organizations, runs, schedules, and of each database its size, schema and last tick
+ * (docs/operate.md).
  */
 
+import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
 import type { Value } from '../src/db/parameters.ts'
 import { migrationNames } from './backups/backup-file.ts'
 import { describeScript, getTarget, numberText, parsed, withTarget } from './command-line.ts'
-import { type CommandDatabase, databaseConfiguration, openDatabase } from './database.ts'
-import { aligned, type Overview, organizationLines, percentText, readOverviews } from './overview.ts'
+import { type CommandDatabase, databaseConfiguration } from './database.ts'
+import { Databases } from './databases.ts'
+import { appliedMigrations } from './migrations.ts'
+import { aligned, databaseLines, type Overview, organizationLines, readOverviews, sizeText } from './overview.ts'
+import { problemsOf, selectLastingAlerts } from './problems.ts'
 import { requireStateFolder } from './state-folder.ts'
 import { stateFolder } from './wrangler.ts'
 
-/** The size of a D1 database on the paid plan. */
-const LARGEST_DATABASE_BYTES = 10_000_000_000
 const TICK_MS = 60_000
 /** The organizations that the text shows. */
 const MAX_SHOWN = 20
 
-interface Status {
+interface DatabaseStatus {
   readonly database: { readonly sizeBytes: number; readonly limitBytes: number }
   readonly schema: { readonly migration: string; readonly isCurrent: boolean }
   readonly lastTickAt: Value
   readonly schedules: { readonly nextDueAt: Value; readonly late: number }
+  readonly objectsToDelete: { readonly waiting: number; readonly overdue: number }
+}
+
+/** With several databases, the sums, and of the size, the schema and the last tick the worst. */
+interface Status extends DatabaseStatus {
   readonly runs: { readonly pending: number; readonly failedLastDay: number }
   readonly liveKeys: number
-  readonly objectsToDelete: { readonly waiting: number; readonly overdue: number }
+  /** With several databases. */
+  readonly databases?: readonly (DatabaseStatus & {
+    readonly number: number
+    readonly name: string
+    readonly state: string
+  })[]
   readonly organizations: readonly Overview[]
 }
 
@@ -32,31 +45,74 @@ const options = parsed(
     describeScript(
       'status',
       'Shows what is inside: organizations with their usage, runs, schedules, the size of the database, its schema and the last tick.',
-      ['', '--remote', '--remote --json'],
-    ).option('--json', 'print JSON, with the usage of every quota of every organization'),
+      ['', '--remote', '--remote --json', '--remote --check'],
+    )
+      .option('--json', 'print JSON, with the usage of every quota of every organization')
+      .option('--check', 'for a monitor: print only what is wrong, and exit with 1 if something is'),
   ),
 ).opts()
 const target = getTarget(options)
 requireStateFolder(target)
-const database = await openDatabase(target)
+const databases = await Databases.open(target)
 try {
-  await showStatus(database)
+  await (options.check ? check() : showStatus())
 } finally {
-  database.close()
+  databases.close()
 }
 
-async function showStatus(database: CommandDatabase): Promise<void> {
+async function showStatus(): Promise<void> {
   const now = new Date()
+  const each = await databases.map((database, number) => readStatus(database, number, now))
+  const organizations = await readOverviews(databases, target, now)
+  const sum = (count: 'liveKeys' | 'runsPending' | 'runsFailedLastDay') =>
+    organizations.reduce((total, organization) => total + organization[count], 0)
+  const status: Status = {
+    ...worstOf(each),
+    runs: { pending: sum('runsPending'), failedLastDay: sum('runsFailedLastDay') },
+    liveKeys: sum('liveKeys'),
+    ...(databases.areSeveral && {
+      databases: databases.all.map(({ number, name, state }, index) => ({
+        number,
+        name: name ?? databaseName(),
+        state,
+        ...(each[index] as DatabaseStatus),
+      })),
+    }),
+    organizations,
+  }
+  console.log(options.json ? JSON.stringify(status, null, 2) : textOf(status, now))
+}
+
+/** Reads no organization, so that a monitor may run it each minute. */
+async function check(): Promise<void> {
+  const now = new Date()
+  const states = await databases.map(async (database, number) => {
+    await readSchema(database, number)
+    const [ticks = []] = await database.batch([{ sql: 'SELECT max("scheduledAt") AS "lastTickAt" FROM "lastTick"' }])
+    return { number, sizeBytes: await database.sizeBytes(), lastTickAt: ticks[0]?.lastTickAt ?? null }
+  })
+  const [alerts = []] = await databases.first.batch([selectLastingAlerts(now)])
+  const problems = problemsOf(states, alerts, now)
+  for (const problem of problems) console.error(problem)
+  if (problems.length > 0) process.exitCode = 1
+  else console.log('Nothing is wrong.')
+}
+
+/** @throws if the schema is older than this code. */
+async function readSchema(database: CommandDatabase, number: number): Promise<DatabaseStatus['schema']> {
   const newest = migrationNames().at(-1) ?? ''
-  const [applied = []] = await database.batch([{ sql: 'SELECT "name" FROM "d1_migrations" ORDER BY "id"' }])
-  const migration = String(applied.at(-1)?.name)
-  const schema = { migration, isCurrent: migration === newest }
-  if (!applied.some(({ name }) => name === newest)) {
+  const applied = (await appliedMigrations(database)) ?? []
+  const migration = String(applied.at(-1))
+  if (!applied.includes(newest)) {
     throw new Error(
-      `The schema is older than this code: the newest migration is ${migration}, but the code has ${newest}. Run ${target.remote ? 'npm run deploy' : 'npm run dev'}, which applies migrations, or check out the code that is deployed.`,
+      `The schema${databases.areSeveral ? ` of database ${number}` : ''} is older than this code: the newest migration is ${migration}, but the code has ${newest}. Run ${target.remote ? 'npm run deploy' : 'npm run dev'}, which applies migrations, or check out the code that is deployed.`,
     )
   }
-  const organizations = await readOverviews(database, target, now)
+  return { migration, isCurrent: migration === newest }
+}
+
+async function readStatus(database: CommandDatabase, number: number, now: Date): Promise<DatabaseStatus> {
+  const schema = await readSchema(database, number)
   const [[row = {}] = []] = await database.batch([
     {
       sql: `SELECT (SELECT max("scheduledAt") FROM "lastTick") AS "lastTickAt",
@@ -67,32 +123,67 @@ async function showStatus(database: CommandDatabase): Promise<void> {
       parameters: [new Date(now.getTime() - TICK_MS).toISOString()],
     },
   ])
-  const sum = (count: 'liveKeys' | 'runsPending' | 'runsFailedLastDay') =>
-    organizations.reduce((total, organization) => total + organization[count], 0)
-  const status: Status = {
-    database: { sizeBytes: await database.sizeBytes(), limitBytes: LARGEST_DATABASE_BYTES },
+  return {
+    database: { sizeBytes: await database.sizeBytes(), limitBytes: MAX_DATABASE_BYTES },
     schema,
     lastTickAt: row.lastTickAt ?? null,
     schedules: { nextDueAt: row.nextDueAt ?? null, late: Number(row.late) },
-    runs: { pending: sum('runsPending'), failedLastDay: sum('runsFailedLastDay') },
-    liveKeys: sum('liveKeys'),
     objectsToDelete: { waiting: Number(row.objects), overdue: Number(row.overdueObjects) },
-    organizations,
   }
-  console.log(options.json ? JSON.stringify(status, null, 2) : textOf(status, now))
+}
+
+function worstOf(each: readonly DatabaseStatus[]): DatabaseStatus {
+  const [first, ...others] = each
+  if (!first) throw new Error('There is no database.')
+  const earliest = (one: Value, other: Value) => (String(one ?? '') < String(other ?? '') ? one : other)
+  return others.reduce(
+    (worst, next) => ({
+      database: worst.database.sizeBytes >= next.database.sizeBytes ? worst.database : next.database,
+      schema: worst.schema.isCurrent ? next.schema : worst.schema,
+      lastTickAt: earliest(worst.lastTickAt, next.lastTickAt),
+      schedules: {
+        nextDueAt:
+          worst.schedules.nextDueAt === null || next.schedules.nextDueAt === null
+            ? (worst.schedules.nextDueAt ?? next.schedules.nextDueAt)
+            : earliest(worst.schedules.nextDueAt, next.schedules.nextDueAt),
+        late: worst.schedules.late + next.schedules.late,
+      },
+      objectsToDelete: {
+        waiting: worst.objectsToDelete.waiting + next.objectsToDelete.waiting,
+        overdue: worst.objectsToDelete.overdue + next.objectsToDelete.overdue,
+      },
+    }),
+    first,
+  )
+}
+
+function databaseName(): string {
+  return target.remote ? String(databaseConfiguration(target).database_name) : stateFolder(target)
 }
 
 function textOf(status: Status, now: Date): string {
-  const { sizeBytes, limitBytes } = status.database
   const { schedules, runs, objectsToDelete, organizations } = status
   const shown = organizations.slice(0, MAX_SHOWN)
   const hidden = organizations.length - shown.length
+  const schemaText = ({ schema }: DatabaseStatus) =>
+    `${schema.migration}${schema.isCurrent ? ', current' : ', newer than this code'}`
+  const ofDatabase = [
+    ['Database', databaseName()],
+    ['Size', sizeText(status.database.sizeBytes)],
+    ['Schema', schemaText(status)],
+    ['Last tick', instantText(status.lastTickAt, now)],
+  ]
+  const several = status.databases?.map((each) => ({
+    ...each,
+    sizeBytes: each.database.sizeBytes,
+    organizations: organizations.filter(({ database }) => database === each.number).length,
+    schema: schemaText(each),
+    lastTick: instantText(each.lastTickAt, now),
+  }))
   return [
+    ...(several ? [...databaseLines(several), ''] : []),
     ...aligned([
-      ['Database', target.remote ? String(databaseConfiguration(target).database_name) : stateFolder(target)],
-      ['Size', `${(sizeBytes / 1e6).toFixed(1)} MB, ${percentText(sizeBytes / limitBytes)} of 10 GB`],
-      ['Schema', `${status.schema.migration}${status.schema.isCurrent ? ', current' : ', newer than this code'}`],
-      ['Last tick', instantText(status.lastTickAt, now)],
+      ...(several ? [] : ofDatabase),
       ['Schedules', `next due: ${instantText(schedules.nextDueAt, now)}; ${numberText(schedules.late)} late`],
       ['Runs', `${numberText(runs.pending)} pending; ${numberText(runs.failedLastDay)} failed in the last 24 hours`],
       ['API keys', `${numberText(status.liveKeys)} live`],

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import type { Unstable_Config as Configuration, Unstable_RawConfig as WrittenConfiguration } from 'wrangler'
+import { bindingOf } from '../src/db/database.ts'
 
 export const ROOT = resolve(import.meta.dirname, '..')
 
@@ -59,14 +60,26 @@ export function writtenConfigurationOf(deployment: Deployment): WrittenConfigura
   return readRawConfig({ config: getConfigFile(deployment) }).rawConfig
 }
 
+/** A database beside the one that a configuration names, and its D1 database. */
+export interface FurtherDatabase {
+  readonly number: number
+  readonly name: string
+}
+
+/** Adds further databases to a configuration as its file has it. */
+export function addDatabases(
+  written: WrittenConfiguration,
+  environment: string | undefined,
+  further: readonly FurtherDatabase[],
+): void {
+  const place = environment ? written.env?.[environment] : written
+  const added = further.map(({ number, name }) => ({ binding: bindingOf(number), database_name: name }))
+  if (place) place.d1_databases = [...(place.d1_databases ?? []), ...added]
+}
+
 /** The folder that holds the local state. */
 export function stateFolder({ persistTo }: Target): string {
   return persistTo === undefined ? join(ROOT, '.wrangler', 'state') : resolve(persistTo)
-}
-
-/** Applies the migrations. @returns wrangler's output. */
-export function applyMigrations(target: Target): string {
-  return runWrangler(['d1', 'migrations', 'apply', 'DB', ...flags(target)], target)
 }
 
 const PARENT_CHECK_MS = 500
@@ -78,6 +91,8 @@ const IRRELEVANT_WARNING = /WARNING.*Scheduled Workers are not automatically tri
 export interface DevelopmentServers {
   /** The flags of `wrangler dev` for the API Worker. */
   readonly args: readonly string[]
+  /** The configuration of the API Worker, unless the flags name one. */
+  readonly config: string
   /** The port of the console; undefined: no console. */
   readonly consolePort: number | undefined
   /** The address of the API Worker. */
@@ -92,10 +107,17 @@ export interface DevelopmentServers {
  * Starts `wrangler dev`: once for the API with the MCP Worker, and once for the console, because a process serves only its
  * first Worker. Ends this process when one of them ends: with code 0 after Ctrl-C or `kill`.
  */
-export function startDevelopmentServers({ args, consolePort, url, registry, isVerbose }: DevelopmentServers): void {
+export function startDevelopmentServers({
+  args,
+  config,
+  consolePort,
+  url,
+  registry,
+  isVerbose,
+}: DevelopmentServers): void {
   const named = args.some((arg) => /^(--env|-e)\b/.test(arg))
   const configured = args.some((arg) => /^(--config|-c)\b/.test(arg))
-  const configs = configured ? [] : ['--config', join(ROOT, 'wrangler.toml'), '--config', MCP_CONFIG]
+  const configs = configured ? [] : ['--config', config, '--config', MCP_CONFIG]
   const servers = [startServer([...configs, ...(named ? args : toArguments(args, {}))], registry, isVerbose)]
   if (consolePort !== undefined) {
     const environment = args.find((_arg, index) => /^(--env|-e)$/.test(args[index - 1] ?? ''))
@@ -147,7 +169,7 @@ function startServer(args: readonly string[], registry: string, isVerbose: boole
 
 /** Wrangler prints the path of each request, and that of a feed has its token. */
 function withoutTokens(line: string): string {
-  return line.replaceAll(/wsf_[\w-]+/g, 'wsf_…')
+  return line.replaceAll(/wsf\d*_[\w-]+/g, 'wsf_…')
 }
 
 /** With several Workers, wrangler puts this before each line that a Worker logs. */
@@ -205,9 +227,4 @@ export function toArguments(args: readonly string[], { environment = '', config 
 
 function quiet(): NodeJS.ProcessEnv {
   return { ...process.env, NODE_COMPILE_CACHE: getCompileCacheDir(), WRANGLER_SEND_METRICS: 'false' }
-}
-
-function flags(target: Target): string[] {
-  if (target.remote) return ['--remote']
-  return ['--local', '--persist-to', stateFolder(target)]
 }

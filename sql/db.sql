@@ -1,3 +1,20 @@
+-- src/db/directory.ts
+
+-- selectPlaces
+select
+  "organizationId",
+  "database",
+  "movingTo"
+from
+  "directory"
+where
+  "directory"."organizationId" in (
+    select
+      value
+    from
+      json_each(:organizationIds)
+  );
+
 -- src/db/pass.ts
 
 -- insertPass

@@ -32,8 +32,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -166,8 +168,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -271,8 +275,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -346,8 +352,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -480,8 +488,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -585,8 +595,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -660,8 +672,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -794,8 +808,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -899,8 +915,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -974,8 +992,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -1108,8 +1128,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -1213,8 +1235,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -1287,8 +1311,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -1421,8 +1447,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -1526,8 +1554,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -1655,8 +1685,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -1789,8 +1821,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -1894,8 +1928,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -1997,8 +2033,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -2131,8 +2169,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -2236,8 +2276,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -2282,9 +2324,12 @@ where
 -- accessible.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -2350,8 +2395,10 @@ from
               (
                 "apiKeys"."hash" = :caller.keyHash
                 and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
                   when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
                 end is null
                 and (
                   :caller.scope is null
@@ -2415,8 +2462,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -2482,8 +2531,10 @@ from
               (
                 "apiKeys"."hash" = :caller.keyHash
                 and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
                   when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
                 end is null
                 and (
                   :caller.scope is null
@@ -2543,8 +2594,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -2581,9 +2634,12 @@ offset
 -- listable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -2634,8 +2690,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -2725,8 +2783,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -2775,9 +2835,12 @@ where
 -- restorable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -2877,8 +2940,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -2933,8 +2998,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -2983,8 +3050,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -3037,8 +3106,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null

@@ -26,6 +26,18 @@ where
         or "eventEndpoints"."leaseExpiresAt" <= :now
       )
     )
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "eventEndpoints"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+    )
   );
 
 -- recordDisabling
@@ -105,6 +117,18 @@ where
         "eventEndpoints"."leaseExpiresAt" is null
         or "eventEndpoints"."leaseExpiresAt" <= :now
       )
+    )
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "eventEndpoints"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
     )
     and (
       "eventEndpoints"."messageEnd" is not null
@@ -449,6 +473,18 @@ where
           "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
       )
     )
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "eventEndpoints"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+    )
   )
 returning
   "organizationId",
@@ -609,7 +645,21 @@ from
     and "runEndpoints"."createdAt" <= coalesce("runs"."redeliveredAt", "runs"."createdAt")
   )
 where
-  "runs"."checkAt" <= :now
+  (
+    "runs"."checkAt" <= :now
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "runs"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+    )
+  )
 order by
   "runs"."checkAt" asc
 limit
@@ -1174,5 +1224,17 @@ where
     and (
       "projects"."id" is not null
       or "agents"."id" is not null
+    )
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "runs"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
     )
   );

@@ -1,5 +1,26 @@
 -- src/resources/environment-variables/project-environments.ts
 
+-- selectIsHere
+select
+  "id"
+from
+  "organizations"
+where
+  (
+    "organizations"."id" = :organizationId
+    and not exists (
+      select
+        "kind"
+      from
+        "halts"
+      where
+        (
+          "halts"."organizationId" = "organizations"."id"
+          and "halts"."kind" in ('arriving', 'left')
+        )
+    )
+  );
+
 -- selectSealed
 select
   "environmentVariables"."key",
@@ -23,9 +44,12 @@ order by
 -- deletable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -85,8 +109,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -197,9 +223,12 @@ where
 -- leasable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -313,8 +342,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -554,9 +585,12 @@ where
 -- readable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -673,8 +707,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -766,8 +802,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -938,8 +976,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -1044,8 +1084,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -1091,8 +1133,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -1124,9 +1168,12 @@ limit
 -- settable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0

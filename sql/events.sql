@@ -3,9 +3,12 @@
 -- auditable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -63,8 +66,10 @@ from
               (
                 "apiKeys"."hash" = :caller.keyHash
                 and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
                   when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
                 end is null
                 and (
                   :caller.scope is null
@@ -176,8 +181,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -214,9 +221,12 @@ offset
 -- readable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -261,8 +271,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -326,8 +338,10 @@ from
               (
                 "apiKeys"."hash" = :caller.keyHash
                 and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
                   when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
                 end is null
                 and (
                   :caller.scope is null
@@ -432,8 +446,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null

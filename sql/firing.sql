@@ -47,6 +47,18 @@ where
         and "schedules"."runAt" is ("firings".value ->> 'runAt')
       )
       and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "schedules"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+      )
     )
     and ("firings".value ->> 'dueAt') < ("firings".value ->> 'scheduledAt')
     and (
@@ -246,6 +258,18 @@ where
         and "schedules"."runAt" is ("firings".value ->> 'runAt')
       )
       and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "schedules"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+      )
     )
     and (
       "projects"."id" is not null
@@ -331,6 +355,18 @@ from
         and "schedules"."runAt" is ("firings".value ->> 'runAt')
       )
       and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "schedules"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+      )
     )
     and (
       "schedules"."enabledAt" is not null
@@ -352,7 +388,21 @@ from
   "schedules"
   left join "runEndpoints" on "runEndpoints"."organizationId" = "schedules"."organizationId"
 where
-  "schedules"."nextRunAt" <= :now
+  (
+    "schedules"."nextRunAt" <= :now
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "schedules"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+    )
+  )
 order by
   "schedules"."nextRunAt" asc
 limit
@@ -408,6 +458,18 @@ where
       and "schedules"."runAt" is ("firings".value ->> 'runAt')
     )
     and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "schedules"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+    )
   );
 
 -- src/resources/schedules/firing/pause-failing.ts
@@ -689,7 +751,22 @@ select
 from
   "missedSpans"
 where
-  "missedSpans"."missedFrom" <= :now
+  (
+    "missedSpans"."missedFrom" <= :now
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "missedSpans"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
+  )
 order by
   "missedSpans"."missedFrom" asc
 limit
@@ -775,6 +852,19 @@ from
       )
       and "schedules"."enabledAt" = ("refreshed".value ->> 'enabledAt')
       and "schedules"."nextRunAt" is ("refreshed".value ->> 'nextRunAt')
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "schedules"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
     )
     and (
       "schedules"."enabledAt" is not null
@@ -833,4 +923,17 @@ where
     )
     and "schedules"."enabledAt" = ("refreshed".value ->> 'enabledAt')
     and "schedules"."nextRunAt" is ("refreshed".value ->> 'nextRunAt')
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "schedules"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
   );

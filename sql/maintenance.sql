@@ -30,6 +30,20 @@ where
           ) as "kept"
           cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
           and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
+          and "ended"."movedTo" is null
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "ended"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         limit
           1000
       ) as "ended"
@@ -62,6 +76,20 @@ where
           ) as "kept"
           cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
           and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
+          and "ended"."movedTo" is null
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "ended"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         limit
           1000
       ) as "ended"
@@ -87,6 +115,20 @@ where
           ) as "kept"
           cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
           and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
+          and "ended"."movedTo" is null
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "ended"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         limit
           1000
       ) as "ended"
@@ -121,6 +163,20 @@ from
       ) as "kept"
       cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
       and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
+      and "ended"."movedTo" is null
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "ended"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
     limit
       1
   ) as "ended";
@@ -130,7 +186,22 @@ from
 -- deleteExpiredRequests
 delete from "variableRequests"
 where
-  "variableRequests"."createdAt" <= :dayAgo;
+  (
+    "variableRequests"."createdAt" <= :dayAgo
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "variableRequests"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
+  );
 
 -- markPurged
 update "deletions"
@@ -151,6 +222,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -336,6 +420,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -366,6 +463,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -400,6 +510,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -448,6 +571,19 @@ from
     where
       "deletions"."purgedAt" is null
       and "deletions"."finalAt" <= :now
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "deletions"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
     order by
       "deletions"."finalAt"
     limit
@@ -476,6 +612,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -532,6 +681,19 @@ from
     where
       "deletions"."purgedAt" is null
       and "deletions"."finalAt" <= :now
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "deletions"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
     order by
       "deletions"."finalAt"
     limit
@@ -560,6 +722,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -616,6 +791,19 @@ from
     where
       "deletions"."purgedAt" is null
       and "deletions"."finalAt" <= :now
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "deletions"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
     order by
       "deletions"."finalAt"
     limit
@@ -644,6 +832,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -681,6 +882,19 @@ from
     where
       "deletions"."purgedAt" is null
       and "deletions"."finalAt" <= :now
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "deletions"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
     order by
       "deletions"."finalAt"
     limit
@@ -711,6 +925,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -749,6 +976,19 @@ from
     where
       "deletions"."purgedAt" is null
       and "deletions"."finalAt" <= :now
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "deletions"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
     order by
       "deletions"."finalAt"
     limit
@@ -778,6 +1018,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -816,6 +1069,19 @@ from
     where
       "deletions"."purgedAt" is null
       and "deletions"."finalAt" <= :now
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "deletions"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
     order by
       "deletions"."finalAt"
     limit
@@ -846,6 +1112,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -886,6 +1165,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -914,6 +1206,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -943,6 +1248,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -976,6 +1294,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -1009,6 +1340,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -1039,6 +1383,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -1069,6 +1426,19 @@ where
         where
           "deletions"."purgedAt" is null
           and "deletions"."finalAt" <= :now
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
         order by
           "deletions"."finalAt"
         limit
@@ -1090,6 +1460,19 @@ where
   (
     "deletions"."purgedAt" is null
     and "deletions"."finalAt" <= :now
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "deletions"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
   )
 limit
   + 1;
@@ -1114,6 +1497,19 @@ where
       instr(substr("environmentVariables"."sealedValue", 4), '.') - 1
     ) = :keyId
     and "environmentVariables".rowid > :after
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "environmentVariables"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
   )
 order by
   "environmentVariables".rowid asc
@@ -1130,6 +1526,19 @@ where
   (
     "environmentVariables".rowid = ("resealed".value ->> 'rowid')
     and substr("environmentVariables"."sealedValue", 1, length(("resealed".value ->> 'before'))) = ("resealed".value ->> 'before')
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "environmentVariables"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
   );
 
 -- SEALED.1.select
@@ -1150,6 +1559,19 @@ where
       instr(substr("runEndpoints"."sealedSecret", 4), '.') - 1
     ) = :keyId
     and "runEndpoints".rowid > :after
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "runEndpoints"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
   )
 order by
   "runEndpoints".rowid asc
@@ -1166,6 +1588,19 @@ where
   (
     "runEndpoints".rowid = ("resealed".value ->> 'rowid')
     and substr("runEndpoints"."sealedSecret", 1, length(("resealed".value ->> 'before'))) = ("resealed".value ->> 'before')
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "runEndpoints"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
   );
 
 -- SEALED.2.select
@@ -1186,6 +1621,19 @@ where
       instr(substr("runEndpoints"."previousSealedSecret", 4), '.') - 1
     ) = :keyId
     and "runEndpoints".rowid > :after
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "runEndpoints"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
   )
 order by
   "runEndpoints".rowid asc
@@ -1202,6 +1650,19 @@ where
   (
     "runEndpoints".rowid = ("resealed".value ->> 'rowid')
     and substr("runEndpoints"."previousSealedSecret", 1, length(("resealed".value ->> 'before'))) = ("resealed".value ->> 'before')
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "runEndpoints"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
   );
 
 -- SEALED.3.select
@@ -1218,6 +1679,19 @@ where
   (
     substr(substr("eventEndpoints"."sealedUrl", 4), 1, instr(substr("eventEndpoints"."sealedUrl", 4), '.') - 1) = :keyId
     and "eventEndpoints".rowid > :after
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "eventEndpoints"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
   )
 order by
   "eventEndpoints".rowid asc
@@ -1234,6 +1708,19 @@ where
   (
     "eventEndpoints".rowid = ("resealed".value ->> 'rowid')
     and substr("eventEndpoints"."sealedUrl", 1, length(("resealed".value ->> 'before'))) = ("resealed".value ->> 'before')
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "eventEndpoints"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
   );
 
 -- SEALED.4.select
@@ -1254,6 +1741,19 @@ where
       instr(substr("eventEndpoints"."sealedSecret", 4), '.') - 1
     ) = :keyId
     and "eventEndpoints".rowid > :after
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "eventEndpoints"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
   )
 order by
   "eventEndpoints".rowid asc
@@ -1270,6 +1770,19 @@ where
   (
     "eventEndpoints".rowid = ("resealed".value ->> 'rowid')
     and substr("eventEndpoints"."sealedSecret", 1, length(("resealed".value ->> 'before'))) = ("resealed".value ->> 'before')
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "eventEndpoints"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
   );
 
 -- SEALED.5.select
@@ -1290,6 +1803,19 @@ where
       instr(substr("eventEndpoints"."previousSealedSecret", 4), '.') - 1
     ) = :keyId
     and "eventEndpoints".rowid > :after
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "eventEndpoints"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
   )
 order by
   "eventEndpoints".rowid asc
@@ -1306,6 +1832,19 @@ where
   (
     "eventEndpoints".rowid = ("resealed".value ->> 'rowid')
     and substr("eventEndpoints"."previousSealedSecret", 1, length(("resealed".value ->> 'before'))) = ("resealed".value ->> 'before')
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "eventEndpoints"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
   );
 
 -- src/maintenance/retention.ts
@@ -1335,6 +1874,19 @@ from
     where
       "organizations"."id" > :after
       and "organizations"."id" <= :last
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "organizations"."id"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
     limit
       1
   );
@@ -1363,6 +1915,19 @@ where
     where
       "organizations"."id" > :after
       and "organizations"."id" <= :last
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "organizations"."id"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
     limit
       5000
   );
@@ -1385,6 +1950,19 @@ from
     where
       "organizations"."id" > :after
       and "organizations"."id" <= :last
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "organizations"."id"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
     limit
       1
   );
@@ -1406,6 +1984,19 @@ where
     where
       "organizations"."id" > :after
       and "organizations"."id" <= :last
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "organizations"."id"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
     limit
       5000
   );

@@ -23,8 +23,10 @@ where
   (
     "apiKeys"."hash" = :caller.keyHash
     and case
+      when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
+      when "apiKeys"."suspendedAt" is not null then 'suspended'
     end is null
     and (
       :caller.scope is null

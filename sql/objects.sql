@@ -106,8 +106,56 @@ select
 from
   "orphanedObjects"
 where
-  "orphanedObjects"."deleteAfter" <= :now
+  (
+    "orphanedObjects"."deleteAfter" <= :now
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = substr("orphanedObjects"."objectKey", instr("orphanedObjects"."objectKey", '/') + 1, 36)
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+        and "halts"."kind" <> 'suspended'
+    )
+  )
 order by
   "orphanedObjects"."deleteAfter" asc
 limit
   + 1000;
+
+-- selectReferenced
+select
+  "due".value as "objectKey"
+from
+  json_each(:objectKeys) as "due"
+where
+  (
+    exists (
+      select
+        1
+      from
+        "sessionFiles"
+      where
+        "sessionFiles"."objectKey" = "due".value
+    )
+    or exists (
+      select
+        1
+      from
+        "profilePictures"
+      where
+        "profilePictures"."objectKey" = "due".value
+    )
+    or exists (
+      select
+        1
+      from
+        "skillVersions"
+      where
+        "skillVersions"."objectKey" = "due".value
+    )
+  );

@@ -37,8 +37,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -264,9 +266,12 @@ where
 -- deletable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -377,8 +382,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -467,8 +474,10 @@ where
         (
           "apiKeys"."hash" = :caller.keyHash
           and case
+            when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
+            when "apiKeys"."suspendedAt" is not null then 'suspended'
           end is null
           and (
             :caller.scope is null
@@ -564,9 +573,12 @@ where
 -- pinnable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -715,8 +727,10 @@ from
         (
           "apiKeys"."hash" = :caller.keyHash
           and case
+            when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
+            when "apiKeys"."suspendedAt" is not null then 'suspended'
           end is null
           and (
             :caller.scope is null
@@ -1025,9 +1039,12 @@ where
 -- placeable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -1282,8 +1299,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -1334,8 +1353,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -1514,8 +1535,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null

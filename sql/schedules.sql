@@ -3,9 +3,12 @@
 -- agentPreconditions.creatable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -49,9 +52,12 @@ where
 -- agentPreconditions.listable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -75,9 +81,12 @@ where
 -- agentPreconditions.readable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -110,9 +119,12 @@ where
 -- agentPreconditions.changeable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -146,9 +158,12 @@ where
 -- agentPreconditions.deletable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -188,9 +203,12 @@ where
 -- agentPreconditions.updatable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -246,9 +264,12 @@ where
 -- agentPreconditions.puttable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -319,9 +340,12 @@ where
 -- projectPreconditions.creatable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -374,9 +398,12 @@ where
 -- projectPreconditions.listable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -409,9 +436,12 @@ where
 -- projectPreconditions.readable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -453,9 +483,12 @@ where
 -- projectPreconditions.changeable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -498,9 +531,12 @@ where
 -- projectPreconditions.deletable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -549,9 +585,12 @@ where
 -- projectPreconditions.updatable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -616,9 +655,12 @@ where
 -- projectPreconditions.puttable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -765,8 +807,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -929,8 +973,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -1029,8 +1075,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -1222,8 +1270,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -1359,8 +1409,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -1417,8 +1469,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -1493,8 +1547,10 @@ from
                 (
                   "apiKeys"."hash" = :caller.keyHash
                   and case
+                    when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
                     when "apiKeys"."expiresAt" <= :now then 'expired'
+                    when "apiKeys"."suspendedAt" is not null then 'suspended'
                   end is null
                   and (
                     :caller.scope is null
@@ -1536,8 +1592,10 @@ where
         (
           "apiKeys"."hash" = :caller.keyHash
           and case
+            when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
+            when "apiKeys"."suspendedAt" is not null then 'suspended'
           end is null
           and (
             :caller.scope is null
@@ -1645,8 +1703,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -1782,8 +1842,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -1936,8 +1998,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -1983,8 +2047,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -2075,8 +2141,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -2115,9 +2183,12 @@ where
 -- organizationListable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -2202,8 +2273,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -2378,8 +2451,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -2489,8 +2564,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -2693,8 +2770,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -2842,8 +2921,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -2912,8 +2993,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -2999,8 +3082,10 @@ from
                 (
                   "apiKeys"."hash" = :caller.keyHash
                   and case
+                    when "apiKeys"."movedTo" is not null then 'moved'
                     when "apiKeys"."revokedAt" is not null then 'revoked'
                     when "apiKeys"."expiresAt" <= :now then 'expired'
+                    when "apiKeys"."suspendedAt" is not null then 'suspended'
                   end is null
                   and (
                     :caller.scope is null
@@ -3053,8 +3138,10 @@ where
         (
           "apiKeys"."hash" = :caller.keyHash
           and case
+            when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
+            when "apiKeys"."suspendedAt" is not null then 'suspended'
           end is null
           and (
             :caller.scope is null
@@ -3173,8 +3260,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -3322,8 +3411,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -3487,8 +3578,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -3545,8 +3638,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -3648,8 +3743,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -3713,8 +3810,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -3789,8 +3888,10 @@ from
               (
                 "apiKeys"."hash" = :caller.keyHash
                 and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
                   when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
                 end is null
                 and (
                   :caller.scope is null

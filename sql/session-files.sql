@@ -33,8 +33,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -135,8 +137,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -216,8 +220,10 @@ where
             (
               "apiKeys"."hash" = :caller.keyHash
               and case
+                when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
                 when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
               end is null
               and (
                 :caller.scope is null
@@ -265,8 +271,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -324,9 +332,12 @@ returning
 -- deletable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -441,8 +452,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -580,8 +593,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -662,9 +677,12 @@ where
 -- listable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -783,8 +801,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -931,8 +951,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -1005,9 +1027,12 @@ where
 -- readable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -1086,9 +1111,12 @@ where
 -- recordable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -1186,8 +1214,10 @@ where
             (
               "apiKeys"."hash" = :caller.keyHash
               and case
+                when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
                 when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
               end is null
               and (
                 :caller.scope is null
@@ -1226,8 +1256,10 @@ from
               (
                 "apiKeys"."hash" = :caller.keyHash
                 and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
                   when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
                 end is null
                 and (
                   :caller.scope is null
@@ -1299,8 +1331,10 @@ from
               (
                 "apiKeys"."hash" = :caller.keyHash
                 and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
                   when "apiKeys"."revokedAt" is not null then 'revoked'
                   when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
                 end is null
                 and (
                   :caller.scope is null
@@ -1360,9 +1394,12 @@ limit
 -- searchable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -1382,9 +1419,12 @@ where
 -- searchableInSession.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -1462,8 +1502,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -1557,8 +1599,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -1649,8 +1693,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -1730,8 +1776,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -1776,8 +1824,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -1831,9 +1881,12 @@ offset
 -- uploadable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0

@@ -26,6 +26,7 @@ from
 where
   (
     "skillFeeds"."hash" = :hash
+    and "skillFeeds"."movedTo" is null
     and (
       "skillFeeds"."expiresAt" is null
       or "skillFeeds"."expiresAt" > :now
@@ -35,16 +36,17 @@ where
       "apiKeys"."expiresAt" is null
       or "apiKeys"."expiresAt" > :now
     )
+    and "apiKeys"."suspendedAt" is null
   )
 order by
   "skills"."id" asc;
 
--- selectLiveFeed
+-- selectFeed
 select
-  "skillFeeds"."organizationId"
+  "skillFeeds"."movedTo"
 from
   "skillFeeds"
-  inner join "apiKeys" on (
+  left join "apiKeys" on (
     "apiKeys"."organizationId" = "skillFeeds"."organizationId"
     and "apiKeys"."id" = "skillFeeds"."apiKeyId"
   )
@@ -52,13 +54,21 @@ where
   (
     "skillFeeds"."hash" = :hash
     and (
-      "skillFeeds"."expiresAt" is null
-      or "skillFeeds"."expiresAt" > :now
-    )
-    and "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
+      "skillFeeds"."movedTo" is not null
+      or (
+        "skillFeeds"."hash" = :hash
+        and "skillFeeds"."movedTo" is null
+        and (
+          "skillFeeds"."expiresAt" is null
+          or "skillFeeds"."expiresAt" > :now
+        )
+        and "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+        and "apiKeys"."suspendedAt" is null
+      )
     )
   );
 
@@ -87,6 +97,7 @@ where
   (
     (
       "skillFeeds"."hash" = :hash
+      and "skillFeeds"."movedTo" is null
       and (
         "skillFeeds"."expiresAt" is null
         or "skillFeeds"."expiresAt" > :now
@@ -96,6 +107,7 @@ where
         "apiKeys"."expiresAt" is null
         or "apiKeys"."expiresAt" > :now
       )
+      and "apiKeys"."suspendedAt" is null
     )
     and "skills"."organizationId" = "skillFeeds"."organizationId"
     and "skills"."id" = "named".value ->> 'skillId'
@@ -130,6 +142,7 @@ where
   (
     (
       "skillFeeds"."hash" = :hash
+      and "skillFeeds"."movedTo" is null
       and (
         "skillFeeds"."expiresAt" is null
         or "skillFeeds"."expiresAt" > :now
@@ -139,6 +152,7 @@ where
         "apiKeys"."expiresAt" is null
         or "apiKeys"."expiresAt" > :now
       )
+      and "apiKeys"."suspendedAt" is null
     )
     and (
       "skills"."id" = :skillId
@@ -171,6 +185,7 @@ where
   (
     (
       "skillFeeds"."hash" = :hash
+      and "skillFeeds"."movedTo" is null
       and (
         "skillFeeds"."expiresAt" is null
         or "skillFeeds"."expiresAt" > :now
@@ -180,6 +195,7 @@ where
         "apiKeys"."expiresAt" is null
         or "apiKeys"."expiresAt" > :now
       )
+      and "apiKeys"."suspendedAt" is null
     )
     and "skills"."organizationId" = "skillFeeds"."organizationId"
     and "skills"."id" = "named".value ->> 'skillId'
@@ -194,9 +210,12 @@ where
 -- creatable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -264,9 +283,12 @@ where
 -- deletable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -305,8 +327,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -375,8 +399,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -404,7 +430,7 @@ where
 
 -- insertFeed
 insert into
-  "skillFeeds" ("organizationId", "id", "hash", "name", "skills", "expiresAt", "apiKeyId", "createdAt")
+  "skillFeeds" ("organizationId", "id", "hash", "name", "skills", "expiresAt", "apiKeyId", "createdAt", "movedTo")
 select
   "organizationId" as "organizationId",
   :id as "id",
@@ -413,7 +439,8 @@ select
   :skills as "skills",
   :expiresAt as "expiresAt",
   "id" as "apiKeyId",
-  :now as "createdAt"
+  :now as "createdAt",
+  null as "movedTo"
 from
   "apiKeys"
 where
@@ -421,8 +448,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -586,8 +615,10 @@ where
   (
     "apiKeys"."hash" = :caller.keyHash
     and case
+      when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
+      when "apiKeys"."suspendedAt" is not null then 'suspended'
     end is null
     and (
       :caller.scope is null

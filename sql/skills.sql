@@ -26,8 +26,10 @@ where
         (
           "apiKeys"."hash" = :caller.keyHash
           and case
+            when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
+            when "apiKeys"."suspendedAt" is not null then 'suspended'
           end is null
           and (
             :caller.scope is null
@@ -59,8 +61,10 @@ where
         (
           "apiKeys"."hash" = :caller.keyHash
           and case
+            when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
+            when "apiKeys"."suspendedAt" is not null then 'suspended'
           end is null
           and (
             :caller.scope is null
@@ -97,8 +101,10 @@ where
             (
               "apiKeys"."hash" = :caller.keyHash
               and case
+                when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
                 when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
               end is null
               and (
                 :caller.scope is null
@@ -115,9 +121,12 @@ on conflict do nothing;
 -- archiveReadable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -174,8 +183,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -261,8 +272,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -325,9 +338,12 @@ returning
 -- beginnable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -394,9 +410,12 @@ where
 -- changeable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -535,8 +554,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -557,9 +578,12 @@ where
 -- creatable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -630,9 +654,12 @@ where
 -- deletable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -679,8 +706,10 @@ where
         (
           "apiKeys"."hash" = :caller.keyHash
           and case
+            when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
+            when "apiKeys"."suspendedAt" is not null then 'suspended'
           end is null
           and (
             :caller.scope is null
@@ -712,8 +741,10 @@ where
         (
           "apiKeys"."hash" = :caller.keyHash
           and case
+            when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
+            when "apiKeys"."suspendedAt" is not null then 'suspended'
           end is null
           and (
             :caller.scope is null
@@ -750,8 +781,10 @@ where
             (
               "apiKeys"."hash" = :caller.keyHash
               and case
+                when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
                 when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
               end is null
               and (
                 :caller.scope is null
@@ -782,8 +815,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -860,8 +895,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -916,8 +953,10 @@ where
         (
           "apiKeys"."hash" = :caller.keyHash
           and case
+            when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
+            when "apiKeys"."suspendedAt" is not null then 'suspended'
           end is null
           and (
             :caller.scope is null
@@ -949,8 +988,10 @@ where
             (
               "apiKeys"."hash" = :caller.keyHash
               and case
+                when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
                 when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
               end is null
               and (
                 :caller.scope is null
@@ -1004,8 +1045,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -1184,8 +1227,10 @@ where
   (
     "apiKeys"."hash" = :caller.keyHash
     and case
+      when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
+      when "apiKeys"."suspendedAt" is not null then 'suspended'
     end is null
     and (
       :caller.scope is null
@@ -1251,8 +1296,10 @@ where
           (
             "apiKeys"."hash" = :caller.keyHash
             and case
+              when "apiKeys"."movedTo" is not null then 'moved'
               when "apiKeys"."revokedAt" is not null then 'revoked'
               when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
             end is null
             and (
               :caller.scope is null
@@ -1355,8 +1402,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -1416,9 +1465,12 @@ where
 -- publishable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -1517,8 +1569,10 @@ where
   (
     "apiKeys"."hash" = :caller.keyHash
     and case
+      when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
+      when "apiKeys"."suspendedAt" is not null then 'suspended'
     end is null
     and (
       :caller.scope is null
@@ -1530,9 +1584,12 @@ on conflict do nothing;
 -- readable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -1574,8 +1631,10 @@ where
         (
           "apiKeys"."hash" = :caller.keyHash
           and case
+            when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
+            when "apiKeys"."suspendedAt" is not null then 'suspended'
           end is null
           and (
             :caller.scope is null
@@ -1609,8 +1668,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -1661,8 +1722,10 @@ where
   (
     "apiKeys"."hash" = :caller.keyHash
     and case
+      when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
+      when "apiKeys"."suspendedAt" is not null then 'suspended'
     end is null
     and (
       :caller.scope is null
@@ -1718,8 +1781,10 @@ where
   (
     "apiKeys"."hash" = :caller.keyHash
     and case
+      when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
+      when "apiKeys"."suspendedAt" is not null then 'suspended'
     end is null
     and (
       :caller.scope is null
@@ -1745,8 +1810,10 @@ where
         (
           "apiKeys"."hash" = :caller.keyHash
           and case
+            when "apiKeys"."movedTo" is not null then 'moved'
             when "apiKeys"."revokedAt" is not null then 'revoked'
             when "apiKeys"."expiresAt" <= :now then 'expired'
+            when "apiKeys"."suspendedAt" is not null then 'suspended'
           end is null
           and (
             :caller.scope is null
@@ -1784,8 +1851,10 @@ where
   (
     "apiKeys"."hash" = :caller.keyHash
     and case
+      when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
+      when "apiKeys"."suspendedAt" is not null then 'suspended'
     end is null
     and (
       :caller.scope is null
@@ -1812,8 +1881,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -1842,8 +1913,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -1887,8 +1960,10 @@ where
   (
     "apiKeys"."hash" = :caller.keyHash
     and case
+      when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
+      when "apiKeys"."suspendedAt" is not null then 'suspended'
     end is null
     and (
       :caller.scope is null
@@ -1922,8 +1997,10 @@ from
             (
               "apiKeys"."hash" = :caller.keyHash
               and case
+                when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
                 when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
               end is null
               and (
                 :caller.scope is null
@@ -1983,8 +2060,10 @@ where
   (
     "apiKeys"."hash" = :caller.keyHash
     and case
+      when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
+      when "apiKeys"."suspendedAt" is not null then 'suspended'
     end is null
     and (
       :caller.scope is null
@@ -2042,8 +2121,10 @@ where
   (
     "apiKeys"."hash" = :caller.keyHash
     and case
+      when "apiKeys"."movedTo" is not null then 'moved'
       when "apiKeys"."revokedAt" is not null then 'revoked'
       when "apiKeys"."expiresAt" <= :now then 'expired'
+      when "apiKeys"."suspendedAt" is not null then 'suspended'
     end is null
     and (
       :caller.scope is null
@@ -2082,8 +2163,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -2131,8 +2214,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -2179,8 +2264,10 @@ where
     (
       "apiKeys"."hash" = :caller.keyHash
       and case
+        when "apiKeys"."movedTo" is not null then 'moved'
         when "apiKeys"."revokedAt" is not null then 'revoked'
         when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
       end is null
       and (
         :caller.scope is null
@@ -2197,9 +2284,12 @@ limit
 -- updatable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
@@ -2316,8 +2406,10 @@ where
             (
               "apiKeys"."hash" = :caller.keyHash
               and case
+                when "apiKeys"."movedTo" is not null then 'moved'
                 when "apiKeys"."revokedAt" is not null then 'revoked'
                 when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
               end is null
               and (
                 :caller.scope is null
@@ -2450,8 +2542,10 @@ where
       (
         "apiKeys"."hash" = :caller.keyHash
         and case
+          when "apiKeys"."movedTo" is not null then 'moved'
           when "apiKeys"."revokedAt" is not null then 'revoked'
           when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
         end is null
         and (
           :caller.scope is null
@@ -2536,9 +2630,12 @@ where
 -- versionReadable.check
 select
   case
+    when "apiKeys"."movedTo" is not null then 'moved'
     when "apiKeys"."revokedAt" is not null then 'revoked'
     when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
   end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
   (
     :caller.scope is null
     or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0

@@ -10,7 +10,7 @@ import { isLimiting, REQUEST_POLICY } from './access/rate-limit.ts'
 import { BOOKMARK } from './access/replica.ts'
 import { isUnavailable } from './db/failures.ts'
 import type { Environment } from './environment.ts'
-import { ApiError, errorResponse, internalError, unavailable } from './errors.ts'
+import { ApiError, errorResponse, internalError, RETRY_LATER, unavailable } from './errors.ts'
 import { health } from './health.ts'
 import { needsLookUp, readBytes, requireLengthWithin } from './http/body.ts'
 import { closestPath } from './http/closest.ts'
@@ -155,8 +155,9 @@ export function createApp(): Hono<HonoEnvironment> {
   })
   app.onError((error, c) => {
     if (error instanceof ApiError) return errorResponse(c, error)
+    if (!isUnavailable(error)) return errorResponse(c, internalError())
     const documents503 = c.req.path === '/mcp' || 503 in (c.get('contract')?.errors ?? {})
-    return errorResponse(c, documents503 && isUnavailable(error) ? unavailable() : internalError())
+    return errorResponse(c, documents503 ? unavailable() : internalError(RETRY_LATER))
   })
   return app
 }

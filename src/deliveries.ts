@@ -1,16 +1,34 @@
-/** The consumer of the queues: runs to run endpoints, and events to event endpoints. */
-import type { DeliveryMessage, Environment } from './environment.ts'
+/**
+ * The consumer of the queues: runs to run endpoints, events to event endpoints, ticks of further databases, and dead
+ * letters.
+ */
+import { requireDatabase } from './db/database.ts'
+import type { Environment, Message } from './environment.ts'
 import { deliverEvents } from './resources/events/delivery/deliver.ts'
 import { deliverRuns } from './resources/schedules/delivery/consumer.ts'
 
+/** Of the names of dead letter queues in wrangler.toml. A batch says nothing else about where its messages come from. */
+const DEAD_LETTERS = /-deliveries-dead(-|$)/
+
 /** @throws if D1 or a queue fails. Then the queue hands the batch over again. */
 export async function deliver(
-  { messages }: Pick<MessageBatch<DeliveryMessage>, 'messages'>,
+  { queue, messages }: Pick<MessageBatch<Message>, 'queue' | 'messages'>,
   environment: Environment,
   context: Pick<ExecutionContext, 'waitUntil'>,
 ): Promise<void> {
+  if (DEAD_LETTERS.test(queue)) {
+    const { takeDeadLetters } = await import('./alerts/dead-letters.ts')
+    return takeDeadLetters(messages, environment)
+  }
   for (const { body } of messages) {
-    if ('runs' in body) await deliverRuns(body, environment, context)
-    else await deliverEvents(body, environment, context)
+    if ('tickAt' in body) {
+      const { tick } = await import('./scheduled.ts')
+      await tick(environment, new Date(body.tickAt), body.database)
+      continue
+    }
+    const database = requireDatabase(environment, body.database)
+    const ofDatabase = { ...environment, database, databaseNumber: body.database }
+    if ('runs' in body) await deliverRuns(body, ofDatabase, context)
+    else await deliverEvents(body, ofDatabase, context)
   }
 }

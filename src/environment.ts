@@ -1,4 +1,5 @@
-/** The bindings and settings of wrangler.toml, and the secret. */
+/** The bindings and settings of wrangler.toml, the secrets, and the messages of the queues. */
+
 /** A run, with its number of attempts when it was put into the queue, by which repeated messages are recognized. */
 export interface RunReference {
   readonly organizationId: string
@@ -6,29 +7,43 @@ export interface RunReference {
   readonly attempts: number
 }
 
+/** The number of the database that has what the message names. */
+interface OfDatabase {
+  readonly database: number
+}
+
 /**
  * Runs of one organization: references, because the runs table has the rest and decides whether a run is still sent.
  */
-export interface RunMessage {
+export interface RunMessage extends OfDatabase {
   readonly runs: readonly RunReference[]
   /** True on the queue of slow run endpoints. */
   readonly isSlow?: boolean
 }
 
 /** An event endpoint that may have events to deliver: a hint, because its row decides. */
-export interface EndpointMessage {
+export interface EndpointMessage extends OfDatabase {
   readonly endpoint: { readonly organizationId: string; readonly id: string }
 }
 
 export type DeliveryMessage = RunMessage | EndpointMessage
 
+/** The tick of a database other than 0, and the minute that it is for. */
+export interface TickMessage extends OfDatabase {
+  readonly tickAt: string
+}
+
+export type Message = DeliveryMessage | TickMessage
+
 export interface Environment extends LimitSettings {
-  readonly DB: D1Database
+  /** And the databases, which only `databaseOf` reads (db/database.ts). */
   readonly OBJECTS: R2Bucket
   /** Queue of what is sent to run endpoints and event endpoints. */
   readonly DELIVERIES: Queue<DeliveryMessage>
   /** Queue of what is sent to run endpoints that respond slowly. */
   readonly SLOW_DELIVERIES: Queue<DeliveryMessage>
+  /** Queue of the ticks of further databases. */
+  readonly TICKS: Queue<TickMessage>
   /** The files in public/. */
   readonly ASSETS: Fetcher
   /** The MCP Worker; missing until the first deployment has uploaded it. */
@@ -38,8 +53,10 @@ export interface Environment extends LimitSettings {
   readonly KEY_RATE_LIMIT: RateLimit
   readonly ORGANIZATION_RATE_LIMIT: RateLimit
   readonly REFUSAL_RATE_LIMIT: RateLimit
-  /** The secret: `id:base64 of 32 bytes`, separated by commas, newest first. */
+  /** A secret: `id:base64 of 32 bytes`, separated by commas, newest first. */
   readonly ENCRYPTION_KEYS?: string
+  /** A secret, because whoever knows it may write to the operator: the URL that gets the alerts. None without it. */
+  readonly OPERATOR_ALERT_URL?: string
   /** "on" or "off". */
   readonly RATE_LIMIT?: string
   /** The origins, separated by commas, that CORS allows; none without it. */

@@ -11,6 +11,7 @@ export const ERROR_STATUSES = {
   api_key_invalid: 401,
   api_key_expired: 401,
   api_key_revoked: 401,
+  organization_suspended: 401,
 
   api_key_forbidden: 403,
   api_key_is_session: 403,
@@ -124,6 +125,7 @@ export interface Problem {
 }
 
 const RETRY_AFTER_SECONDS = 5
+export const RETRY_LATER = { 'Retry-After': String(RETRY_AFTER_SECONDS) }
 
 export const unauthorized = {
   missing: () =>
@@ -137,12 +139,18 @@ export const unauthorized = {
   invalid: () => refusedKey('api_key_invalid', 'The API key is not valid: it is incomplete or unknown.'),
   expired: () => refusedKey('api_key_expired', 'The API key has expired.'),
   revoked: () => refusedKey('api_key_revoked', 'The API key was revoked.'),
+  suspended: () =>
+    new ApiError(
+      'organization_suspended',
+      'The operator of the service has suspended the organization of this API key. Ask the operator.',
+      INVALID_TOKEN,
+    ),
 }
 
+const INVALID_TOKEN = { 'WWW-Authenticate': 'Bearer error="invalid_token"' }
+
 function refusedKey(code: ErrorCode, message: string): ApiError {
-  return new ApiError(code, `${message} Use another API key.`, {
-    'WWW-Authenticate': 'Bearer error="invalid_token"',
-  })
+  return new ApiError(code, `${message} Use another API key.`, INVALID_TOKEN)
 }
 
 /** @param what the request creates: "a new schedule". */
@@ -150,14 +158,14 @@ export const idempotencyKeyReused = (what: string) =>
   new ApiError('idempotency_key_reused', `This Idempotency-Key was used with another body. Use a new one for ${what}.`)
 
 export const unavailable = (message = 'The service is temporarily unavailable.') =>
-  new ApiError('unavailable', `${message} Retry after ${RETRY_AFTER_SECONDS} seconds.`, {
-    'Retry-After': String(RETRY_AFTER_SECONDS),
-  })
+  new ApiError('unavailable', `${message} Retry after ${RETRY_AFTER_SECONDS} seconds.`, RETRY_LATER)
 
-export const internalError = () =>
+/** @param headers `RETRY_LATER` if a store is temporarily unavailable, and the operation documents no 503. */
+export const internalError = (headers?: Readonly<Record<string, string>>) =>
   new ApiError(
     'internal_error',
     'The request failed because of an internal error. Retry it; if it fails again, report the X-Request-Id of this response.',
+    headers,
   )
 
 export function errorResponse(c: Context, { code, message, status, headers }: ApiError): Response {

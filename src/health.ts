@@ -7,6 +7,7 @@ import type { Context } from 'hono'
 import journal from '../migrations/meta/_journal.json' with { type: 'json' }
 import { countAgainst, getAddress } from './access/rate-limit.ts'
 import { parseKeyRing } from './crypto/key-ring.ts'
+import { type Database, databaseNumbers, requireDatabase } from './db/database.ts'
 import { isMissingTable } from './db/failures.ts'
 import { text } from './db/parameters.ts'
 import { query, runBatch, unguarded } from './db/statement.ts'
@@ -28,21 +29,33 @@ export const selectMigration = unguarded([name], () =>
 
 export async function health(c: Context<HonoEnvironment>): Promise<Response> {
   await countAgainst('REFUSAL_RATE_LIMIT', `health ${getAddress(c.req.raw)}`, c.env)
-  const schema = await schemaHealth(c.env.DB)
+  const numbers = databaseNumbers(c.env)
+  const schemas = await Promise.all(numbers.map((number) => schemaHealth(requireDatabase(c.env, number))))
   const encryptionKeys = keysHealth(c.env)
-  if (schema === 'current' && encryptionKeys === 'configured') {
-    return c.json({ database: 'answers', schema, encryptionKeys })
+  if (schemas.every((schema) => schema === 'current') && encryptionKeys === 'configured') {
+    const databases = numbers.length > 1 && { databases: numbers.length }
+    return c.json({ database: 'answers', schema: 'current', ...databases, encryptionKeys })
   }
   const problems = [
-    ...(schema === 'unknown' ? ['The database does not answer.'] : []),
-    ...(schema === 'not current' ? [`The schema is not current: apply the migrations up to ${NEWEST_MIGRATION}.`] : []),
+    ...schemas.flatMap((schema, index) => problemOf(schema, numbers.length > 1 ? ` ${numbers[index]}` : '')),
     ...(encryptionKeys === 'configured' ? [] : ['ENCRYPTION_KEYS is not configured.']),
   ]
   return errorResponse(c, unavailable(problems.join(' ')))
 }
 
+type SchemaHealth = 'current' | 'not current' | 'unknown'
+
+/** @param name what follows the word "database". */
+function problemOf(schema: SchemaHealth, name: string): string[] {
+  if (schema === 'current') return []
+  if (schema === 'unknown') return [`The database${name} does not answer.`]
+  return [
+    `The schema${name && ` of the database${name}`} is not current: apply the migrations up to ${NEWEST_MIGRATION}.`,
+  ]
+}
+
 /** `unknown` if the database does not answer. */
-async function schemaHealth(database: D1Database): Promise<'current' | 'not current' | 'unknown'> {
+async function schemaHealth(database: Database): Promise<SchemaHealth> {
   try {
     const { applied } = await runBatch(database, { applied: selectMigration }, { name: NEWEST_MIGRATION })
     return applied.length > 0 ? 'current' : 'not current'

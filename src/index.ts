@@ -3,7 +3,7 @@
  * for the start-up of another.
  */
 import { createApp } from './app.ts'
-import type { DeliveryMessage, Environment } from './environment.ts'
+import type { Environment, Message } from './environment.ts'
 
 export { ProjectEnvironments } from './resources/environment-variables/project-environments.ts'
 
@@ -12,11 +12,11 @@ const app = createApp()
 export default {
   fetch: app.fetch,
   async scheduled(controller, environment) {
-    const { tick } = await import('./scheduled.ts')
-    await tick(environment, new Date(controller.scheduledTime))
+    const { tickAll } = await import('./scheduled.ts')
+    await tickAll(environment, new Date(controller.scheduledTime))
   },
   async queue(batch, environment, context) {
     const { deliver } = await import('./deliveries.ts')
     await deliver(batch, environment, context)
   },
-} satisfies ExportedHandler<Environment, DeliveryMessage>
+} satisfies ExportedHandler<Environment, Message>

@@ -1,5 +1,13 @@
 /** The tick: what the Cron Trigger runs each minute. */
-import { instrumented, noUse, type TickEnvironment } from './db/database.ts'
+import { alertOfDatabase, alertOfLateTicks } from './alerts/ticks.ts'
+import {
+  type DatabaseEnvironment,
+  databaseNumbers,
+  instrumented,
+  noUse,
+  requireDatabase,
+  unknownHealth,
+} from './db/database.ts'
 import { describeFailure } from './db/failures.ts'
 import type { Environment } from './environment.ts'
 import { removeEndedKeys } from './maintenance/ended-keys.ts'
@@ -29,20 +37,44 @@ const TASKS = {
   deleteOrphanedObjects,
 }
 
+/** The largest batch that a queue accepts. */
+const BATCH_SIZE = 100
+
+/** The tick of database 0, and a message for that of each other one, so that none waits for another. */
+export async function tickAll(environment: Environment, now: Date): Promise<void> {
+  const others = databaseNumbers(environment).slice(1)
+  const messages = others.map((database) => ({ body: { database, tickAt: now.toISOString() } }))
+  const queued = async () => {
+    for (let start = 0; start < messages.length; start += BATCH_SIZE) {
+      await environment.TICKS.sendBatch(messages.slice(start, start + BATCH_SIZE))
+    }
+  }
+  const [result] = await Promise.allSettled([queued(), tick(environment, now)])
+  if (result.status === 'rejected') {
+    console.error(JSON.stringify({ task: 'queueTicks', failure: describeFailure(result.reason) }))
+  }
+}
+
 /** Runs each task, even if one before it fails. The next tick repeats a failed task. */
-export async function tick(environment: Environment, now: Date): Promise<void> {
+export async function tick(environment: Environment, now: Date, databaseNumber = 0): Promise<void> {
   const lateMs = Date.now() - now.getTime()
   const d1 = noUse()
+  const health = unknownHealth()
   const schedules = { due: 0, late: 0 }
-  const tickEnvironment: TickEnvironment = { ...environment, DB: instrumented(environment.DB, d1) }
+  const database = instrumented(requireDatabase(environment, databaseNumber), d1, health)
+  // Not at the end, to which a tick does not come that hangs. No task waits for it.
+  const looking = databaseNumber === 0 ? alertOfLateTicks(environment, now) : undefined
+  const tickEnvironment: DatabaseEnvironment = { ...environment, database, databaseNumber }
   for (const [task, run] of Object.entries(TASKS)) {
     try {
       await run(tickEnvironment, now, schedules)
     } catch (error) {
-      console.error(JSON.stringify({ task, failure: describeFailure(error) }))
+      console.error(JSON.stringify({ task, database: databaseNumber || undefined, failure: describeFailure(error) }))
     }
   }
+  await alertOfDatabase(environment, databaseNumber, now, health, (await looking) === false)
   if (environment.REQUEST_LOG !== 'off') {
-    console.log(JSON.stringify({ tick: now.toISOString(), lateMs, schedules, d1 }))
+    const database = databaseNumber === 0 ? undefined : databaseNumber
+    console.log(JSON.stringify({ tick: now.toISOString(), database, lateMs, schedules, d1 }))
   }
 }

@@ -241,7 +241,7 @@ function countedIds(): () => string {
 const DRAWN = [
   [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time'],
   [/\b(?!01900000-0000-7000-8000)[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, 'id'],
-  [/\b(?:wsk_|wsf_|whsec_)[\w+/=]+/g, 'token'],
+  [/\b(?:ws[kf]\d*_|whsec_)[\w+/=]+/g, 'token'],
   [/"[\w+/=-]{40,}"/g, '"bytes"'],
   // Of events and their feed, and of a request that is sent.
   [/(?<=ursor":")[\da-z]{11}(?=")/g, 'place'],
@@ -337,13 +337,18 @@ const OWNERS: Record<string, (row: RowValues, before: Record<string, RowValues[]
 }
 /** What the service notes beside a change. */
 const BOOKKEEPING = [
+  'alerts',
   'auditEvents',
+  'databases',
   'deletions',
+  'directory',
+  'halts',
   'orphanedObjects',
   'lastTick',
   'passes',
   'objectSearches',
   'organizationUsage',
+  'tickReports',
 ]
 
 describe('a change', () => {

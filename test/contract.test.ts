@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createApp } from '../src/app.ts'
@@ -6,6 +5,7 @@ import { honoPath } from '../src/http/mount.ts'
 import { loadOperations } from '../src/operations.ts'
 import { failingDatabase, failingObjects } from './support/bindings.ts'
 import { document, documentText, seenStatuses, validatorOf } from './support/document.ts'
+import { env } from './support/env.ts'
 import {
   type Example,
   exampleList,

@@ -11,12 +11,11 @@
  *     npm run verify:tests -- test/core-operations.test.ts --update
  */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { mintToken } from '../src/access/api-key.ts'
 import { SCOPES } from '../src/access/scopes.ts'
-import type { Environment } from '../src/environment.ts'
 import { PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase, failingObjects } from './support/bindings.ts'
 import { inAnHour } from './support/example.ts'
+import { newToken } from './support/tokens.ts'
 import { Workspace } from './support/workspace.ts'
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
@@ -80,7 +79,7 @@ async function sendRefused(
   const send = (situation: string, more: RequestOptions) =>
     recorder.send(situation, method, path, { ...options, ...more })
   await send('without an API key', {})
-  await send('with an unknown API key', { key: mintToken() })
+  await send('with an unknown API key', { key: newToken() })
   await send('with an API key without scopes', { key: await workspace.addKey({ scopes: [] }) })
   await send('while the database fails', { key, environment: FAULTY })
   await send('while the database is unavailable', { key, environment: UNAVAILABLE })
@@ -394,7 +393,7 @@ it('delete a profile picture', async () => {
   await workspace.leasePicture(inAnHour())
   await remove('409: while an upload is running')
   await workspace.addPicture()
-  const environment: Partial<Environment> = {
+  const environment: Partial<Cloudflare.Env> = {
     OBJECTS: failingObjects(new Error('delete: We encountered an internal error. (10001)')),
   }
   await remove('503: while the object store fails', { environment })

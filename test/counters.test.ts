@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers'
 import { getTableColumns, getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { describe, expect, it, vi } from 'vitest'
@@ -7,10 +6,10 @@ import { recordUse } from '../src/access/guard.ts'
 import * as schema from '../src/db/schema.ts'
 import type { RunMessage } from '../src/environment.ts'
 import { loadOperations } from '../src/operations.ts'
-import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
 import { watchedDatabase } from './support/bindings.ts'
 import { stopClock } from './support/clock.ts'
+import { env } from './support/env.ts'
 import { ifMatchVariations } from './support/example.ts'
 import {
   deadKeys,
@@ -27,6 +26,7 @@ import {
 import { isLong, sized } from './support/long-form.ts'
 import { deliverBatch } from './support/queue.ts'
 import { inOneBatch } from './support/set-up.ts'
+import { tick } from './support/tick.ts'
 import { Workspace } from './support/workspace.ts'
 
 const operations = await loadOperations()

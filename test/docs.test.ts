@@ -1,11 +1,11 @@
 /** The pages and what agents read: their files, their links, and what their headers let a browser do. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 import worker from '../src/index.ts'
 import { loadOperations, operations } from '../src/operations.ts'
 import { ORIGIN, PREFIX } from './support/api.ts'
+import { deployed, env } from './support/env.ts'
 
 const BASE_PATHS = ['', PREFIX]
 const VIEWER = /docs\/viewer-[0-9a-f]{16}\.js/
@@ -32,7 +32,7 @@ const HTML = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/
 async function ask(path: string, method = 'GET', headers: Record<string, string> = {}) {
   const context = createExecutionContext()
   const request = new Request(ORIGIN + path, { method, headers, redirect: 'manual' })
-  const response = await worker.fetch(request, env, context)
+  const response = await worker.fetch(request, deployed(env), context)
   await waitOnExecutionContext(context)
   return { status: response.status, headers: response.headers, text: await response.text() }
 }

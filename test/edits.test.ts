@@ -1,11 +1,12 @@
 /** `ETag`, `If-Match` and `If-None-Match` on everything that several clients may edit. */
-import { env } from 'cloudflare:workers'
+
 import { v7 as newUuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { loadOperations } from '../src/operations.ts'
-import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
+import { env } from './support/env.ts'
 import { skillOf } from './support/skills.ts'
+import { tick } from './support/tick.ts'
 import { Workspace } from './support/workspace.ts'
 
 type Edit = readonly [

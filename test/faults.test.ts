@@ -1,12 +1,12 @@
 /**
  * Faults of the stores, injected on purpose into every operation: 10,000 in the long form, a sample in `npm test`.
  */
-import { env } from 'cloudflare:workers'
+
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isTransient, isUnavailable } from '../src/db/failures.ts'
-import type { Environment } from '../src/environment.ts'
 import { databaseWith, objectsWith } from './support/bindings.ts'
+import { env } from './support/env.ts'
 import { exampleList, keyFor, listTables, send, successOf } from './support/examples.ts'
 import { sized } from './support/long-form.ts'
 import { Workspace } from './support/workspace.ts'
@@ -61,7 +61,7 @@ function failing({ store, message, call, times, when }: Fault) {
     if (when === 'after') await run()
     throw new Error(message)
   }
-  const environment: Partial<Environment> =
+  const environment: Partial<Cloudflare.Env> =
     store === 'DB'
       ? {
           DB: databaseWith((statements) => work(() => env.DB.batch(statements))),

@@ -1,8 +1,6 @@
-import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { namedStatements } from '../scripts/named-statements.ts'
-import { hashToken, mintToken } from '../src/access/api-key.ts'
 import { recordUse } from '../src/access/guard.ts'
 import { authorized } from '../src/access/preconditions.ts'
 import { SCOPES } from '../src/access/scopes.ts'
@@ -21,6 +19,7 @@ import { allRuns, pendingRuns, runsOfSchedule } from '../src/resources/schedules
 import { selectLastExamined as selectLastExaminedSchedule } from '../src/resources/schedules/statements.ts'
 import * as files from '../src/resources/session-files/statements.ts'
 import { selectLastExamined as selectLastExaminedSkill } from '../src/resources/skills/statements.ts'
+import { env } from './support/env.ts'
 import {
   deadKeys,
   dumpStores,
@@ -38,6 +37,7 @@ import {
 import { sampled, sized } from './support/long-form.ts'
 import { inOneBatch } from './support/set-up.ts'
 import { emptyStores } from './support/stores.ts'
+import { hashOf, newToken } from './support/tokens.ts'
 import { type KeyOptions, Workspace } from './support/workspace.ts'
 
 declare global {
@@ -298,7 +298,7 @@ describe.each(exampleList.filter(({ row }) => row.calls === 2))(
         const hashes = await inOneBatch(async () => {
           const minted: [name: string, hash: string][] = []
           for (const { name, mint } of refusedKeysOf(contract, row, index, isOfNoProject)) {
-            minted.push([name, hashToken((await mint(workspace, contract, example)) ?? '')])
+            minted.push([name, hashOf((await mint(workspace, contract, example)) ?? '')])
           }
           return minted
         })
@@ -307,7 +307,7 @@ describe.each(exampleList.filter(({ row }) => row.calls === 2))(
           acting.map(({ sql, values }) => ({
             name,
             sql,
-            values: values.map((value) => (value === hashToken(key) ? hash : value)),
+            values: values.map((value) => (value === hashOf(key) ? hash : value)),
           })),
         )
         expect(await runActing(refused)).toEqual([])
@@ -400,7 +400,7 @@ describe.each(exampleList)(`in ${STATES} random states $operationId`, ({ operati
   }
 
   async function keyFor({ life, inScope, hasUser, limit }: State, workspace: Workspace, example: Example) {
-    if (life === 'unknown') return mintToken()
+    if (life === 'unknown') return newToken()
     const limits: Record<State['limit'], KeyOptions> = {
       none: {},
       'its project': { projectIds: example.projectIds ?? [] },

@@ -1,13 +1,21 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../src/app.ts'
 import { ORIGIN, PREFIX, request } from './support/api.ts'
 import { failingDatabase, watchedDatabase } from './support/bindings.ts'
+import { databaseNumber, deployed, env } from './support/env.ts'
 import { Workspace } from './support/workspace.ts'
 
 const BASE_PATHS = ['', PREFIX]
-const WELL = { database: 'answers', schema: 'current', encryptionKeys: 'configured' }
+const isSeveral = env.DATABASES > 1
+const WELL = {
+  database: 'answers',
+  schema: 'current',
+  ...(isSeveral && { databases: env.DATABASES }),
+  encryptionKeys: 'configured',
+}
+/** What the message calls the database of the tests. */
+const named = () => (isSeveral ? ` ${databaseNumber()}` : '')
 const KEY = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
 
 /** The test's database, where the table of applied migrations answers with other rows. */
@@ -36,7 +44,7 @@ describe.each(BASE_PATHS)('%s/health', (basePath) => {
     const answer = await request('GET', path, { environment: { DB } })
     expect([answer.status, answer.body]).toEqual([
       503,
-      { error: 'The database does not answer. Retry after 5 seconds.' },
+      { error: `The database${named()} does not answer. Retry after 5 seconds.` },
     ])
     expect(answer.body.error).not.toContain('secret')
     expect(answer.headers.get('Retry-After')).toMatch(/^\d+$/)
@@ -69,7 +77,9 @@ describe.each(BASE_PATHS)('%s/health', (basePath) => {
     expect([answer.status, answer.body]).toEqual([
       503,
       {
-        error: expect.stringMatching(/^The schema is not current: apply the migrations up to \d{4}_\w+\.sql\./),
+        error: expect.stringMatching(
+          /^The schema( of the database \d)? is not current: apply the migrations up to \d{4}_\w+\.sql\./,
+        ),
       },
     ])
   })
@@ -83,7 +93,10 @@ describe.each(BASE_PATHS)('%s/health', (basePath) => {
   it('answers 503 if no migration was ever applied', async () => {
     const DB = databaseMigratedBy('select * from "no_such_table"')
     const answer = await request('GET', path, { environment: { DB } })
-    expect([answer.status, answer.body]).toEqual([503, { error: expect.stringContaining('The schema is not current') }])
+    expect([answer.status, answer.body]).toEqual([
+      503,
+      { error: expect.stringMatching(/^The schema.* is not current/) },
+    ])
   })
 
   it('answers GET and HEAD only', async () => {
@@ -103,7 +116,7 @@ describe.each(BASE_PATHS)('%s/health', (basePath) => {
 describe('/openapi.json', () => {
   async function openapi(path: string, method = 'GET', headers: Record<string, string> = {}) {
     const context = createExecutionContext()
-    const response = await createApp().fetch(new Request(ORIGIN + path, { method, headers }), env, context)
+    const response = await createApp().fetch(new Request(ORIGIN + path, { method, headers }), deployed(env), context)
     await waitOnExecutionContext(context)
     return { status: response.status, headers: response.headers, text: await response.text() }
   }

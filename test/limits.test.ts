@@ -1,12 +1,12 @@
-import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { RECOUNT_USAGE } from '../src/db/usage.ts'
 import { type Environment, type Quota, readLimits } from '../src/environment.ts'
-import { tick } from '../src/scheduled.ts'
 import { type ApiResponse, PREFIX, request } from './support/api.ts'
+import { env } from './support/env.ts'
 import { exampleList, send } from './support/examples.ts'
 import { entryFile, filesOf, skillOf } from './support/skills.ts'
+import { tick } from './support/tick.ts'
 import { now, Workspace } from './support/workspace.ts'
 
 /** What a request is told that would exceed the quota. */

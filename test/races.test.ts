@@ -1,6 +1,6 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { request } from './support/api.ts'
+import { env } from './support/env.ts'
 import { Workspace } from './support/workspace.ts'
 
 /** Does something so many times at once. */

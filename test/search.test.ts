@@ -1,9 +1,10 @@
 /** The lists that are searched with `query`: each against a model in JavaScript. */
-import { env } from 'cloudflare:workers'
+
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { request } from './support/api.ts'
 import { watchedDatabase } from './support/bindings.ts'
+import { env } from './support/env.ts'
 import { sized } from './support/long-form.ts'
 import { Workspace } from './support/workspace.ts'
 

@@ -11,10 +11,10 @@ declare global {
   }
 }
 
-/** No HTTP operation reaches these: the tick, deliveries, the health check, and a service binding. */
+/** No HTTP operation reaches these: the tick, alerts, deliveries, the health check, and a service binding. */
 const OF_THE_SERVICE = [
-  /^src\/(?:maintenance|objects|resources\/(?:events\/delivery|schedules\/(?:firing|delivery)))\//,
-  /^src\/(?:health|db\/pass|resources\/environment-variables\/project-environments)\.ts$/,
+  /^src\/(?:alerts|maintenance|objects|resources\/(?:events\/delivery|schedules\/(?:firing|delivery)))\//,
+  /^src\/(?:health|db\/(?:directory|pass)|resources\/environment-variables\/project-environments)\.ts$/,
 ]
 /** They begin from the token of a feed. */
 const OF_FEEDS = /^src\/resources\/skill-feeds\/offered\.ts /

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ROOT } from '../../test/support/commands.ts'
 import {
   type DevServer,
@@ -427,14 +427,15 @@ describe('the packed cli', () => {
       await until(() => pattern.test(text))
       return text
     }
-    /** As a lease that ends, and the tick after it. */
+    /** As a lease that ends, and the tick after it. The other organization is in the second database. */
     async function endLease(id: string) {
       await rowsOf(
         state,
         `UPDATE "runs" SET "checkAt" = '2026-01-01T00:00:00.000Z' WHERE "id" = '${id}' AND "status" = 'delivered'`,
+        1,
       )
       await tick()
-      expect((await runOf(id)).status).toBe('pending')
+      await vi.waitFor(async () => expect((await runOf(id)).status).toBe('pending'), 30_000)
     }
 
     it('are listed and completed', async () => {
@@ -515,7 +516,7 @@ describe('the packed cli', () => {
       const id = await newRun()
       const first = worker('--', 'sh', '-c', 'echo $$; exec sleep 600')
       const pid = Number(/\d+/.exec(await printed(first, /\d+\n/)))
-      const [{ claimId }] = (await rowsOf(state, `SELECT "claimId" FROM "runs" WHERE "id" = '${id}'`)) as [
+      const [{ claimId }] = (await rowsOf(state, `SELECT "claimId" FROM "runs" WHERE "id" = '${id}'`, 1)) as [
         { claimId: string },
       ]
       first.kill('SIGKILL')

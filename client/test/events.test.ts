@@ -1,8 +1,9 @@
 /** `follow` of the client, on the service. */
-import { env } from 'cloudflare:workers'
+
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { ORIGIN, request } from '../../test/support/api.ts'
 import { databaseWith } from '../../test/support/bindings.ts'
+import { env } from '../../test/support/env.ts'
 import { Workspace } from '../../test/support/workspace.ts'
 import { Workspace as Client, type FollowOptions, type WorkspaceEvent } from '../src/index.ts'
 import { serve } from './support/serve.ts'

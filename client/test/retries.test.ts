@@ -1,21 +1,23 @@
 /** What the client repeats, on a service whose database fails, and how long it waits. */
-import { env } from 'cloudflare:workers'
+
 import { describe, expect, it } from 'vitest'
 import { ORIGIN } from '../../test/support/api.ts'
 import { databaseWith } from '../../test/support/bindings.ts'
+import { env } from '../../test/support/env.ts'
 import { Workspace } from '../../test/support/workspace.ts'
 import { Workspace as Client, type WorkspaceOptions } from '../src/index.ts'
 import { CALLS } from '../src/resources.ts'
 import { retrying } from '../src/retrying.ts'
 import { serve } from './support/serve.ts'
 
-/** A service of which each answer of the list is made to fail: before the work, or after it. */
-async function failing(failures: readonly ('before' | 'after')[], options: Partial<WorkspaceOptions> = {}) {
+/** A service of which each answer of the list is made to fail: before the work, after it, or by a proxy before it. */
+async function failing(failures: readonly ('before' | 'after' | 'proxy')[], options: Partial<WorkspaceOptions> = {}) {
   const workspace = await Workspace.create()
   const pauses: number[] = []
   let asked = 0
   const fetch = async (request: Request): Promise<Response> => {
     const failure = failures[asked++]
+    if (failure === 'proxy') return new Response('Bad gateway', { status: 502 })
     const DB = databaseWith(async (statements) => {
       if (failure === 'before') throw new Error('D1_ERROR: D1 DB is overloaded. Too many requests queued.')
       const results = await env.DB.batch(statements)
@@ -42,7 +44,7 @@ describe('the client repeats', () => {
   })
 
   it('after longer each time where the answer does not say how long', async () => {
-    const { workspace, client, pauses } = await failing(['before', 'before', 'before'], { maxRetries: 3 })
+    const { workspace, client, pauses } = await failing(['proxy', 'proxy', 'proxy'], { maxRetries: 3 })
     const deletion = client.projects.environmentVariables.delete(await workspace.addProject(), 'A')
     await expect(deletion).rejects.toMatchObject({ status: 404 })
     expect(pauses.map((ms) => Math.floor(Math.log2(ms / 1000)))).toEqual([0, 1, 2])

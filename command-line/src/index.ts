@@ -94,6 +94,12 @@ export function positiveInteger(text: string): number {
 }
 
 /** Parses the value of an option. */
+export function wholeNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Allowed: a whole number.')
+}
+
+/** Parses the value of an option. */
 export function portNumber(text: string): number {
   const number = Number(text)
   if (Number.isInteger(number) && number > 0 && number < 65_536) return number

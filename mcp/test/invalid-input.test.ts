@@ -5,10 +5,10 @@
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { TOOLS } from '../../mcp/src/tools.ts'
-import { mintToken } from '../../src/access/api-key.ts'
 import type { ApiResponse } from '../../test/support/api.ts'
 import { HOSTILE_BODIES, hostileHeader, hostileText, hostileValue, replaced } from '../../test/support/hostile.ts'
 import { sized } from '../../test/support/long-form.ts'
+import { newToken } from '../../test/support/tokens.ts'
 import { Workspace } from '../../test/support/workspace.ts'
 import { message, newMessage, postMcp } from './support/mcp.ts'
 
@@ -230,7 +230,7 @@ const KEYS = ['live', 'live', 'live', 'live', 'limited', 'revoked', 'unknown', '
 type KeyKind = (typeof KEYS)[number]
 
 function send(kind: KeyKind, { body, headers }: Sent): Promise<ApiResponse> {
-  const key = { ...keys, unknown: mintToken(), malformed: 'nonsense', missing: undefined }[kind]
+  const key = { ...keys, unknown: newToken(), malformed: 'nonsense', missing: undefined }[kind]
   return postMcp(body, { headers, ...(key !== undefined && { key }) })
 }
 

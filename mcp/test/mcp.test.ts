@@ -1,9 +1,8 @@
 /** `/mcp` is guarded like every other path. node/mcp.test.ts tests what it offers. */
 import { describe, expect, it } from 'vitest'
-import { hashToken, mintToken } from '../../src/access/api-key.ts'
-import type { Environment } from '../../src/environment.ts'
 import { request } from '../../test/support/api.ts'
 import { failingDatabase, watchedDatabase } from '../../test/support/bindings.ts'
+import { hashOf, newToken } from '../../test/support/tokens.ts'
 import { Workspace } from '../../test/support/workspace.ts'
 import { message, newMessage, postMcp } from './support/mcp.ts'
 
@@ -69,7 +68,7 @@ function counting(limit: 'KEY_RATE_LIMIT' | 'ORGANIZATION_RATE_LIMIT', success =
   const binding = {
     limit: async ({ key }: RateLimitOptions) => ({ success: counted.push(key) > 0 && success }),
   }
-  return { counted, environment: { RATE_LIMIT: 'on', [limit]: binding } as Partial<Environment> }
+  return { counted, environment: { RATE_LIMIT: 'on', [limit]: binding } as Partial<Cloudflare.Env> }
 }
 
 async function newKey() {
@@ -102,7 +101,7 @@ describe('without a live key', () => {
     const answers = [
       [undefined, 'api_key_missing', 'Bearer'],
       ['nonsense', 'api_key_invalid', 'Bearer error="invalid_token"'],
-      [mintToken(), 'api_key_invalid', 'Bearer error="invalid_token"'],
+      [newToken(), 'api_key_invalid', 'Bearer error="invalid_token"'],
       [key, 'api_key_revoked', 'Bearer error="invalid_token"'],
       [expired, 'api_key_expired', 'Bearer error="invalid_token"'],
     ] as const
@@ -120,7 +119,7 @@ describe('without a live key', () => {
     const { workspace, key, id } = await newKey()
     await workspace.revokeKey(id)
     const content = JSON.stringify(message('ping')).padEnd(64 * KIBIBYTE + 1)
-    for (const token of [mintToken(), key]) {
+    for (const token of [newToken(), key]) {
       for (const headers of [{}, { 'Content-Length': String(content.length) }]) {
         const { use, body } = streamed(content)
         expect((await postMcp(body, { key: token, headers })).status).toBe(401)
@@ -149,7 +148,7 @@ describe('without a live key', () => {
           return Response.json(body, { status, headers: { 'Error-Code': code } })
         },
       })
-    expect(codeOf(await send(mintToken()))).toEqual([401, 'api_key_invalid', 'Bearer error="invalid_token"'])
+    expect(codeOf(await send(newToken()))).toEqual([401, 'api_key_invalid', 'Bearer error="invalid_token"'])
     const { status: answered, body } = await send(key)
     expect([answered, body.result.isError]).toEqual([200, true])
     expect(calls).toEqual([[code], [code]])
@@ -162,12 +161,12 @@ describe('without a live key', () => {
     const statuses: number[] = []
     // The limiter counts in windows of a minute, so one of two windows has more than 60.
     while (statuses.at(-1) !== 429 && statuses.length <= 121)
-      statuses.push((await postMcp(message('ping'), { key: mintToken(), headers, environment })).status)
+      statuses.push((await postMcp(message('ping'), { key: newToken(), headers, environment })).status)
     expect(new Set(statuses)).toEqual(new Set([401, 429]))
     const { calls } = use
     const MCP = { fetch: () => Promise.reject(new Error('forwarded')) } as unknown as Fetcher
     const { use: read, body } = streamed('{}')
-    const blocked = await postMcp(body, { key: mintToken(), headers, environment: { ...environment, MCP } })
+    const blocked = await postMcp(body, { key: newToken(), headers, environment: { ...environment, MCP } })
     expect(codeOf(blocked)).toEqual([429, 'rate_limited', null])
     expect([use.calls, read.isRead]).toEqual([calls, false])
   })
@@ -185,7 +184,7 @@ describe('with a live key', () => {
       const { status } = await postMcp(body, sent)
       expect(status).not.toBe(401)
       expect(status).toBeLessThan(500)
-      const expected = limit === 'KEY_RATE_LIMIT' ? hashToken(key) : workspace.organizationId
+      const expected = limit === 'KEY_RATE_LIMIT' ? hashOf(key) : workspace.organizationId
       expect([counted, use.calls]).toEqual([[expected], 1])
     }
   })
@@ -206,7 +205,7 @@ describe('with a live key', () => {
       const { counted, environment } = counting(limit)
       const { body } = streamed('x'.repeat(4 * KIBIBYTE ** 2 + 1))
       expect((await postMcp(body, { key, environment })).status).toBe(413)
-      expect(counted).toEqual([limit === 'KEY_RATE_LIMIT' ? hashToken(key) : workspace.organizationId])
+      expect(counted).toEqual([limit === 'KEY_RATE_LIMIT' ? hashOf(key) : workspace.organizationId])
     }
   })
 

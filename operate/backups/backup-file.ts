@@ -4,6 +4,7 @@
 import { closeSync, createReadStream, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { MOVE_TRIGGERS } from '../move-guard.ts'
 import { ROOT } from '../wrangler.ts'
 import { loadDump } from './sql-dump.ts'
 
@@ -105,7 +106,7 @@ function appliedMigrations(database: DatabaseSync): string[] {
 }
 
 /** As wrangler creates it when it applies migrations. */
-const MIGRATIONS_TABLE = `CREATE TABLE d1_migrations(
+export const MIGRATIONS_TABLE = `CREATE TABLE d1_migrations(
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`
 
 /** The schema that results from the migrations. */
@@ -171,7 +172,10 @@ export function keyNames(database: DatabaseSync, table: string): string[] {
 
 /** Removes what belongs only to the database that was copied: the trigger of a pause, and D1's own tables. */
 export function stripCopy(database: DatabaseSync): void {
-  database.exec(`DROP TRIGGER IF EXISTS "${PAUSE_TRIGGER}"`)
+  const triggers = database
+    .prepare(`SELECT "name" FROM sqlite_master WHERE "type" = 'trigger' AND ("name" = ? OR "name" LIKE ?)`)
+    .all(PAUSE_TRIGGER, `${MOVE_TRIGGERS}%`)
+  for (const { name } of triggers) database.exec(`DROP TRIGGER "${name}"`)
   const tables = database
     .prepare(`SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND "name" LIKE '\\_cf\\_%' ESCAPE '\\'`)
     .all()
@@ -185,7 +189,7 @@ export function migrationNames(): string[] {
     .sort()
 }
 
-function readMigration(name: string): string {
+export function readMigration(name: string): string {
   return readFileSync(join(ROOT, 'migrations', name), 'utf8')
 }
 

@@ -21,6 +21,8 @@ export interface Replacement {
   readonly policy: KeyPolicy
   /** The hashes of the keys that were valid in the backup. */
   readonly hashes: ReadonlySet<string>
+  /** Live keys of other databases that are restored too. */
+  readonly otherLiveKeys?: readonly Row[]
 }
 
 /**
@@ -28,14 +30,14 @@ export interface Replacement {
  * @param safetyCopy the file for a copy of the current database; undefined: it is empty.
  */
 export function replaceLocal(file: string, safetyCopy: string | undefined, replacement: Replacement): void {
-  const { backupFile, policy, hashes } = replacement
+  const { backupFile, policy, hashes, otherLiveKeys = [] } = replacement
   const isNew = !existsSync(file)
   mkdirSync(dirname(file), { recursive: true })
   const database = openLocalFile(file)
   try {
     database.prepare('ATTACH ? AS "backup"').run(backupFile)
     inTransaction(database, () => {
-      const liveKeys = readLiveKeys(database)
+      const liveKeys = [...readLiveKeys(database), ...otherLiveKeys]
       // The transaction blocks other writes, so the copy is complete.
       if (safetyCopy !== undefined) snapshotLocal(file, safetyCopy)
       for (const table of tableNames(database)) database.exec(`DROP TABLE "${table}"`)

@@ -5,10 +5,12 @@
 import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { bindingOf } from '../../src/db/database.ts'
 import type { Account, AccountDatabase, Row } from '../cloudflare.ts'
 import { startProgress } from '../command-line.ts'
 import { databaseConfiguration, runQuery } from '../database.ts'
-import { switchStepsOf } from '../deploy-steps.ts'
+import type { ListedDatabase } from '../databases.ts'
+import { baseName, switchStepsOf } from '../deploy-steps.ts'
 import { getConfigFile, readConfiguration, type Target } from '../wrangler.ts'
 import { columnNames, schemaStatements, tableNames } from './backup-file.ts'
 import {
@@ -25,8 +27,14 @@ import { WritePause } from './write-pause.ts'
 export interface RemotePlace {
   readonly account: Account
   readonly target: Target
-  /** The database that the configuration names, if it exists. */
+  /** The number of the database that is restored. */
+  readonly number: number
+  /** The database of now, if it exists. */
   readonly current: AccountDatabase | undefined
+  /** The current database 0, if it exists. */
+  readonly first: AccountDatabase | undefined
+  /** The current databases beside database 0. */
+  readonly further: readonly ListedDatabase[]
   /** If false, there is no Worker to switch. */
   readonly isDeployed: boolean
   /** The address of the deployment, if neither wrangler.toml nor the upload names it. */
@@ -38,12 +46,14 @@ export interface RemoteReplacement {
   readonly policy: KeyPolicy
   /** The hashes of the keys that were valid in the backup. */
   readonly hashes: ReadonlySet<string>
+  /** Live keys of other databases that are restored too. */
+  readonly otherLiveKeys?: readonly Row[]
 }
 
 /** @returns the new database. */
 export async function replaceRemote(
   place: RemotePlace,
-  { backup, policy, hashes }: RemoteReplacement,
+  { backup, policy, hashes, otherLiveKeys = [] }: RemoteReplacement,
 ): Promise<AccountDatabase> {
   const { account, current, isDeployed } = place
   const database = await fillDatabase(place, backup)
@@ -53,10 +63,13 @@ export async function replaceRemote(
     }
   }
   return named(database, async () => {
-    const liveKeys = () => (current && policy === 'as today' ? readDeployedKeys(account, current.uuid) : [])
+    const liveKeys = async () => {
+      if (!current || policy !== 'as today') return []
+      return [...(await readDeployedKeys(account, current.uuid)), ...otherLiveKeys]
+    }
     if (!current || !isDeployed) {
       await finish(await liveKeys())
-      writeConfiguration(place.target, database)
+      await record(place, database)
       return database
     }
     // Blocks revocations, which the new database would not have.
@@ -87,9 +100,10 @@ export async function paused(
 /** Creates a database and copies everything into it. No Worker uses it yet. */
 export async function fillDatabase(place: RemotePlace, source: DatabaseSync): Promise<AccountDatabase> {
   const { account, target, current } = place
-  const configured = databaseConfiguration(target).database_name ?? ''
+  const configured = baseName(databaseConfiguration(target).database_name ?? '')
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').toLowerCase()
-  const database = await account.createDatabase(`${configured.replace(/-\d{8}t\d{6}$/, '')}-${stamp}`, current)
+  const base = place.number === 0 ? configured : `${configured}-${place.number}`
+  const database = await account.createDatabase(`${base}-${stamp}`, current ?? place.first)
   console.log(`New database: ${database.name}`)
   return named(database, async () => {
     const schema = schemaStatements(source)
@@ -151,26 +165,27 @@ export async function readDeployedKeys(account: Account, databaseId: string): Pr
  *   the Worker is switched back, and writes to the new database would be lost.
  */
 export async function switchTo(place: RemotePlace, pause: WritePause, to: AccountDatabase): Promise<void> {
-  const { account, target, url } = place
+  const { account, target, number, further, url } = place
   const file = getConfigFile(target)
   const worker = readConfiguration(target).name ?? ''
   const temporary = join(dirname(file), `.${basename(file, '.toml')}.${to.name}.toml`)
-  const deploy = async (config: string) => {
-    for (const { title, run } of switchStepsOf({ ...target, config, url }, account)) {
+  const switched = further.map((each) => (each.number === number ? { ...each, name: to.name } : each))
+  const deploy = async (config: string, further: readonly ListedDatabase[]) => {
+    for (const { title, run } of switchStepsOf({ ...target, config, url }, account, further)) {
       const [result = ''] = String(await run()).split('\n')
       console.log(`${title}: ${result}`)
     }
   }
   const newPause = await WritePause.begin(account, to.uuid)
-  writeFileSync(temporary, withDatabase(target, to))
+  writeFileSync(temporary, number === 0 ? withDatabase(target, to) : readFileSync(file))
   try {
     await pause.confirm()
-    await deploy(temporary)
+    await deploy(temporary, switched)
     await newPause.confirm()
   } catch (error) {
     const { message } = error as Error
-    if ((await account.boundDatabase(worker)) !== to.uuid) throw error
-    await deploy(file).catch((second: Error) => {
+    if ((await account.boundDatabase(worker, bindingOf(number))) !== to.uuid) throw error
+    await deploy(file, further).catch((second: Error) => {
       throw new Error(`${message}\nSwitching back failed too: ${second.message}\nThe Worker uses ${to.name}.`)
     })
     throw error
@@ -178,8 +193,21 @@ export async function switchTo(place: RemotePlace, pause: WritePause, to: Accoun
     rmSync(temporary)
     newPause.abandon()
   }
-  writeConfiguration(target, to)
+  await record(place, to)
   await newPause.end()
+}
+
+/** Writes where the database is now: into wrangler.toml, or into the list in database 0. */
+async function record({ account, target, number, first }: RemotePlace, to: AccountDatabase): Promise<void> {
+  if (number === 0) return writeConfiguration(target, to)
+  if (!first) return
+  await account.query(first.uuid, [
+    {
+      sql: `INSERT INTO "databases" ("number", "name", "state") VALUES (?, ?, 'open')
+        ON CONFLICT ("number") DO UPDATE SET "name" = excluded."name"`,
+      parameters: [number, to.name],
+    },
+  ])
 }
 
 function writeConfiguration(target: Target, to: AccountDatabase): void {

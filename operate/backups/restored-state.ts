@@ -9,8 +9,9 @@ export type KeyPolicy = 'as in the backup' | 'as today' | 'none'
 
 const KEYS_PER_STATEMENT = 2000
 
-/** Selects the keys of the old database that are not revoked. */
-export const SELECT_LIVE_KEYS = 'SELECT "hash", "expiresAt", "rotatedAt" FROM "apiKeys" WHERE "revokedAt" IS NULL'
+/** Selects the keys of the old database that are not revoked. Of a key that moved, the other database knows it. */
+export const SELECT_LIVE_KEYS =
+  'SELECT "hash", "expiresAt", "rotatedAt" FROM "apiKeys" WHERE "revokedAt" IS NULL AND "movedTo" IS NULL'
 
 /**
  * Counts usage again, and revokes every key unless the policy keeps them. So an interrupted restore leaves no revoked

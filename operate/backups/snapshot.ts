@@ -1,9 +1,9 @@
 /** Copies a consistent snapshot of a database into a SQLite file. */
 import { DatabaseSync } from 'node:sqlite'
 import type { Value } from '../../src/db/parameters.ts'
-import { Account, type Row } from '../cloudflare.ts'
-import { existingDatabaseFile, openLocalFile, requireDeployedDatabase } from '../database.ts'
-import type { Target } from '../wrangler.ts'
+import type { Account, Row } from '../cloudflare.ts'
+import { openLocalFile } from '../database.ts'
+import type { Source } from '../databases.ts'
 import { columnNames, keyNames, tableNames } from './backup-file.ts'
 import { loadDump } from './sql-dump.ts'
 import { WritePause } from './write-pause.ts'
@@ -12,20 +12,16 @@ import { WritePause } from './write-pause.ts'
 const ROWS_PER_QUERY = 5
 
 /** Refuses writes to a deployed database meanwhile. @param file is created. */
-export async function snapshot(target: Target, file: string): Promise<void> {
-  if (target.remote) {
-    const account = await Account.of(target)
-    const { uuid } = await requireDeployedDatabase(account, target)
-    const pause = await WritePause.begin(account, uuid)
-    try {
-      await snapshotRemote(account, uuid, file)
-      await pause.confirm()
-    } finally {
-      await pause.end()
-    }
-    return
+export async function snapshot(source: Source, file: string): Promise<void> {
+  if ('file' in source) return snapshotLocal(source.file, file)
+  const { account, uuid } = source
+  const pause = await WritePause.begin(account, uuid)
+  try {
+    await snapshotRemote(account, uuid, file)
+    await pause.confirm()
+  } finally {
+    await pause.end()
   }
-  snapshotLocal(existingDatabaseFile(target), file)
 }
 
 /** Consistent, also while a running service writes. */

@@ -23,8 +23,10 @@ const ROWID_TABLES = [
   // Read in order of rowid (src/maintenance/reseal.ts).
   'eventEndpoints',
   'runEndpoints',
-  // Its integer key is the rowid.
+  // Their integer keys are the rowids.
+  'databases',
   'lastTick',
+  'tickReports',
 ]
 /** Drizzle-kit quotes each part of an expression between two commas as the name of a column. */
 const EXPRESSION_INDEXES = [

@@ -14,29 +14,39 @@ const { slow: isSlow } = parsed(
   ).option('--slow', 'only the slow tests, such as those in Chromium, of deployments, and on other releases of Node'),
 ).opts()
 const folder = mkdtempSync(join(tmpdir(), 'workspace-api-tests-'))
-const report = join(folder, 'tests.json')
 
 const failed: string[] = []
+const counts = { passed: 0, failed: 0 }
 if (!isSlow && !succeeds(['run', '--silent', 'check'])) failed.push('checks')
-const tests = isSlow ? ['--project', 'browser', '--tags-filter', 'slow'] : ['--tags-filter', '!slow']
-const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${report}`]
-if (!succeeds(['run', '--silent', 'verify:tests', '--', ...tests, ...reporters])) failed.push('tests')
-
 interface FileResult {
   readonly status: string
   readonly assertionResults: readonly { readonly status: string }[]
 }
-// Without a report, Vitest could not start.
-const results = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined
-/** Files that failed outside of their tests, such as in a hook, count as one failure each. */
-const brokenFiles = (results?.testResults as FileResult[] | undefined)?.filter(
-  ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
-)
+
+if (isSlow) {
+  run('tests', 'verify:tests', '--project', 'browser', '--tags-filter', 'slow')
+  // A fifth of the tests in workerd once more; `npm run verify:long` runs all of them.
+  run('tests with three databases', 'verify:databases', '--shard', `${1 + (new Date().getDate() % 5)}/5`)
+} else run('tests', 'verify:tests', '--tags-filter', '!slow')
+
 rmSync(folder, { recursive: true })
 if (failed.length > 0) console.log(`Failed: ${failed.join(', ')}`)
-const failures = results ? results.numFailedTests + (brokenFiles?.length ?? 0) : 1
-console.log(`${results?.numPassedTests ?? 0} passed, ${failures} failed`)
+console.log(`${counts.passed} passed, ${counts.failed} failed`)
 if (failed.length > 0) process.exitCode = 1
+
+function run(name: string, script: string, ...options: readonly string[]): void {
+  const report = join(folder, `${script}.json`)
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${report}`]
+  if (!succeeds(['run', '--silent', script, '--', ...options, ...reporters])) failed.push(name)
+  // Without a report, Vitest could not start.
+  const results = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined
+  /** Files that failed outside of their tests, such as in a hook, count as one failure each. */
+  const brokenFiles = (results?.testResults as FileResult[] | undefined)?.filter(
+    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
+  )
+  counts.passed += results?.numPassedTests ?? 0
+  counts.failed += results ? results.numFailedTests + (brokenFiles?.length ?? 0) : 1
+}
 
 function succeeds(command: readonly string[]): boolean {
   const { status } = spawnSync('npm', command, {

@@ -3,7 +3,9 @@ import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { v7 as newUuid } from 'uuid'
-import { execute } from '../../operate/database.ts'
+import { run } from '../../operate/database.ts'
+import type { Databases } from '../../operate/databases.ts'
+import { insertNew } from '../../operate/first-key.ts'
 import {
   insertApiKey,
   insertOrganization,
@@ -12,7 +14,7 @@ import {
   selectOldestOrganizations,
 } from '../../operate/provisioning.ts'
 import { stateFolder, type Target } from '../../operate/wrangler.ts'
-import { FEED_PREFIX, hashToken, mintToken } from '../../src/access/api-key.ts'
+import { mintToken } from '../../src/access/api-key.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import { deletions, eventEndpoints, runs, schedules, sessionFiles, skillFeeds, skills } from '../../src/db/schema.ts'
@@ -100,23 +102,30 @@ export interface DemoKeys {
   readonly otherApiKey: string
 }
 
-/** Creates the demo's organizations in an empty database. @returns undefined if it has organizations already. */
-export async function createDemoKeys(target: Target): Promise<DemoKeys | undefined> {
-  const [found] = await execute(target, [{ statement: selectOldestOrganizations, values: {} }])
-  if (found && found.length > 0) return undefined
+/**
+ * Creates the demo's organizations, the second one in database 1 if there is one.
+ * @returns undefined if there are organizations already.
+ */
+export async function createDemoKeys(databases: Databases): Promise<DemoKeys | undefined> {
+  const found = await databases.map((each) => run(each, [{ statement: selectOldestOrganizations, values: {} }]))
+  if (found.flat(2).length > 0) return undefined
+  const otherDatabase = databases.areSeveral ? 1 : 0
   const acme = organization(EXAMPLE_IDS.organizationId, 'Acme', EXAMPLE_IDS.userId, 'Ada Lovelace')
   const globex = organization(newUuid(), 'Globex', 'grace', 'Grace Hopper')
-  const mint = (organizationId: string, name: string, userId?: string) =>
-    mintApiKey({ organizationId, name, scopes: SCOPES, createdAt: now(), ...(userId && { userId }) })
+  const mint = (organizationId: string, name: string, userId?: string, database = 0) =>
+    mintApiKey({ organizationId, name, scopes: SCOPES, createdAt: now(), ...(userId && { userId }) }, database)
   const apiKey = mint(acme.id, 'demo', EXAMPLE_IDS.userId)
   const serviceKey = mint(acme.id, 'demo service')
-  const otherApiKey = mint(globex.id, 'demo', 'grace')
+  const otherApiKey = mint(globex.id, 'demo', 'grace', otherDatabase)
   const laptop = mint(acme.id, 'laptop', EXAMPLE_IDS.userId)
   const second = mint(acme.id, 'laptop', SECOND_PERSON.id)
-  const keys = [second.row, apiKey.row, serviceKey.row, otherApiKey.row, { ...laptop.row, id: EXAMPLE_IDS.apiKeyId }]
-  await execute(target, [
-    ...acme.writes,
+  const keys = [second.row, apiKey.row, serviceKey.row, { ...laptop.row, id: EXAMPLE_IDS.apiKeyId }]
+  await insertNew(databases, otherDatabase, globex.id, [
     ...globex.writes,
+    { statement: insertApiKey, values: otherApiKey.row },
+  ])
+  await insertNew(databases, 0, acme.id, [
+    ...acme.writes,
     ...keys.map((values) => ({ statement: insertApiKey, values })),
     ...exampleRows(acme.id),
     ...weekRows(acme.id, { ada: EXAMPLE_IDS.apiKeyId, [SECOND_PERSON.id]: second.row.id }, new Date()).map(inserted),
@@ -196,7 +205,7 @@ function exampleRows(organizationId: string) {
     query.insert(skillFeeds).values({
       organizationId,
       id: EXAMPLE_IDS.skillFeedId,
-      hash: hashToken(mintToken(FEED_PREFIX)),
+      hash: mintToken('wsf').hash,
       name: 'Laptops of the team',
       apiKeyId: EXAMPLE_IDS.apiKeyId,
       createdAt: times.createdAt,

@@ -10,25 +10,28 @@ import { connect } from 'node:net'
 import { join, relative } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { printable } from '../../client/src/printable.ts'
-import { describeScript, parsed, portNumber } from '../../operate/command-line.ts'
-import { execute } from '../../operate/database.ts'
-import { selectOldestOrganizations } from '../../operate/provisioning.ts'
-import { checkStateFolder, hasCurrentSchema } from '../../operate/state-folder.ts'
-import { applyMigrations, ROOT, startDevelopmentServers, stateFolder } from '../../operate/wrangler.ts'
+import { describeScript, parsed, portNumber, positiveInteger } from '../../operate/command-line.ts'
+import { Databases } from '../../operate/databases.ts'
+import { prepareLocalDatabases, writeLocalConfiguration } from '../../operate/local-databases.ts'
+import { checkStateFolder } from '../../operate/state-folder.ts'
+import { ROOT, startDevelopmentServers, stateFolder } from '../../operate/wrangler.ts'
 import { createDemoKeys, curlLines, type Demo, demoFile, fillDemo, firstCurlLines, loadDemo, saveDemo } from './demo.ts'
 import { receiveRuns, tickEachMinute } from './local-runs.ts'
 
 const DEFAULT_PORT = 8787
+const DEFAULT_DATABASES = 2
 const HEALTH_CHECK_MS = 200
 
 /** Settings that differ from wrangler.toml on this machine, unless a `--var` flag sets them. */
 const SETTINGS = { RATE_LIMIT: 'off', REQUEST_LOG: 'off', LOCAL_RECEIVERS: 'on' }
 
 const VERBOSE = '--verbose'
-const OWN = /^--(?:verbose|no-console|console-port\b.*)$/
+const OWN = /^--(?:verbose|no-console|(?:console-port|databases)\b.*)$/
 const given = process.argv.slice(2)
 /** The flags for wrangler. */
-const args = given.filter((arg, index) => !OWN.test(arg) && given[index - 1] !== '--console-port')
+const args = given.filter(
+  (arg, index) => !OWN.test(arg) && !['--console-port', '--databases'].includes(given[index - 1] ?? ''),
+)
 const options = parsed(
   describeScript(
     'dev',
@@ -38,6 +41,7 @@ const options = parsed(
     .option('--port <number>', 'the port of the service', portNumber, DEFAULT_PORT)
     .option('--console-port <number>', 'the port of the console; default: the next one', portNumber)
     .option('--no-console', 'do not start the console')
+    .option('--databases <number>', 'how many databases there are at least', positiveInteger, DEFAULT_DATABASES)
     .option('--persist-to <folder>', 'the state folder, created if missing; default: .wrangler/state')
     .option('--var <name:value...>', 'a setting (docs/limits.md); may be repeated')
     .option('--log-level <level>', "show wrangler's output of this level")
@@ -72,11 +76,11 @@ async function run(): Promise<void> {
   await checkNotServed(loadDemo(target))
   console.log(`Starting Workspace API with the state folder ${shown(stateFolder(target))}`)
   createSecret(join(ROOT, '.dev.vars'))
-  // Wrangler takes seconds for it.
-  const migrations = hasCurrentSchema(target) ? 'No migrations to apply!' : applyMigrations(target)
-  await pendingSignals()
-  if (isVerbose) console.log(migrations)
-  const demoKeys = await createDemoKeys(target)
+  // A configuration of the user has its own databases.
+  const hasOwn = args.some((arg) => /^(--config|-c)\b/.test(arg))
+  const count = await prepareLocalDatabases(target, hasOwn ? 1 : options.databases)
+  const databases = await Databases.open(target)
+  const demoKeys = await createDemoKeys(databases).finally(() => databases.close())
   await pendingSignals()
   hasServer = true
   startDevelopmentServers({
@@ -90,6 +94,7 @@ async function run(): Promise<void> {
       '--local-upstream',
       `localhost:${options.port}`,
     ],
+    config: count === 1 ? join(ROOT, 'wrangler.toml') : writeLocalConfiguration(target, count),
     consolePort,
     url: baseUrl,
     registry: join(stateFolder(target), 'registry'),
@@ -105,7 +110,7 @@ async function run(): Promise<void> {
 
 /** Without the demo, as after a restore, only a command on the database can create an API key. */
 async function showAddress(): Promise<void> {
-  const [organizations = []] = await execute(target, [{ statement: selectOldestOrganizations, values: {} }])
+  const organizations = await oldestOrganizations()
   print([
     'Workspace API is running. Press Ctrl-C to stop it.',
     '',
@@ -123,6 +128,13 @@ async function showAddress(): Promise<void> {
     'To list all organizations:',
     ['npm run organization -- list', ...persistFlag()].join(' '),
   ])
+}
+
+/** Up to three of each database. */
+async function oldestOrganizations() {
+  const databases = await Databases.open(target)
+  const sql = 'SELECT "id", "name" FROM "organizations" ORDER BY "id" LIMIT 3'
+  return databases.rows(sql).finally(() => databases.close())
 }
 
 async function showDemo(stored: Demo): Promise<void> {

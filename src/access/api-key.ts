@@ -1,36 +1,52 @@
 /**
  * The form of an API key: `wsk_`, 32 random bytes in base62 (43 characters), and the CRC-32 of all that in base62 (6
- * characters). The checksum detects typing errors without a query. Only the SHA-256 of a token is stored. The token of
- * a feed of skills has the same form and begins with `wsf_`.
+ * characters). The checksum detects typing errors without a query. `wsk12_` names the database that has the key: 12;
+ * without a number it is 0. The token of a feed of skills has the same form and begins with `wsf`. Only a SHA-256 is
+ * stored, of the token without its number and its checksum, so that it is the same in every database.
  */
 import { crc32 } from 'node:zlib'
 import { sha256 } from '../crypto/digest.ts'
 
-const PREFIX = 'wsk_'
-export const FEED_PREFIX = 'wsf_'
+type Kind = 'wsk' | 'wsf'
+
 const SECRET_BYTES = 32
 const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const SECRET = new RegExp(`^[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`)
+const TOKEN = new RegExp(
+  `^(wsk|wsf)([1-9][0-9]{0,3})?_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
+)
 
-/** Creates a token, which is returned once. */
-export function mintToken(prefix = PREFIX): string {
-  const secret = crypto.getRandomValues(new Uint8Array(SECRET_BYTES))
-  const number = secret.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
-  const body = prefix + base62(number, SECRET_LENGTH)
-  return body + checksum(body)
+export interface MintedToken {
+  /** What the database stores. */
+  readonly hash: string
+  /** The token, which is returned once. @param databaseNumber the database that stores the hash. */
+  readonly tokenIn: (databaseNumber: number) => string
 }
 
-/** True if the text has the form of a token and its checksum is right. */
-export function isToken(text: string, prefix = PREFIX): boolean {
-  if (!text.startsWith(prefix) || !SECRET.test(text.slice(prefix.length))) return false
-  return text.slice(-CHECKSUM_LENGTH) === checksum(text.slice(0, -CHECKSUM_LENGTH))
+export function mintToken(kind: Kind = 'wsk'): MintedToken {
+  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES))
+  const number = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
+  const secret = base62(number, SECRET_LENGTH)
+  return {
+    hash: sha256(`${kind}_${secret}`),
+    tokenIn: (databaseNumber) => {
+      const body = `${kind}${databaseNumber || ''}_${secret}`
+      return body + checksum(body)
+    },
+  }
 }
 
-/** The SHA-256 of a token in lower-case hexadecimal, which the database stores. */
-export function hashToken(token: string): string {
-  return sha256(token)
+export interface ParsedToken {
+  readonly hash: string
+  readonly databaseNumber: number
+}
+
+/** @returns undefined if the text does not have the form of a token, or its checksum is wrong. */
+export function parseToken(text: string, expected: Kind = 'wsk'): ParsedToken | undefined {
+  const [, kind, number = '0', secret, sum = ''] = TOKEN.exec(text) ?? []
+  if (kind !== expected || sum !== checksum(text.slice(0, -CHECKSUM_LENGTH))) return undefined
+  return { hash: sha256(`${kind}_${secret}`), databaseNumber: Number(number) }
 }
 
 function checksum(text: string): string {

@@ -1,18 +1,18 @@
 /** Who sends a request: its API key, from the header to what the database says of it. */
 
-import { type Database, type DatabaseUse, instrumented, noUse } from '../db/database.ts'
-import { describeFailure, isTransient } from '../db/failures.ts'
+import { type Database, type DatabaseUse, databaseOf, instrumented, noUse, requireDatabase } from '../db/database.ts'
+import { describeFailure, isTransient, StoreUnavailable } from '../db/failures.ts'
 import type { Values } from '../db/parameters.ts'
 import { type Rows, runBatch, type Statement, type Steps } from '../db/statement.ts'
 import { HOUR_MS } from '../durations.ts'
 import type { Environment } from '../environment.ts'
 import { ApiError, type ErrorCode, unauthorized } from '../errors.ts'
-import { hashToken, isToken } from './api-key.ts'
+import { type ParsedToken, parseToken } from './api-key.ts'
 import { type CallerResult, recordUse } from './guard.ts'
 import { authorized } from './preconditions.ts'
 import { count, countAgainst, countRefusedKey, getAddress, isLimiting, refuseBlocked } from './rate-limit.ts'
 import { RecentMap } from './recent-map.ts'
-import { openSession } from './replica.ts'
+import { bookmarkOf, openSession } from './replica.ts'
 import type { Scope } from './scopes.ts'
 
 const BEARER = /^Bearer(?: +(.*))?$/i
@@ -34,6 +34,15 @@ export interface CallerScope {
 /** The keys that this isolate accepted last, by their hash. Whether a key may act is never taken from here. */
 const acceptedKeys = new RecentMap<string, { readonly organizationId: string; readonly acceptedAt: number }>()
 
+/**
+ * The databases of keys that moved with their organization, by their hash. It saves the way through the database that
+ * the token names; the database that has the key still decides.
+ */
+const movedKeys = new RecentMap<string, number>()
+
+/** One leads to the database that has the key, and a second one is needed while its organization moves on. */
+export const MAX_HOPS = 2
+
 export class Caller {
   #now = new Date().toISOString()
   /** What the request has asked of the database so far. */
@@ -41,8 +50,10 @@ export class Caller {
   /** The organization of the key, once a round trip to the database found the key live. */
   organizationId: string | undefined
   readonly #environment: Environment
-  readonly #session: D1DatabaseSession | undefined
-  readonly #database: Database
+  readonly #request: Request
+  #databaseNumber: number
+  #session: D1DatabaseSession | undefined
+  #database: Database | undefined
   readonly #context: Pick<ExecutionContext, 'waitUntil'>
   readonly #callerScope: CallerScope
   readonly #keyHash: string
@@ -55,18 +66,19 @@ export class Caller {
     environment: Environment,
     context: Pick<ExecutionContext, 'waitUntil'>,
     callerScope: CallerScope,
-    keyHash: string,
+    { hash, databaseNumber }: ParsedToken,
     address: string,
     isCounted: boolean,
   ) {
+    this.#request = request
     this.#environment = environment
     this.#context = context
     this.#callerScope = callerScope
-    this.#keyHash = keyHash
+    this.#keyHash = hash
     this.#isCounted = isCounted
     this.#address = address
-    this.#session = openSession(request, environment)
-    this.#database = instrumented(this.#session ?? environment.DB, this.databaseUse)
+    this.#databaseNumber = movedKeys.get(hash) ?? databaseNumber
+    this.#open()
   }
 
   /**
@@ -83,18 +95,18 @@ export class Caller {
     const bearer = BEARER.exec(request.headers.get('Authorization') ?? '')
     if (!bearer) throw unauthorized.missing()
     const token = bearer[1] ?? ''
-    if (!isToken(token)) throw unauthorized.invalid()
-    const keyHash = hashToken(token)
-    const accepted = acceptedKeys.get(keyHash)
+    const parsed = parseToken(token)
+    if (!parsed) throw unauthorized.invalid()
+    const accepted = acceptedKeys.get(parsed.hash)
     const address = getAddress(request)
     refuseBlocked(address, accepted?.acceptedAt, environment)
     const { isCountedByItsCalls = false } = callerScope
     if (!isCountedByItsCalls) {
-      await countAgainst('KEY_RATE_LIMIT', keyHash, environment)
+      await countAgainst('KEY_RATE_LIMIT', parsed.hash, environment)
       if (accepted) await countAgainst('ORGANIZATION_RATE_LIMIT', accepted.organizationId, environment)
     }
     const isCounted = isCountedByItsCalls || accepted !== undefined
-    return new Caller(request, environment, context, callerScope, keyHash, address, isCounted)
+    return new Caller(request, environment, context, callerScope, parsed, address, isCounted)
   }
 
   /** The time of the request, the same for everything that it does until `takeTime`. */
@@ -111,7 +123,13 @@ export class Caller {
 
   /** The state of the database that the request saw, where replicas are used; null if its key was not found live. */
   get bookmark(): string | null {
-    return this.organizationId === undefined ? null : (this.#session?.getBookmark() ?? null)
+    if (this.organizationId === undefined || !this.#session) return null
+    return bookmarkOf(this.#session, this.#databaseNumber)
+  }
+
+  /** The number of the database that has the key, once a round trip found the key live. */
+  get databaseNumber(): number {
+    return this.#databaseNumber
   }
 
   /**
@@ -177,7 +195,31 @@ export class Caller {
     return this.#requireLive(row as CallerResult | undefined)
   }
 
-  async #runBatch(steps: Steps, values: Values, isRepeatable: boolean): Promise<Rows<Steps>> {
+  #open(): void {
+    this.#session = openSession(this.#request, this.#environment, this.#databaseNumber)
+    const database = this.#session ?? databaseOf(this.#environment, this.#databaseNumber)
+    this.#database = database && instrumented(database, this.databaseUse)
+  }
+
+  /**
+   * Runs the batch, again in the next database if the key has moved there: then nothing has acted in the first. While the
+   * organization moves on, it may move again in between.
+   */
+  async #runBatch(steps: CheckedSteps, values: Values, isRepeatable: boolean): Promise<Rows<Steps>> {
+    for (let hops = 0; ; hops++) {
+      const rows = await this.#runBatchOnce(steps, values, isRepeatable)
+      const movedTo = movedToOf(rows)
+      if (movedTo === null) return rows
+      if (hops === MAX_HOPS) throw new StoreUnavailable('The API key moves to another database')
+      movedKeys.set(this.#keyHash, movedTo)
+      this.#databaseNumber = movedTo
+      this.#open()
+    }
+  }
+
+  async #runBatchOnce(steps: CheckedSteps, values: Values, isRepeatable: boolean): Promise<Rows<Steps>> {
+    // A key that names a database that does not exist is as unknown as any other.
+    if (!this.#database) return {}
     const bound = { ...values, ...this.#guardValues() }
     for (let attempt = 1; ; attempt++) {
       try {
@@ -199,10 +241,11 @@ export class Caller {
   }
 
   async #requireLive<Result extends CallerResult>(result: Result | undefined): Promise<Result> {
-    if (!result || result.keyEnd) {
+    const end = result?.keyEnd
+    if (!result || end) {
       acceptedKeys.delete(this.#keyHash)
       await countRefusedKey(this.#address, this.#environment)
-      throw unauthorized[result?.keyEnd ?? 'invalid']()
+      throw unauthorized[end && end !== 'moved' ? end : 'invalid']()
     }
     const { callerOrganizationId: organizationId } = result
     this.organizationId = organizationId
@@ -213,8 +256,16 @@ export class Caller {
     }
     this.#isCounted = true
     if (result.isLastUsedStale) {
-      this.waitUntil(runBatch(this.#environment.DB, { recordUse }, this.#guardValues()))
+      const database = requireDatabase(this.#environment, this.#databaseNumber)
+      this.waitUntil(runBatch(database, { recordUse }, this.#guardValues()))
     }
     return result
   }
+}
+
+type CheckedSteps = Steps & { readonly check: Statement<CallerResult> }
+
+/** The database that the check names; null if it found the key. */
+function movedToOf({ check }: Rows<Steps>): number | null {
+  return (check?.[0] as CallerResult | undefined)?.movedTo ?? null
 }

@@ -17,9 +17,10 @@ const scope = textOrNull('caller.scope')
 const hourAgo = text('caller.hourAgo')
 
 export const isCallersKey = eq(apiKeys.hash, keyHash)
-/** NULL if the key is live. */
-const keyEnd = sql<'revoked' | 'expired' | null>`case when ${apiKeys.revokedAt} is not null then 'revoked'
-  when ${apiKeys.expiresAt} <= ${now} then 'expired' end`
+/** NULL if the key is live. Of a key that moved to another database, that database decides. */
+const keyEnd = sql<KeyEnd | null>`case when ${apiKeys.movedTo} is not null then 'moved'
+  when ${apiKeys.revokedAt} is not null then 'revoked' when ${apiKeys.expiresAt} <= ${now} then 'expired'
+  when ${apiKeys.suspendedAt} is not null then 'suspended' end`
 const isLive = isNull(keyEnd)
 /** Scopes have no character that JSON escapes, so a list has a scope if its text has the quoted scope. */
 export const isInScope = sql`(${scope} is null or instr(${apiKeys.scopes}, json_quote(${scope})) > 0)`
@@ -49,10 +50,15 @@ export const callersProjectIds = sql`(select ${apiKeys.projectIds} from ${apiKey
  */
 export const isUnrestricted = isNull(apiKeys.projectIds)
 
+/** Why a key may not act. */
+type KeyEnd = 'moved' | 'revoked' | 'expired' | 'suspended'
+
 /** What every checking statement returns about the caller. */
 export interface CallerResult {
   /** Null if the key is live. */
-  readonly keyEnd: 'revoked' | 'expired' | null
+  readonly keyEnd: KeyEnd | null
+  /** The number of the database that the key moved to; null: this one has it. */
+  readonly movedTo: number | null
   readonly isInScope: 0 | 1
   readonly callerOrganizationId: string
   readonly callerUserId: string | null
@@ -63,6 +69,7 @@ export interface CallerResult {
 /** The columns of `CallerResult`. */
 export const callerFields = {
   keyEnd: sql`${keyEnd}`.as('keyEnd'),
+  movedTo: sql<number | null>`${apiKeys.movedTo}`.as('movedTo'),
   isInScope: sql<0 | 1>`${isInScope}`.as('isInScope'),
   callerOrganizationId: sql<string>`${apiKeys.organizationId}`.as('callerOrganizationId'),
   callerUserId: sql<string | null>`${apiKeys.userId}`.as('callerUserId'),

@@ -110,7 +110,7 @@ export class RequestContext {
       this.#request.isRepeatable,
     )
     const endpoints = (rows['event.endpoints'] ?? []) as RowOf<typeof selectWakeable>[]
-    if (endpoints.length > 0) this.caller.waitUntil(wake(this.environment, endpoints))
+    if (endpoints.length > 0) this.caller.waitUntil(wake(this.environment, this.caller.databaseNumber, endpoints))
     const results = Object.entries(steps).map(([name, step]) => {
       if (!('one' in step)) return [name, rows[name]]
       const [row] = rows[name] ?? []

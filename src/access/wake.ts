@@ -61,11 +61,12 @@ export const selectWakeableByService = unguarded([organizationId, firstSequence,
 /** Has the endpoints look for their events. If the queue fails, the tick does. */
 export async function wake(
   { DELIVERIES }: Pick<Environment, 'DELIVERIES'>,
+  database: number,
   endpoints: readonly RowOf<typeof selectWakeable>[],
 ): Promise<void> {
   if (endpoints.length === 0) return
   try {
-    await DELIVERIES.sendBatch(endpoints.map((endpoint) => ({ body: { endpoint } })))
+    await DELIVERIES.sendBatch(endpoints.map((endpoint) => ({ body: { database, endpoint } })))
   } catch (error) {
     console.error(JSON.stringify({ failure: describeFailure(error) }))
   }

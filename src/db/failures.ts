@@ -22,8 +22,11 @@ const TRANSIENT = [
 /** The database's message for a change during a backup or restore (operate/backups/write-pause.ts). */
 export const PAUSE_MESSAGE = 'A backup or restore is under way'
 
+/** The database's message for a change of an organization that moves to another database (operate/move-guard.ts). */
+export const MOVE_MESSAGE = 'The organization moves to another database'
+
 /** D1's messages for overload, which an immediate retry would make worse. */
-const OVERLOADED = ['D1 DB is overloaded', 'D1 DB storage operation exceeded timeout', PAUSE_MESSAGE]
+const OVERLOADED = ['D1 DB is overloaded', 'D1 DB storage operation exceeded timeout', PAUSE_MESSAGE, MOVE_MESSAGE]
 
 /** True if a store is temporarily unavailable, rather than the service faulty. */
 export function isUnavailable(error: unknown): boolean {

@@ -58,6 +58,40 @@ export const organizations = sqliteTable('organizations', {
   createdAt: text().notNull(),
 })
 
+/** The organizations that the tick and the queues leave alone. */
+export const halts = sqliteTable('halts', {
+  organizationId: text().primaryKey(),
+  /**
+   * Why: the operator suspended it, it is being copied to another database, it arrives from one, or it has left to one.
+   */
+  kind: text({ enum: ['suspended', 'leaving', 'arriving', 'left'] }).notNull(),
+  /** When the halt ends by itself; null: never. */
+  until: text(),
+  /** Of a suspension, the operator's words; of a move, the ID of the attempt. */
+  reason: text(),
+})
+
+/** In database 0: the database of each organization, for what has no API key or token that names it. */
+export const directory = sqliteTable('directory', {
+  organizationId: text().primaryKey(),
+  /** The number of the database that has its rows. */
+  database: integer().notNull(),
+  /** During a move, the number of the database that gets them; both may refer to its objects. */
+  movingTo: integer(),
+})
+
+/**
+ * In database 0: what the operator's commands know about the databases of the deployment. Requests do not read it: they
+ * use the bindings. Database 0 has a row only once it was closed.
+ */
+export const databases = sqliteTable('databases', {
+  number: integer().primaryKey(),
+  /** The D1 database in the account; null for database 0, which wrangler.toml names, and in a state folder. */
+  name: text(),
+  /** `adding` until the first deployment with it is healthy; only an `open` one gets new organizations. */
+  state: text({ enum: ['adding', 'open', 'closed'] }).notNull(),
+})
+
 /**
  * The usage of each quota of an organization, except that of API keys, because no trigger sees a key expire. Triggers
  * keep it up to date (migrations/0000_initial.sql), so no statement writes it; usage.ts counts the same from the rows.
@@ -113,6 +147,10 @@ export const apiKeys = sqliteTable(
      * that key is removed, it becomes the key that created that one (maintenance/ended-keys.ts).
      */
     createdByKeyId: text(),
+    /** The number of the database that the key moved to with its organization; null: this one decides. */
+    movedTo: integer(),
+    /** When the operator suspended its organization. */
+    suspendedAt: text(),
   },
   (table) => [
     uniqueIndex('apiKeysById').on(table.organizationId, table.id),
@@ -352,6 +390,31 @@ export const lastTick = sqliteTable('lastTick', {
   scheduledAt: text().notNull(),
 })
 
+/** In database 0, if the operator gets alerts: the last tick of each database that was completed. */
+export const tickReports = sqliteTable('tickReports', {
+  database: integer().primaryKey(),
+  /** The minute for which the tick ran. */
+  scheduledAt: text().notNull(),
+  /** How many calls to the database failed since the last tick without a failed call. */
+  failedCalls: integer().notNull(),
+})
+
+/** In database 0: the alerts that have begun and not ended (alerts/). */
+export const alerts = sqliteTable(
+  'alerts',
+  {
+    /** The number of the database that it is about. */
+    database: integer().notNull(),
+    name: text({ enum: ['late', 'failing', 'size-70', 'size-85', 'size-95', 'dead-letters'] }).notNull(),
+    begunAt: text().notNull(),
+    /** When the operator was told; null: the next tick tries again. */
+    sentAt: text(),
+    /** When it ends by itself; null: when its cause is gone. */
+    endsAt: text(),
+  },
+  (table) => [primaryKey({ columns: [table.database, table.name] })],
+)
+
 /**
  * Events: a row for each change, written in the batch of the change. Kept for a year, and the last one before that, so
  * that the sequence of an organization never begins again (maintenance/retention.ts).
@@ -565,6 +628,8 @@ export const skillFeeds = sqliteTable(
     /** The feed ends with this key. A successor of the key takes over its feeds. */
     apiKeyId: text().notNull(),
     createdAt: text().notNull(),
+    /** As of API keys. */
+    movedTo: integer(),
   },
   (table) => [
     uniqueIndex('skillFeedsById').on(table.organizationId, table.id),

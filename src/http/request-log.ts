@@ -16,6 +16,7 @@ export function logRequest(c: Context<HonoEnvironment>): void {
     method: c.req.method,
     status: c.res.status,
     errorCode: c.res.headers.get('Error-Code') ?? undefined,
+    database: caller?.databaseNumber || undefined,
     d1: caller?.databaseUse,
     ...(hasFailed && { failure: describeFailure(c.error) }),
   }

@@ -4,8 +4,9 @@
  */
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import type { TickEnvironment } from '../db/database.ts'
-import { text } from '../db/parameters.ts'
+import type { DatabaseEnvironment } from '../db/database.ts'
+import { isSettled } from '../db/halts.ts'
+import { now, text } from '../db/parameters.ts'
 import { apiKeys, endOf, skillFeeds } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { DAY_MS } from '../durations.ts'
@@ -20,12 +21,13 @@ const ended = alias(apiKeys, 'ended')
 /** Until when the keys of each kind have ended. */
 const keysEndedBy = text('keysEndedBy')
 const sessionsEndedBy = text('sessionsEndedBy')
-const ends = [keysEndedBy, sessionsEndedBy] as const
+const ends = [keysEndedBy, sessionsEndedBy, now] as const
 const kept = sql`(values ('key', ${keysEndedBy}), ('session', ${sessionsEndedBy})) as "kept"`
 /** A page of the keys to remove. */
 const page = (limit = PAGE_ROWS) =>
   sql`(select ${ended.organizationId}, ${ended.id}, ${ended.hash} from ${kept} cross join ${apiKeys} as "ended"
-    on ${ended.kind} = "kept"."column1" and ${endOf(ended)} <= "kept"."column2" limit ${sql.raw(String(limit))}) as "ended"`
+    on ${ended.kind} = "kept"."column1" and ${endOf(ended)} <= "kept"."column2" and ${ended.movedTo} is null
+    and ${isSettled(ended.organizationId)} limit ${sql.raw(String(limit))}) as "ended"`
 
 const child = alias(apiKeys, 'child')
 const isChild = and(eq(child.organizationId, ended.organizationId), eq(child.createdByKeyId, ended.id))
@@ -66,11 +68,15 @@ export const selectEnded = unguarded(ends, () => query.select({ one: sql`1` }).f
 export const endedPage = [passChildrenOn, removeFeeds, removeKeys]
 
 /** Removes some pages. The next tick continues. */
-export async function removeEndedKeys({ DB }: TickEnvironment, instant: Date): Promise<void> {
+export async function removeEndedKeys({ database }: DatabaseEnvironment, instant: Date): Promise<void> {
   const before = (ms: number) => new Date(instant.getTime() - ms).toISOString()
-  const values = { keysEndedBy: before(KEYS_KEPT_MS), sessionsEndedBy: before(SESSIONS_KEPT_MS) }
-  let { rows } = await runBatch(DB, { rows: selectEnded }, values)
+  const values = {
+    keysEndedBy: before(KEYS_KEPT_MS),
+    sessionsEndedBy: before(SESSIONS_KEPT_MS),
+    now: instant.toISOString(),
+  }
+  let { rows } = await runBatch(database, { rows: selectEnded }, values)
   for (let count = 0; rows.length > 0 && count < MAX_PAGES_PER_TICK; count++) {
-    ;({ rows } = await runBatch(DB, { endedPage, rows: selectEnded }, values))
+    ;({ rows } = await runBatch(database, { endedPage, rows: selectEnded }, values))
   }
 }

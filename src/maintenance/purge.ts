@@ -4,7 +4,8 @@
  */
 import { and, isNull, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteTable } from 'drizzle-orm/sqlite-core'
-import type { TickEnvironment } from '../db/database.ts'
+import type { DatabaseEnvironment } from '../db/database.ts'
+import { isSettled } from '../db/halts.ts'
 import { now, text } from '../db/parameters.ts'
 import { keyOf } from '../db/rows.ts'
 import {
@@ -35,6 +36,7 @@ const dayAgo = text('dayAgo')
 
 /** The oldest final deletions that may still have dependents. */
 const pendingDeletions = sql`(select * from ${deletions} where ${deletions.purgedAt} is null and ${deletions.finalAt} <= ${now}
+  and ${isSettled(deletions.organizationId)}
   order by ${deletions.finalAt} limit ${sql.raw(String(PAGE_DELETIONS))}) as "pending"`
 const of = (column: keyof typeof deletions.$inferSelect) => sql`"pending".${sql.identifier(column)}`
 const isOf = (type: (typeof deletions.$inferSelect)['resourceType']) => sql`${of('resourceType')} = ${type}`
@@ -204,12 +206,14 @@ export const selectPending = unguarded([now], () =>
   query
     .select({ id: deletions.resourceId })
     .from(deletions)
-    .where(and(isNull(deletions.purgedAt), lte(deletions.finalAt, now)))
+    .where(and(isNull(deletions.purgedAt), lte(deletions.finalAt, now), isSettled(deletions.organizationId)))
     .limit(1),
 )
 
-export const deleteExpiredRequests = unguarded([dayAgo], () =>
-  query.delete(variableRequests).where(lte(variableRequests.createdAt, dayAgo)),
+export const deleteExpiredRequests = unguarded([dayAgo, now], () =>
+  query
+    .delete(variableRequests)
+    .where(and(lte(variableRequests.createdAt, dayAgo), isSettled(variableRequests.organizationId))),
 )
 
 export const purgePage = [
@@ -226,13 +230,13 @@ export const purgePage = [
 ]
 
 /** Deletes some pages of dependents, and the `Idempotency-Key`s of environment variables that are over a day old. */
-export async function purgeDeletions({ DB }: TickEnvironment, instant: Date): Promise<void> {
+export async function purgeDeletions({ database }: DatabaseEnvironment, instant: Date): Promise<void> {
   const values = {
     now: instant.toISOString(),
     dayAgo: new Date(instant.getTime() - DAY_MS).toISOString(),
   }
-  let { pending } = await runBatch(DB, { pending: selectPending, deleteExpiredRequests }, values)
+  let { pending } = await runBatch(database, { pending: selectPending, deleteExpiredRequests }, values)
   for (let count = 0; pending.length > 0 && count < MAX_PAGES_PER_TICK; count++) {
-    ;({ pending } = await runBatch(DB, { purgePage, pending: selectPending }, values))
+    ;({ pending } = await runBatch(database, { purgePage, pending: selectPending }, values))
   }
 }

@@ -7,9 +7,10 @@ import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
 import { open, type SealedContext, seal } from '../crypto/sealed-value.ts'
-import type { Database, TickEnvironment } from '../db/database.ts'
+import type { Database, DatabaseEnvironment } from '../db/database.ts'
 import { describeFailure } from '../db/failures.ts'
-import { number, text } from '../db/parameters.ts'
+import { isSettled } from '../db/halts.ts'
+import { now, number, text } from '../db/parameters.ts'
 import { jsonRows } from '../db/rows.ts'
 import { environmentVariables, eventEndpoints, keyIdOf, runEndpoints } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
@@ -58,18 +59,18 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
   }
   return {
     contextOf,
-    select: unguarded([keyId, after], () =>
+    select: unguarded([keyId, after, now], () =>
       query
         .select(fields)
         .from(table)
-        .where(and(eq(keyIdOf(column), keyId), gt(rowid, after)))
+        .where(and(eq(keyIdOf(column), keyId), gt(rowid, after), isSettled(table.organizationId)))
         .orderBy(asc(rowid))
         .limit(PAGE_SIZE),
     ),
     /**
      * Skips values that changed since they were read. Each sealed value begins differently, because its IV is unique.
      */
-    update: unguarded([resealed.parameter], () =>
+    update: unguarded([resealed.parameter, now], () =>
       query
         .update(table)
         .set({ [column.name]: sql`${resealed.column('sealed')}` })
@@ -78,6 +79,7 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
           and(
             eq(rowid, resealed.column('rowid')),
             eq(sql`substr(${column}, 1, length(${resealed.column('before')}))`, resealed.column('before')),
+            isSettled(table.organizationId),
           ),
         ),
     ),
@@ -106,12 +108,12 @@ export const SEALED = [
 ]
 
 /** Reseals some pages. */
-export async function resealValues({ DB, ENCRYPTION_KEYS }: TickEnvironment): Promise<void> {
+export async function resealValues({ database, ENCRYPTION_KEYS }: DatabaseEnvironment, instant: Date): Promise<void> {
   if (!ENCRYPTION_KEYS) return
   const ring = parseKeyRing(ENCRYPTION_KEYS)
   for (const keyId of ring.keys.keys()) {
     if (keyId === ring.newest) continue
-    for (const column of SEALED) await resealColumn(DB, column, keyId, ring)
+    for (const column of SEALED) await resealColumn(database, column, keyId, ring, instant.toISOString())
   }
 }
 
@@ -120,12 +122,13 @@ async function resealColumn(
   { select, update, contextOf }: ReturnType<typeof sealedIn>,
   keyId: string,
   ring: KeyRing,
+  now: string,
 ): Promise<void> {
-  let { rows } = await runBatch(database, { rows: select }, { keyId, after: 0 })
+  let { rows } = await runBatch(database, { rows: select }, { keyId, after: 0, now })
   for (let page = 0; rows.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
     const sealedAgain = await Promise.all(rows.map((row) => resealRow(row, contextOf(row), ring)))
     const after = rows.at(-1)?.rowid ?? 0
-    const values = { keyId, after, resealed: resealed.value(sealedAgain.flat()) }
+    const values = { keyId, after, now, resealed: resealed.value(sealedAgain.flat()) }
     ;({ rows } = await runBatch(database, { update, rows: select }, values))
   }
 }

@@ -4,8 +4,9 @@
  */
 import { and, asc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 import { alias, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
-import type { TickEnvironment } from '../db/database.ts'
-import { number, type Parameter, text } from '../db/parameters.ts'
+import type { DatabaseEnvironment } from '../db/database.ts'
+import { isSettled } from '../db/halts.ts'
+import { now, number, type Parameter, text } from '../db/parameters.ts'
 import { duePass, insertPass, movedOn, movePass } from '../db/pass.ts'
 import { auditEvents, organizations, runs } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
@@ -46,11 +47,11 @@ function retentionOf<const Own extends readonly Parameter[]>(
   isOld: SQL | undefined,
   own: Own,
 ) {
-  const parameters = [after, last, ...own] as const
+  const parameters = [after, last, now, ...own] as const
   const old = (limit: number) =>
     sql`select ${table.organizationId}, ${key} from ${organizations} cross join ${table}
         on ${table.organizationId} = ${organizations.id} and ${isOld}
-        where ${organizations.id} > ${after} and ${organizations.id} <= ${last}
+        where ${organizations.id} > ${after} and ${organizations.id} <= ${last} and ${isSettled(organizations.id)}
         limit ${sql.raw(String(limit))}`
   return {
     find: unguarded(parameters, () => query.select({ one: sql`1` }).from(sql`(${old(1)})`)),
@@ -77,23 +78,23 @@ export const oldAuditEvents = retentionOf(auditEvents, auditEvents.sequence, lt(
 ])
 
 /** Works on some pages of the pass that is due. The next tick continues. */
-export async function deleteExpired({ DB }: TickEnvironment, instant: Date): Promise<void> {
+export async function deleteExpired({ database }: DatabaseEnvironment, instant: Date): Promise<void> {
   const pass = 'retention'
   const oldestRun = oldestRunKept(instant)
   const oldestEvent = oldestKept(instant.toISOString())
-  const oldest = { oldestRun, oldestRunId: startOfIds(oldestRun), oldestEvent }
+  const oldest = { now: instant.toISOString(), oldestRun, oldestRunId: startOfIds(oldestRun), oldestEvent }
 
-  let current = await duePass(DB, pass, instant.toISOString())
+  let current = await duePass(database, pass, instant.toISOString())
   if (!current) return
 
   const { dueAt } = current
   const begun = { insertPass, page: selectOrganizations }
-  let { page } = await runBatch(DB, begun, { pass, dueAt, after: current.cursor })
+  let { page } = await runBatch(database, begun, { pass, dueAt, after: current.cursor })
   for (let count = 0; count < MAX_PAGES_PER_TICK; count++) {
     // A page that is not full is the last.
     const next = page[PAGE_ORGANIZATIONS - 1]?.id
     const { runs, events } = await runBatch(
-      DB,
+      database,
       {
         removeRuns: oldRuns.remove,
         removeEvents: oldAuditEvents.remove,
@@ -104,7 +105,7 @@ export async function deleteExpired({ DB }: TickEnvironment, instant: Date): Pro
     )
     if (runs.length > 0 || events.length > 0) continue
     const moved = { pass, ...movedOn(current, next, instant), after: next ?? LAST }
-    ;({ page } = await runBatch(DB, { movePass, page: selectOrganizations }, moved))
+    ;({ page } = await runBatch(database, { movePass, page: selectOrganizations }, moved))
     if (next === undefined) return
     current = { dueAt, cursor: next }
   }

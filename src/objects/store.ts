@@ -9,6 +9,11 @@ export function toEntityTag(key: string): string {
   return `"${key.slice(key.lastIndexOf('/') + 1)}"`
 }
 
+/** The organization that the key of an object names: `<kind>/<organization>/<UUID>`. */
+export function organizationOf(key: string): string {
+  return key.split('/')[1] ?? ''
+}
+
 /** Stores an object. @throws {StoreUnavailable} */
 export async function putObject(objects: R2Bucket, key: string, bytes: ArrayBuffer): Promise<void> {
   await withStoreErrors(() => objects.put(key, bytes))

@@ -69,6 +69,7 @@ const GENERAL_CODES = [
   'api_key_invalid',
   'api_key_expired',
   'api_key_revoked',
+  'organization_suspended',
   'method_not_allowed',
   'length_required',
   'body_too_large',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { hashToken, isToken, mintToken } from '../../src/access/api-key.ts'
+import { mintToken, parseToken } from '../../src/access/api-key.ts'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -56,10 +56,13 @@ describe('the functions of this test', () => {
   })
 })
 
+const newToken = () => mintToken().tokenIn(0)
+const isToken = (text: string) => parseToken(text) !== undefined
+
 describe('mintToken', () => {
   it('is the prefix, 32 bytes in base62, and six characters of the CRC-32 of all that precedes', () => {
     for (let round = 0; round < 200; round++) {
-      const token = mintToken()
+      const token = newToken()
       expect(token).toMatch(/^wsk_[0-9A-Za-z]{49}$/)
       expect(numberOf(token.slice(4, 47)) < 2n ** 256n).toBe(true)
       expect(token.slice(47)).toBe(checksumOf(token.slice(0, 47)))
@@ -68,7 +71,7 @@ describe('mintToken', () => {
   })
 
   it('is different each time, from the whole range', () => {
-    const secrets = Array.from({ length: 1000 }, () => numberOf(mintToken().slice(4, 47)))
+    const secrets = Array.from({ length: 1000 }, () => numberOf(newToken().slice(4, 47)))
     expect(new Set(secrets).size).toBe(1000)
     const highest = secrets.reduce((sum, secret) => sum | secret, 0n)
     const lowest = secrets.reduce((sum, secret) => sum & secret, 2n ** 256n - 1n)
@@ -84,7 +87,7 @@ describe('isToken', () => {
   })
 
   it('refuses every change of one character', () => {
-    const token = mintToken()
+    const token = newToken()
     for (let place = 0; place < token.length; place++) {
       for (const character of BASE62) {
         const changed = token.slice(0, place) + character + token.slice(place + 1)
@@ -94,7 +97,7 @@ describe('isToken', () => {
   })
 
   it('refuses every exchange of neighbouring characters, every missing and every additional character', () => {
-    const token = mintToken()
+    const token = newToken()
     for (let place = 0; place < token.length; place++) {
       const [before, after] = [token.slice(0, place), token.slice(place)]
       const exchanged = before + after.slice(1, 2) + after.slice(0, 1) + after.slice(2)
@@ -122,7 +125,7 @@ describe('isToken', () => {
   })
 
   it('refuses text around a token', () => {
-    const token = mintToken()
+    const token = newToken()
     for (const text of [
       '',
       `${token}\n`,
@@ -137,10 +140,43 @@ describe('isToken', () => {
   })
 })
 
-describe('hashToken', () => {
-  it('is the SHA-256 in lower-case hexadecimal', async () => {
-    const token = mintToken()
-    expect(await hashToken(token)).toBe(createHash('sha256').update(token).digest('hex'))
-    expect(await hashToken('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+describe('the hash', () => {
+  const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex')
+
+  it('is the SHA-256 of the token without its number and its checksum, in lower-case hexadecimal', () => {
+    for (const number of [0, 1, 12, 4999]) {
+      const { hash, tokenIn } = mintToken()
+      const token = tokenIn(number)
+      const secret = token.slice(token.indexOf('_') + 1, -6)
+      expect(hash).toBe(hashOf(`wsk_${secret}`))
+      expect(parseToken(token)).toEqual({ hash, databaseNumber: number })
+    }
+  })
+
+  it('is the same for every database, and another for a feed', () => {
+    const { hash, tokenIn } = mintToken()
+    expect(new Set([0, 1, 2].map((number) => parseToken(tokenIn(number))?.hash))).toEqual(new Set([hash]))
+    const secret = tokenIn(0).slice(4, -6)
+    expect(parseToken(withChecksum(`wsf_${secret}`), 'wsf')?.hash).toBe(hashOf(`wsf_${secret}`))
+  })
+})
+
+describe('the number of a database', () => {
+  it('is between the prefix and the underscore, inside the checksum; 0 is left out', () => {
+    const { tokenIn } = mintToken('wsf')
+    expect(tokenIn(0)).toMatch(/^wsf_[0-9A-Za-z]{49}$/)
+    const token = tokenIn(12)
+    expect(token).toMatch(/^wsf12_[0-9A-Za-z]{49}$/)
+    expect(token.slice(-6)).toBe(checksumOf(token.slice(0, -6)))
+    expect(parseToken(token.replace('wsf12_', 'wsf13_'), 'wsf')).toBeUndefined()
+  })
+
+  it.each(['0', '00', '01', '10000', '-1', '1.0', '1e1', ' 1', '1 ', 'x', '\uff11'])('is not %j', (number) => {
+    expect(parseToken(withChecksum(`wsk${number}_${'0'.repeat(43)}`))).toBeUndefined()
+  })
+
+  it('does not make a token of one kind one of the other', () => {
+    expect(parseToken(mintToken('wsf').tokenIn(3))).toBeUndefined()
+    expect(parseToken(mintToken('wsk').tokenIn(3), 'wsf')).toBeUndefined()
   })
 })

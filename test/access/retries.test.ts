@@ -1,7 +1,7 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { request } from '../support/api.ts'
 import { databaseWith } from '../support/bindings.ts'
+import { env } from '../support/env.ts'
 import { skillOf } from '../support/skills.ts'
 import { Workspace } from '../support/workspace.ts'
 

@@ -1,6 +1,6 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { describeFailure, isUnavailable, StoreUnavailable } from '../../src/db/failures.ts'
+import { env } from '../support/env.ts'
 
 /** What a log line would hold. */
 const logOf = (error: unknown) => JSON.stringify(describeFailure(error))

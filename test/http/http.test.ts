@@ -1,15 +1,14 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { mintToken } from '../../src/access/api-key.ts'
-import type { Environment } from '../../src/environment.ts'
 import type { Contract } from '../../src/http/contract.ts'
 import worker from '../../src/index.ts'
 import { loadOperations } from '../../src/operations.ts'
 import { mintSecret } from '../../src/webhooks/signature.ts'
 import { ORIGIN, PREFIX, type RequestOptions, request } from '../support/api.ts'
 import { failingDatabase, watchedDatabase } from '../support/bindings.ts'
+import { deployed, env } from '../support/env.ts'
 import { type Example, exampleList, keyFor, send as sendExample } from '../support/examples.ts'
+import { newToken } from '../support/tokens.ts'
 import { now, Workspace } from '../support/workspace.ts'
 
 const operations = await loadOperations()
@@ -29,7 +28,7 @@ const OPERATIONS = [
 
 const BASE_PATHS = ['', PREFIX]
 const tooLong = { 'Content-Length': String(LIMIT_BYTES + 1) }
-const refusing: Partial<Environment> = {
+const refusing: Partial<Cloudflare.Env> = {
   RATE_LIMIT: 'on',
   KEY_RATE_LIMIT: { limit: async () => ({ success: false }) },
 }
@@ -37,7 +36,7 @@ const refusing: Partial<Environment> = {
 /** The response as it is, for methods whose answers have no body. */
 async function send(method: string, path: string, headers: Record<string, string> = {}) {
   const context = createExecutionContext()
-  const response = await worker.fetch(new Request(ORIGIN + path, { method, headers }), env, context)
+  const response = await worker.fetch(new Request(ORIGIN + path, { method, headers }), deployed(env), context)
   await waitOnExecutionContext(context)
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
@@ -734,7 +733,7 @@ describe('a token at the wrong place', () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
     let refusals = 0
-    for (const token of [mintToken(), mintSecret()]) {
+    for (const token of [newToken(), mintSecret()]) {
       const example = await row.prepare(workspace)
       for (const wrong of withToken(example, contract, token)) {
         const { status, headers, body } = await sendExample(operationId, wrong, key)
@@ -777,7 +776,7 @@ describe('/mcp', () => {
   })
 
   it('is an unknown path without the MCP Worker', async () => {
-    const environment = { MCP: undefined } as unknown as Partial<Environment>
+    const environment = { MCP: undefined } as unknown as Partial<Cloudflare.Env>
     const { status, headers } = await request('POST', '/mcp', { environment })
     expect([status, headers.get('Error-Code')]).toEqual([404, 'path_not_found'])
   })

@@ -84,6 +84,9 @@ describe('describeSent', () => {
 
   it.each([
     TOKEN,
+    TOKEN.replace('wsk_', 'wsk12_'),
+    TOKEN.replace('wsk_', 'wsf_'),
+    TOKEN.replace('wsk_', 'wsf4999_'),
     SIGNING_SECRET,
     'wsk_',
     `Bearer ${TOKEN}`,

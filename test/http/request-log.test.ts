@@ -1,18 +1,17 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { mintToken } from '../../src/access/api-key.ts'
-import type { Environment } from '../../src/environment.ts'
 import worker from '../../src/index.ts'
-import { tick } from '../../src/scheduled.ts'
 import { ORIGIN, request } from '../support/api.ts'
 import { failingDatabase, watchedDatabase } from '../support/bindings.ts'
+import { databaseNumber, deployed, env } from '../support/env.ts'
 import { exampleList, keyFor, send } from '../support/examples.ts'
+import { tick } from '../support/tick.ts'
+import { newToken } from '../support/tokens.ts'
 import { Workspace } from '../support/workspace.ts'
 
 const ID = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
 const NO_USE = { calls: 0, ms: expect.any(Number), rowsRead: 0, rowsWritten: 0 }
-const on: Partial<Environment> = { REQUEST_LOG: 'on' }
+const on: Partial<Cloudflare.Env> = { REQUEST_LOG: 'on' }
 
 function watchConsole() {
   const silent = () => {}
@@ -33,9 +32,14 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** The lines that were logged, and how. */
+/** The lines that were logged, and how; without the number of the database, which those that used one have. */
 function lines() {
-  const parsed = ({ mock }: { mock: { calls: unknown[][] } }) => mock.calls.map(([line]) => JSON.parse(String(line)))
+  const parsed = ({ mock }: { mock: { calls: unknown[][] } }) =>
+    mock.calls.map(([text]) => {
+      const { database, ...line } = JSON.parse(String(text))
+      if (line.d1) expect(database ?? 0).toBe(databaseNumber())
+      return line
+    })
   return { log: parsed(watched.log), error: parsed(watched.error) }
 }
 
@@ -84,7 +88,7 @@ describe('a refusal', () => {
   it.each<[string, number, string, Parameters<typeof request>[2]]>([
     ['without a key', 401, 'api_key_missing', {}],
     ['of a malformed key', 401, 'api_key_invalid', { key: 'wsk_short' }],
-    ['of too many requests', 429, 'rate_limited', { key: mintToken(), environment: refused }],
+    ['of too many requests', 429, 'rate_limited', { key: newToken(), environment: refused }],
   ])('%s is logged with the operation, and no use', async (_, status, errorCode, options) => {
     const environment = { ...options?.environment, ...on }
     const { headers } = await request('GET', skill, { ...options, environment })
@@ -110,7 +114,7 @@ describe('a refusal', () => {
     const workspace = await Workspace.create()
     const { id, token } = await workspace.addKeyWithId()
     await workspace.revokeKey(id)
-    const key = kind === 'unknown' ? mintToken() : token
+    const key = kind === 'unknown' ? newToken() : token
     for (const path of [skill, '/v1/skills/7']) await request('GET', path, { key, environment: on })
     const d1 = { ...NO_USE, calls: 1, rowsRead: expect.any(Number) }
     const errorCode = kind === 'unknown' ? 'api_key_invalid' : 'api_key_revoked'
@@ -146,7 +150,7 @@ describe('a request of no operation', () => {
   it('is logged as HEAD, if it is that', async () => {
     const context = createExecutionContext()
     const head = new Request(`${ORIGIN}/v1/skills/${ID}`, { method: 'HEAD' })
-    await worker.fetch(head, { ...env, ...on }, context)
+    await worker.fetch(head, deployed({ ...env, ...on }), context)
     await waitOnExecutionContext(context)
     expect(lines().log).toEqual([expect.objectContaining({ method: 'HEAD', status: 401 })])
   })

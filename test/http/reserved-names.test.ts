@@ -1,10 +1,8 @@
 import { createExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { HonoBase as Hono } from 'hono/hono-base'
 import { TrieRouter } from 'hono/router/trie-router'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { hashToken } from '../../src/access/api-key.ts'
 import { ApiError } from '../../src/errors.ts'
 import type { HonoEnvironment } from '../../src/http/context.ts'
 import type { Contract } from '../../src/http/contract.ts'
@@ -12,6 +10,8 @@ import { type Endpoint, endpoint } from '../../src/http/endpoint.ts'
 import { mount } from '../../src/http/mount.ts'
 import { createProjectSchedule } from '../../src/resources/schedules/handlers.ts'
 import { ORIGIN } from '../support/api.ts'
+import { env } from '../support/env.ts'
+import { hashOf } from '../support/tokens.ts'
 import { Workspace } from '../support/workspace.ts'
 
 /** The values that a careless contract could let a client send, by the name that it would have in a body. */
@@ -70,7 +70,7 @@ describe('a field of a body that has the name of a value of the service', () => 
   it('does not exchange the API key', async () => {
     const [workspace, other] = [await Workspace.create(), await Workspace.create()]
     const key = await workspace.addKey()
-    expect(await create(workspace, key, { keyHash: hashToken(await other.addKey()) })).toBe(201)
+    expect(await create(workspace, key, { keyHash: hashOf(await other.addKey()) })).toBe(201)
   })
 
   it.each(['type', 'resourceId', 'requestId', 'eventId'] as const)(

@@ -1,9 +1,9 @@
-import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { apiKeys } from '../../src/db/schema.ts'
-import { tick } from '../../src/scheduled.ts'
 import { request } from '../support/api.ts'
 import { databaseWith } from '../support/bindings.ts'
+import { env } from '../support/env.ts'
+import { tick } from '../support/tick.ts'
 import { Workspace } from '../support/workspace.ts'
 
 const DAY_MS = 86_400_000

@@ -1,14 +1,14 @@
 import { createExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import { parseKeyRing } from '../../src/crypto/key-ring.ts'
 import { ProjectEnvironments } from '../../src/index.ts'
 import { resealValues } from '../../src/maintenance/reseal.ts'
-import { tick } from '../../src/scheduled.ts'
 import { request } from '../support/api.ts'
 import { databaseWith, failingDatabase, interruptedDatabase } from '../support/bindings.ts'
+import { deployed, env, ofDatabase } from '../support/env.ts'
 import { Receiver } from '../support/receiver.ts'
+import { tick } from '../support/tick.ts'
 import { Workspace } from '../support/workspace.ts'
 
 const OLD = env.ENCRYPTION_KEYS ?? ''
@@ -17,7 +17,7 @@ const NEW = 'new-1:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8='
 const BOTH = `${NEW},${OLD}`
 
 const read = (workspace: Workspace, projectId: string, ENCRYPTION_KEYS: string) =>
-  new ProjectEnvironments(createExecutionContext(), { ...env, ENCRYPTION_KEYS }).read(
+  new ProjectEnvironments(createExecutionContext(), deployed({ ...env, ENCRYPTION_KEYS })).read(
     workspace.organizationId,
     projectId,
   )
@@ -96,7 +96,7 @@ describe('resealing', () => {
       const environment = { ENCRYPTION_KEYS: BOTH }
       expect((await request('PUT', path, { key, json: { value: 'new' }, environment })).status).toBe(200)
     })
-    await resealValues({ ...env, DB, ENCRYPTION_KEYS: BOTH })
+    await resealValues(ofDatabase({ ...env, DB, ENCRYPTION_KEYS: BOTH }), new Date())
     expect(await read(workspace, projectId, NEW)).toEqual({ NAME_0: 'new', NAME_1: 'value of NAME_1' })
   })
 

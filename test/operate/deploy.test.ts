@@ -19,12 +19,11 @@ describe('npm run deploy -- --dry-run', () => {
     const before = keyFiles()
     const { code, printed } = await dryRun(`--env=${env}`)
     const config = readConfiguration({ environment: env })
-    const queues = config.queues.consumers?.flatMap((each) => [each.queue, each.dead_letter_queue])
+    const queues = config.queues.consumers?.flatMap((each) => [each.queue, each.dead_letter_queue ?? []].flat())
     const commands = [
       ...config.d1_databases.map(({ database_name }) => `d1 create ${database_name}`),
       ...config.r2_buckets.map(({ bucket_name }) => `r2 bucket create ${bucket_name}`),
       ...new Set(queues?.map((queue) => `queues create ${queue}`)),
-      'd1 migrations apply DB --remote',
       'deploy --dry-run --minify',
       `deploy --minify --secrets-file encryption-keys.${env || 'production'}.json`,
       'deploy --minify',
@@ -145,12 +144,18 @@ describe('npm run deploy', () => {
     expect(api.queues).toEqual([
       'workspace-api-deliveries',
       'workspace-api-deliveries-slow',
+      'workspace-api-ticks',
       'workspace-api-deliveries-dead',
     ])
     const consumer = { script_name: 'workspace-api', dead_letter_queue: 'workspace-api-deliveries-dead' }
     expect([...api.consumers].sort()).toMatchObject([
       ['workspace-api-deliveries', { ...consumer, settings: { batch_size: 1 } }],
+      [
+        'workspace-api-deliveries-dead',
+        { script_name: 'workspace-api', settings: { batch_size: 100, max_concurrency: 1 } },
+      ],
       ['workspace-api-deliveries-slow', { ...consumer, settings: { batch_size: 1, max_concurrency: 5 } }],
+      ['workspace-api-ticks', { script_name: 'workspace-api', settings: { batch_size: 1 } }],
     ])
     expect(api.schedules.get('workspace-api')).toEqual([{ cron: '* * * * *' }])
     expect(rowsOf('d1_migrations').map(({ name }) => name)).toEqual(MIGRATIONS)
@@ -258,7 +263,7 @@ describe('npm run deploy', () => {
 
     const { printed } = await deploy(project)
     expect(printed).toContain('is healthy')
-    expect([api.databases.length, api.buckets.length, api.queues.length]).toEqual([1, 1, 3])
+    expect([api.databases.length, api.buckets.length, api.queues.length]).toEqual([1, 1, 4])
     expect(Object.fromEntries(api.secrets.get('workspace-api') ?? [])).toEqual(keys)
     expect(rowsOf('organizations')).toHaveLength(1)
   })

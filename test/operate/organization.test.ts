@@ -12,6 +12,8 @@ import { type DevServer, freePort, newFolder, readDemo, startDevServer, stopDevS
 import { countOf, newState, rowsOf } from '../support/local-state.ts'
 
 const state = newState()
+/** The number of the database that has the demo's second organization. */
+const GLOBEX = 1
 const files = newFolder()
 let demo: ReturnType<typeof readDemo>
 let organizationId: string
@@ -45,17 +47,20 @@ beforeAll(async () => {
     `INSERT INTO "auditEvents" ("organizationId", "sequence", "id", "type", "resourceId")
      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
      SELECT '${organizationId}', i, printf('f%07d-0000-7000-8000-000000000000', i), 'user.updated', 'ada' FROM n RETURNING 1`,
+    GLOBEX,
   )
   await rowsOf(
     state,
     `INSERT INTO "skillContents" WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70)
      SELECT '${organizationId}', 'skill ' || i % 3, printf('%064x', i), 'text' FROM n RETURNING 1`,
+    GLOBEX,
   )
   // The row of what was deleted has secrets, too.
   await rowsOf(
     state,
     `INSERT INTO "deletions" VALUES ('${organizationId}', 'skill', 'a-skill', NULL, NULL, '2026', '2999', NULL, 'a-deletion',
      '{"id":"a-skill","name":"notes","idempotencyKey":"once","idempotencyFingerprint":"a secret"}') RETURNING 1`,
+    GLOBEX,
   )
 })
 
@@ -92,8 +97,12 @@ describe('npm run status', () => {
     const [size] = await rowsOf(
       state,
       'SELECT page_count * page_size AS "bytes" FROM pragma_page_count, pragma_page_size',
+      GLOBEX,
     )
-    expect(before.database).toEqual({ sizeBytes: size?.bytes, limitBytes: 10_000_000_000 })
+    expect(before.databases).toMatchObject([
+      { number: 0, state: 'open', schema: { isCurrent: true } },
+      { number: 1, state: 'open', database: { sizeBytes: size?.bytes, limitBytes: 10_000_000_000 } },
+    ])
 
     const { apiKey, agentId } = demo.otherOrganization
     const grace = new Service(demo.baseUrl, apiKey)
@@ -105,12 +114,12 @@ describe('npm run status', () => {
     const makeDue = `UPDATE "schedules" SET "nextRunAt" = '2026-01-01T00:00:00.000Z' WHERE "id" = '${body.id}' RETURNING 1`
     // The server's own tick may fire it before the status is read; a schedule fires once for each time.
     await expect
-      .poll(() => rowsOf(state, makeDue).then(() => readStatus().schedules), { timeout: 120_000 })
+      .poll(() => rowsOf(state, makeDue, GLOBEX).then(() => readStatus().schedules), { timeout: 120_000 })
       .toEqual({ nextDueAt: '2026-01-01T00:00:00.000Z', late: 1 })
     const minuteBefore = Date.now() - 60_000
     await tick()
     const runs = `"runs" WHERE "scheduleId" = '${body.id}'`
-    await expect.poll(() => countOf(state, `${runs} AND "attempts" = 1`)).toBe(1)
+    await expect.poll(() => countOf(state, `${runs} AND "attempts" = 1`, GLOBEX)).toBe(1)
     const pending = of('Globex', before).runsPending
     const afterTick = readStatus()
     expect(of('Globex', afterTick)).toMatchObject({ runsPending: pending + 1, runsFailedLastDay: 0 })
@@ -120,19 +129,21 @@ describe('npm run status', () => {
     await rowsOf(
       state,
       `UPDATE "runs" SET "attempts" = 5, "scheduledAt" = '${now}', "id" = '${computeRunId(body.id, now)}', "checkAt" = '${now}' WHERE "scheduleId" = '${body.id}' RETURNING 1`,
+      GLOBEX,
     )
     await tick()
-    await expect.poll(() => countOf(state, `${runs} AND "status" = 'failed'`)).toBe(1)
+    await expect.poll(() => countOf(state, `${runs} AND "status" = 'failed'`, GLOBEX)).toBe(1)
     const afterFailure = readStatus()
     expect(of('Globex', afterFailure)).toMatchObject({ runsPending: pending, runsFailedLastDay: 1 })
     expect(afterFailure.runs.failedLastDay).toBe(before.runs.failedLastDay + 1)
 
     const lines = callScript('status', ...persist).split('\n')
     expect(lines).toContainEqual(expect.stringMatching(/^Runs +\d+ pending; \d+ failed in the last 24 hours$/))
-    expect(lines).toContainEqual(expect.stringMatching(/^Schema +\d{4}_\S+\.sql, current$/))
-    expect(lines).toContainEqual(expect.stringMatching(/^Size +\d\.\d MB, < 1 % of 10 GB$/))
     expect(lines).toContainEqual(
-      expect.stringMatching(new RegExp(`^Globex +${organizationId} +\\d+ +${pending} +1 +\\S.* \\(.*%\\)$`)),
+      expect.stringMatching(/^1 +\S+ +open +\d\.\d MB, < 1 % of 10 GB +1 +\d{4}_\S+\.sql, current +20/),
+    )
+    expect(lines).toContainEqual(
+      expect.stringMatching(new RegExp(`^Globex +${organizationId} +${GLOBEX} +\\d+ +${pending} +1 +\\S.* \\(.*%\\)$`)),
     )
   })
 })
@@ -143,15 +154,16 @@ describe('npm run organization', () => {
       await rowsOf(
         state,
         `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND instr("sql", 'organizationId') > 0`,
+        GLOBEX,
       )
     ).map(({ name }) => String(name))
   /** The rows of each table: those of the organization, or those of others. */
-  const countsOf = async (operator: '=' | '<>') =>
+  const countsOf = async (operator: '=' | '<>', number = GLOBEX) =>
     Object.fromEntries(
       await Promise.all(
         (await tablesOf()).map(async (table) => [
           table,
-          await countOf(state, `"${table}" WHERE "organizationId" ${operator} '${organizationId}'`),
+          await countOf(state, `"${table}" WHERE "organizationId" ${operator} '${organizationId}'`, number),
         ]),
       ),
     )
@@ -168,6 +180,7 @@ describe('npm run organization', () => {
     const [other] = await rowsOf(
       state,
       `INSERT INTO "organizations" ("id", "name", "createdAt") VALUES ('${crypto.randomUUID()}', 'Globex', '2026') RETURNING "id"`,
+      GLOBEX,
     )
     expect(await runScript('organization', ['show', 'Globex', ...persist])).toMatchObject({
       status: 2,
@@ -176,7 +189,7 @@ describe('npm run organization', () => {
         new RegExp(`^2 organizations have the name "Globex"; pass one of their IDs: .*${other?.id}`),
       ),
     })
-    await rowsOf(state, `DELETE FROM "organizations" WHERE "id" = '${other?.id}' RETURNING 1`)
+    await rowsOf(state, `DELETE FROM "organizations" WHERE "id" = '${other?.id}' RETURNING 1`, GLOBEX)
     expect(await runScript('organization', ['show', 'Nobody', ...persist])).toMatchObject({
       status: 1,
       stderr: 'There is no organization with this name; got "Nobody". To list them: npm run organization -- list\n',
@@ -227,7 +240,11 @@ describe('npm run organization', () => {
     const { skillId } = demo.otherOrganization
     const archive = contents.find((each) => each.skillId === skillId)
     expect(archive).toMatchObject({ file: `skills/${skillId}/1.tar.gz`, version: 1 })
-    const [{ digest } = {}] = await rowsOf(state, `SELECT "digest" FROM "skillVersions" WHERE "skillId" = '${skillId}'`)
+    const [{ digest } = {}] = await rowsOf(
+      state,
+      `SELECT "digest" FROM "skillVersions" WHERE "skillId" = '${skillId}'`,
+      GLOBEX,
+    )
     expect(sha256(readFileSync(join(output, archive.file)))).toBe(digest)
     for (const file of ['sessionFiles.jsonl', exported[0].file]) {
       expect(statSync(join(output, file)).mode & 0o077).toBe(0)
@@ -266,7 +283,7 @@ describe('npm run organization', () => {
   })
 
   it('writes nothing outside of its folder, whatever the rows say', async () => {
-    const before = await rowsOf(state, 'SELECT "id", "sessionId", "path" FROM "sessionFiles"')
+    const before = await rowsOf(state, 'SELECT "id", "sessionId", "path" FROM "sessionFiles"', GLOBEX)
     const places = ['../../../escaped', `${files}/escaped`, '..', '.', '', 'a\\..\\b']
     for (const [index, place] of places.entries()) {
       const column = index % 2 ? 'path' : 'sessionId'
@@ -274,6 +291,7 @@ describe('npm run organization', () => {
         state,
         `UPDATE "sessionFiles" SET "${column}" = '${place}' WHERE "id" =
          (SELECT "id" FROM "sessionFiles" WHERE "organizationId" = '${organizationId}' LIMIT 1 OFFSET ${index % PATHS.length})`,
+        GLOBEX,
       )
     }
     const output = join(files, 'folder', 'crafted')
@@ -286,12 +304,13 @@ describe('npm run organization', () => {
       await rowsOf(
         state,
         `UPDATE "sessionFiles" SET "sessionId" = '${sessionId}', "path" = '${path}' WHERE "id" = '${id}'`,
+        GLOBEX,
       )
     }
   })
 
   it('deletes all of it, and nothing of another', async () => {
-    const others = await countsOf('<>')
+    const others = await countsOf('<>', 0)
     const remove = (name: string) =>
       callScript('organization', 'delete', organizationId, '--name', name, '--persist-to', state)
     expect(() => remove('Acme')).toThrow(/--name/)
@@ -302,7 +321,11 @@ describe('npm run organization', () => {
     })
     expect(remove('Globex')).toMatch(/^Deleted [\d,]+ rows\. The tick deletes the objects of the organization\.$/m)
     expect(new Set(Object.values(await countsOf('=')))).toEqual(new Set([0]))
-    expect(await countsOf('<>')).toEqual(others)
+    expect(await countsOf('<>', 0)).toEqual(others)
+    // The sweep deletes the objects only of an organization whose place is known.
+    expect(
+      await rowsOf(state, `SELECT "database" FROM "directory" WHERE "organizationId" = '${organizationId}'`),
+    ).toEqual([{ database: GLOBEX }])
     expect(() => remove('Globex')).toThrow(/no organization/)
   })
 })

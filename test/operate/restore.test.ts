@@ -76,7 +76,7 @@ async function fingerprint(): Promise<string> {
 }
 
 beforeAll(async () => {
-  server = await startDevServer(state, await freePort())
+  server = await startDevServer(state, await freePort(), '--databases', '1')
   demo = readDemo(state)
   service = (key) => new Service(demo.baseUrl, key)
   await run('bootstrap', '--organization', 'BEGIN TRANSACTION;', '--service', '--persist-to', state)

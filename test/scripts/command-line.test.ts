@@ -115,8 +115,11 @@ describe('wrong use', () => {
       '--scopes has unknown scopes: all; allowed: ',
     ],
     [['deploy', '--user', '..'], '--user is not a user ID; got "..".'],
-    [['organization'], "Missing required argument 'command'; allowed: list, show, export, delete."],
-    [['organization', 'lst'], "Unknown command 'lst'; allowed: list, show, export, delete."],
+    [
+      ['organization'],
+      "Missing required argument 'command'; allowed: list, show, export, move, suspend, resume, delete.",
+    ],
+    [['organization', 'lst'], "Unknown command 'lst'; allowed: list, show, export, move, suspend, resume, delete."],
     [['organization', 'export', ID], '--output <folder> is missing.'],
     [['status', 'all'], 'Too many arguments. Expected 0 arguments but got 1: all.'],
     [['backup', '--with-object', '--output', 'new'], "Unknown option '--with-object' (Did you mean --with-objects?)."],

@@ -1,9 +1,8 @@
 /** Requests to the Worker, in workerd. Every response is checked against the OpenAPI document. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
-import type { Environment } from '../../src/environment.ts'
 import worker from '../../src/index.ts'
 import { type ApiResponse, expectDocumented } from './document.ts'
+import { deployed, env } from './env.ts'
 import { writeWaiting } from './set-up.ts'
 
 export type { ApiResponse }
@@ -19,7 +18,7 @@ export interface RequestOptions {
   readonly body?: BodyInit
   readonly headers?: Readonly<Record<string, string>>
   /** Bindings that stand in for those of the test's environment. */
-  readonly environment?: Partial<Environment>
+  readonly environment?: Partial<Cloudflare.Env>
 }
 
 /** @param path from `/v1/…`, or with the prefix; percent-encoded. */
@@ -35,7 +34,7 @@ export async function request(method: string, path: string, options: RequestOpti
   const context = createExecutionContext()
   const response = await worker.fetch(
     new Request(ORIGIN + path, { method, headers, ...(body !== undefined && { body }) }),
-    { ...env, ...options.environment },
+    deployed({ ...env, ...options.environment }),
     context,
   )
   await waitOnExecutionContext(context)

@@ -1,6 +1,7 @@
 /** Real bindings, watched or made to fail. */
-import { env } from 'cloudflare:workers'
+
 import type { Environment } from '../../src/environment.ts'
+import { env } from './env.ts'
 
 export interface DatabaseUse {
   readonly DB: D1Database

@@ -75,6 +75,15 @@ class Page {
   }
 }
 
+/** As the service answers, which is no answer of Cloudflare's API. */
+class Health {
+  readonly databases: number
+
+  constructor(databases: number) {
+    this.databases = databases
+  }
+}
+
 const OBJECT_PATH = /\/r2\/buckets\/([^/]+)\/objects\/([^?]+)/
 
 function isObject({ url = '' }: IncomingMessage): boolean {
@@ -93,6 +102,8 @@ export class CloudflareApi {
   readonly uploads = new Map<string, Metadata[]>()
   readonly secrets = new Map<string, Map<string, string>>()
   readonly schedules = new Map<string, unknown>()
+  /** Of databases, by their names, where it is not that of the SQLite file. */
+  readonly sizes = new Map<string, number>()
   subdomain: string | undefined
   /** `METHOD /path` of each call. */
   readonly calls: string[] = []
@@ -143,13 +154,20 @@ export class CloudflareApi {
     this.subdomain = 'acme'
   }
 
-  /** The database that the deployed Worker has. */
-  bound(worker: string): Database | undefined {
-    const binding = this.uploads
-      .get(worker)
-      ?.at(-1)
-      ?.bindings.find(({ type }) => type === 'd1')
-    return this.databases.find(({ uuid }) => uuid === binding?.id)
+  /** A database that the deployed Worker has. */
+  bound(worker: string, binding = 'DB'): Database | undefined {
+    const id = this.boundIds(worker).get(binding)
+    return this.databases.find(({ uuid }) => uuid === id)
+  }
+
+  /** The IDs of the databases that the deployed Worker has, by their bindings. */
+  boundIds(worker: string): Map<string, unknown> {
+    const bindings =
+      this.uploads
+        .get(worker)
+        ?.at(-1)
+        ?.bindings.filter(({ type }) => type === 'd1') ?? []
+    return new Map(bindings.map(({ name, id }) => [name, id]))
   }
 
   close(): void {
@@ -177,6 +195,7 @@ export class CloudflareApi {
         if (!match) continue
         const result = answer({ names: match.slice(1), query: url.searchParams, body })
         this.watch(named)
+        if (result instanceof Health) return { status: 200, body: result }
         const answered = result instanceof Page ? result : { result }
         return { status: 200, body: { success: true, errors: [], messages: [], ...answered } }
       }
@@ -223,7 +242,7 @@ export class CloudflareApi {
 
   readonly #routes: [pattern: RegExp, answer: (call: Call) => unknown][] = [
     // The service itself, once it is uploaded.
-    [/^GET \/health$/, () => ({})],
+    [/^GET \/health$/, () => new Health(this.boundIds('workspace-api').size)],
     [/^GET \/user\/tokens\/verify$/, () => ({ id: 'token', status: 'active' })],
     [/^GET \/user$/, () => ({ email: 'ada@example.com' })],
     [/^GET \/accounts$/, () => [ACCOUNT]],
@@ -234,7 +253,14 @@ export class CloudflareApi {
       /^DELETE \/d1\/database\/([^/]+)$/,
       ({ names: [name] }) => void this.databases.splice(this.databases.indexOf(this.#database(name)), 1),
     ],
-    [/^GET \/d1\/database\/([^/]+)$/, ({ names: [name] }) => described(this.#database(name))],
+    [
+      /^GET \/d1\/database\/([^/]+)$/,
+      ({ names: [name] }) => {
+        const found = this.#database(name)
+        const size = this.sizes.get(found.name)
+        return { ...described(found), ...(size !== undefined && { file_size: size }) }
+      },
+    ],
     [
       /^PUT \/d1\/database\/([^/]+)$/,
       ({ names: [name], body }) => described(Object.assign(this.#database(name), body)),
@@ -440,7 +466,13 @@ export class CloudflareApi {
   }
 
   #upload({ names: [name = ''], body }: Call) {
-    const metadata: Metadata = JSON.parse((body as { metadata: string }).metadata)
+    const sent: Metadata = JSON.parse((body as { metadata: string }).metadata)
+    const earlier = this.uploads.get(name)?.at(-1)?.bindings ?? []
+    // What the Worker has already, wrangler does not name again.
+    const bindings = sent.bindings.map((binding) =>
+      binding.type === 'inherit' ? (earlier.find((each) => each.name === binding.name) ?? binding) : binding,
+    )
+    const metadata: Metadata = { ...sent, bindings }
     const missing = metadata.bindings.find(
       ({ type, service }) => type === 'service' && !this.uploads.has(String(service)),
     )

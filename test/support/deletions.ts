@@ -1,11 +1,11 @@
 /** Everything that the API shows of a workspace, for tests that delete and restore. */
 import { createExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import type { DeletedType } from '../../src/access/deletions.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import { ProjectEnvironments } from '../../src/index.ts'
 import { request } from './api.ts'
+import { deployed, env } from './env.ts'
 import { inOneBatch } from './set-up.ts'
 import { Workspace } from './workspace.ts'
 
@@ -139,7 +139,10 @@ export async function show(workspace: Workspace, key: string, usersKey: string):
     await content(`/v1/projects/${id}`, id)
     await schedules(`/v1/projects/${id}`)
     await list(`/v1/projects/${id}/environment-variables`, 'key')
-    const values = await new ProjectEnvironments(createExecutionContext(), env).read(workspace.organizationId, id)
+    const values = await new ProjectEnvironments(createExecutionContext(), deployed(env)).read(
+      workspace.organizationId,
+      id,
+    )
     shown.set(`values of ${id}`, { id, content: values })
   }
   for (const id of await list('/v1/agents')) await schedules(`/v1/agents/${id}`)

@@ -1,14 +1,15 @@
 /** Event endpoints whose receivers and queues the test controls. */
-import { env } from 'cloudflare:workers'
+
 import { SEQUENCES_PER_MS } from '../../src/access/event-types.ts'
 import type { Values } from '../../src/db/parameters.ts'
 import type { DeliveryMessage, Environment } from '../../src/environment.ts'
 import type { Event } from '../../src/resources/events/event.ts'
-import { tick } from '../../src/scheduled.ts'
 import { request } from './api.ts'
 import { START } from './clock.ts'
-import { deliverBatch } from './queue.ts'
+import { env } from './env.ts'
+import { deliverBatch, ownMessage } from './queue.ts'
 import { type Answer, Receiver } from './receiver.ts'
+import { tick } from './tick.ts'
 import { Workspace } from './workspace.ts'
 
 /** A message of the format `standard`, as its receiver got it. */
@@ -35,7 +36,7 @@ export function newQueues() {
     slow,
     queues,
     /** Hands over what is in the queues, and what that puts into them. */
-    async drain(environment: Partial<Environment> = {}) {
+    async drain(environment: Partial<Cloudflare.Env> = {}) {
       while (messages.length + slow.length > 0)
         await deliverBatch([...messages.splice(0, 1), ...slow.splice(0, 1)], { ...queues, ...environment })
     },
@@ -49,7 +50,7 @@ export async function withEndpoint(values: Values = {}, ...answers: readonly Ans
   const key = await workspace.addKey()
   const queues = newQueues()
   const added = await addEndpoint(workspace, key, values, answers)
-  const message: DeliveryMessage = { endpoint: { organizationId: workspace.organizationId, id: added.id } }
+  const message = ownMessage({ endpoint: { organizationId: workspace.organizationId, id: added.id } })
   let events = 0
   return {
     workspace,

@@ -1,5 +1,5 @@
 /** Every operation with its example, and the keys that operations refuse. */
-import { mintToken } from '../../src/access/api-key.ts'
+
 import { SCOPES } from '../../src/access/scopes.ts'
 import type { Contract } from '../../src/http/contract.ts'
 import { loadOperations } from '../../src/operations.ts'
@@ -20,6 +20,7 @@ import { skillRows } from '../examples/skills.ts'
 import { type ApiResponse, request } from './api.ts'
 import type { Example, Row, Rows, Variation } from './example.ts'
 import { inOneBatch } from './set-up.ts'
+import { newToken } from './tokens.ts'
 import type { Workspace } from './workspace.ts'
 
 const operations = await loadOperations()
@@ -93,7 +94,7 @@ export const impossibleKeys: readonly RefusedKey[] = [
 ]
 
 export const deadKeys: readonly RefusedKey[] = [
-  { name: 'an unknown key', mint: async () => mintToken(), status: () => 401 },
+  { name: 'an unknown key', mint: async () => newToken(), status: () => 401 },
   {
     name: 'a revoked key',
     async mint(workspace) {

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Row } from '../../operate/cloudflare.ts'
-import { type CommandDatabase, localDatabaseFile, openDatabase, openLocalFile } from '../../operate/database.ts'
+import { existingDatabaseFile, localDatabase, localDatabaseFile, openLocalFile } from '../../operate/database.ts'
 import { ROOT } from './commands.ts'
 import { newFolder } from './dev-server.ts'
 
@@ -36,8 +36,8 @@ export function applyMigrations(database: DatabaseSync): void {
   }
 }
 
-export async function rowsOf(state: string, sql: string): Promise<Row[]> {
-  const database: CommandDatabase = await openDatabase({ remote: false, persistTo: state })
+export async function rowsOf(state: string, sql: string, number = 0): Promise<Row[]> {
+  const database = localDatabase(existingDatabaseFile({ remote: false, persistTo: state }, number))
   try {
     const [rows = []] = await database.batch([{ sql }])
     return rows
@@ -46,7 +46,7 @@ export async function rowsOf(state: string, sql: string): Promise<Row[]> {
   }
 }
 
-export async function countOf(state: string, sql: string): Promise<number> {
-  const [row] = await rowsOf(state, `SELECT count(*) AS "count" FROM ${sql}`)
+export async function countOf(state: string, sql: string, number = 0): Promise<number> {
+  const [row] = await rowsOf(state, `SELECT count(*) AS "count" FROM ${sql}`, number)
   return Number(row?.count)
 }

@@ -1,5 +1,5 @@
 /** How much of a test runs: a sample in `npm test`, all of it in the long form (`npm run verify:long`). */
-import { env } from 'cloudflare:workers'
+import { env } from './env.ts'
 
 export const isLong = env.LONG !== ''
 

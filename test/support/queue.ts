@@ -1,22 +1,28 @@
 /** The consumer of the queues, called as they call it. */
 import { createExecutionContext, createMessageBatch, waitOnExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { deliver } from '../../src/deliveries.ts'
-import type { DeliveryMessage, Environment } from '../../src/environment.ts'
+import type { DeliveryMessage, EndpointMessage, Environment, RunMessage } from '../../src/environment.ts'
+import { databaseNumber, deployed, env } from './env.ts'
+
+/** A message of the database that has the organizations of the tests. */
+export type OwnMessage = Omit<RunMessage, 'database'> | Omit<EndpointMessage, 'database'>
+
+/** The message as the service puts it into a queue. */
+export const ownMessage = <Message extends OwnMessage>(message: Message) => ({ database: databaseNumber(), ...message })
 
 /** Hands over a batch, and waits also for what goes on after it. @throws if the batch has to be handed over again. */
 export async function deliverBatch(
-  messages: readonly DeliveryMessage[],
-  environment: Partial<Environment> = {},
+  messages: readonly OwnMessage[],
+  environment: Partial<Cloudflare.Env> = {},
 ): Promise<void> {
   const context = createExecutionContext()
   const batch = messages.map((body, index) => ({
     id: String(index),
     timestamp: new Date(),
     attempts: 1,
-    body,
+    body: ownMessage(body),
   }))
-  await deliver(createMessageBatch('workspace-api-deliveries', batch), { ...env, ...environment }, context)
+  await deliver(createMessageBatch('workspace-api-deliveries', batch), deployed({ ...env, ...environment }), context)
   await waitOnExecutionContext(context)
 }
 

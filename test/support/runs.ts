@@ -1,13 +1,14 @@
 /**
  * Schedules whose runs a worker pulls, through the operations. The clock stands still, and moves when the test says so.
  */
-import { env } from 'cloudflare:workers'
+
 import { v4 as newUuid } from 'uuid'
 import { afterEach, expect, vi } from 'vitest'
-import { tick } from '../../src/scheduled.ts'
 import { request } from './api.ts'
 import { stopClock } from './clock.ts'
+import { env } from './env.ts'
 import { newOutbox } from './queue.ts'
+import { tick } from './tick.ts'
 import { type KeyOptions, Workspace } from './workspace.ts'
 
 export const MINUTE_MS = 60_000

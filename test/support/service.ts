@@ -26,7 +26,7 @@ export async function startService(vars: Readonly<Record<string, string>> = {}):
       { configPath: 'mcp/wrangler.toml' },
     ],
   })
-  const service = workers.getWorker<Environment>('workspace-api')
+  const service = workers.getWorker<Environment & { DB: D1Database }>('workspace-api')
   const { url } = await workers.listen()
   await service.applyD1Migrations('DB')
   const { DB } = await service.getEnv()

@@ -1,5 +1,5 @@
 /** Writes the rows of a set-up in one batch: each batch takes two milliseconds, whatever is in it. */
-import { env } from 'cloudflare:workers'
+import { env } from './env.ts'
 
 const waiting: D1PreparedStatement[] = []
 let depth = 0

@@ -1,12 +1,18 @@
 /**
- * Before each file: an empty database of the current schema and an empty object store, whatever the file
+ * Before each file: empty databases of the current schema and an empty object store, whatever the file
  * before left. Random values are the same each time, unless `SEED` is set.
  */
 import { applyD1Migrations } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
+import { env as bindings } from 'cloudflare:workers'
 import * as fc from 'fast-check'
+import { expect } from 'vitest'
+import { databaseNumbers, requireDatabase } from '../../src/db/database.ts'
+import { drawDatabase, env } from './env.ts'
 import { emptyStores } from './stores.ts'
 
 fc.configureGlobal({ seed: env.SEED })
-await applyD1Migrations(env.DB, env.MIGRATIONS)
+drawDatabase(expect.getState().testPath ?? '')
+for (const number of databaseNumbers(bindings)) {
+  await applyD1Migrations(requireDatabase(bindings, number), env.MIGRATIONS)
+}
 await emptyStores()

@@ -1,12 +1,14 @@
 /** The stores of the tests as a whole: their tables, everything that is in them, and nothing. */
-import { env } from 'cloudflare:workers'
+
 import { getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { databaseNumbers, requireDatabase } from '../../src/db/database.ts'
 import * as schema from '../../src/db/schema.ts'
+import { deployed, env } from './env.ts'
 import { writeWaiting } from './set-up.ts'
 
 /** test/counters.test.ts compares them with those of the database. */
-const TABLES = Object.values(schema)
+export const TABLES = Object.values(schema)
   .filter((value) => is(value, SQLiteTable))
   .map(getTableName)
 
@@ -43,7 +45,10 @@ export async function dumpStores(
 
 /** Deletes every row and every object. */
 export async function emptyStores(): Promise<void> {
-  await env.DB.batch(TABLES.map((table) => env.DB.prepare(`DELETE FROM "${table}"`)))
+  for (const number of databaseNumbers(deployed(env))) {
+    const database = requireDatabase(deployed(env), number)
+    await database.batch(TABLES.map((table) => database.prepare(`DELETE FROM "${table}"`)))
+  }
   for (;;) {
     const { objects } = await env.OBJECTS.list()
     if (objects.length === 0) return

@@ -1,5 +1,5 @@
 /** Organizations for tests: each test makes its own. Its rows are written as the operations write them. */
-import { env } from 'cloudflare:workers'
+
 import { and, eq, getTableColumns, getTableName, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
@@ -20,6 +20,7 @@ import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { createArchive } from '../../src/resources/skills/archive.ts'
 import { readFiles, storedFiles, toContents } from '../../src/resources/skills/version.ts'
 import { mintSecret } from '../../src/webhooks/signature.ts'
+import { databaseNumber, deployed, env } from './env.ts'
 import { write, writeWaiting } from './set-up.ts'
 
 const SKILL_DESCRIPTION = 'Writes release notes.'
@@ -39,6 +40,8 @@ export interface KeyOptions {
   /** The key that created it. */
   readonly createdByKeyId?: string
   readonly kind?: 'session'
+  /** The number of the database that its token names. */
+  readonly database?: number
   /** The number of its live sessions. */
   readonly sessions?: number
 }
@@ -69,6 +72,10 @@ export class Workspace {
       bind(env.DB, provisioning.insertOrganization, organization),
       bind(env.DB, inserting(tables.users), { ...nulls(tables.users), ...user }),
     )
+    if (env.DATABASES > 1) {
+      const place = { organizationId: workspace.organizationId, database: databaseNumber() }
+      await bind(deployed(env).DB, provisioning.insertPlace, place).run()
+    }
     return workspace
   }
 
@@ -80,15 +87,18 @@ export class Workspace {
   async addKeyWithId(options: KeyOptions = {}) {
     const { scopes = SCOPES, userId, projectIds, expiresAt, createdByKeyId = null, kind, sessions = 0 } = options
     const user = userId === undefined ? this.userId : userId
-    const { token, row } = provisioning.mintApiKey({
-      organizationId: this.organizationId,
-      name: 'test',
-      scopes,
-      createdAt: now(),
-      ...(user !== null && { userId: user }),
-      ...(projectIds && { projectIds }),
-      ...(expiresAt && { expiresAt }),
-    })
+    const { token, row } = provisioning.mintApiKey(
+      {
+        organizationId: this.organizationId,
+        name: 'test',
+        scopes,
+        createdAt: now(),
+        ...(user !== null && { userId: user }),
+        ...(projectIds && { projectIds }),
+        ...(expiresAt && { expiresAt }),
+      },
+      options.database ?? databaseNumber(),
+    )
     await write(bind(env.DB, provisioning.insertApiKey, { ...row, createdByKeyId }))
     if (kind) await this.change(tables.apiKeys, row.id, { kind })
     const session = {

@@ -1,7 +1,8 @@
 /** The first schema version. Its service wrote these sealed values, hashes and fingerprints. */
-import { hashToken, mintToken } from '../../src/access/api-key.ts'
+
 import { sha256 } from '../../src/crypto/digest.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
+import { hashOf, newToken } from '../support/tokens.ts'
 import {
   ACME,
   CHANGED,
@@ -34,13 +35,13 @@ export const DELETED_SESSION = uuid(304)
 export const SESSION_OF_GONE = uuid(305)
 
 export const TOKENS = {
-  ada: mintToken(),
-  limited: mintToken(),
-  powerless: mintToken(),
-  expired: mintToken(),
-  revoked: mintToken(),
-  rotated: mintToken(),
-  globex: mintToken(),
+  ada: newToken(),
+  limited: newToken(),
+  powerless: newToken(),
+  expired: newToken(),
+  revoked: newToken(),
+  rotated: newToken(),
+  globex: newToken(),
 }
 
 /** The variables, with their decrypted values. */
@@ -123,6 +124,21 @@ export const initial: SchemaVersion = {
       { id: GLOBEX, name: 'Globex "& Söhne"', createdAt: WRITTEN },
       { id: INITECH, name: 'Initech', createdAt: WRITTEN },
       { id: EMPTY, name: '', createdAt: CHANGED },
+      { id: uuid(5), name: 'Umbrella', createdAt: WRITTEN },
+      { id: uuid(6), name: 'Stark', createdAt: WRITTEN },
+    ],
+    halts: [
+      { organizationId: uuid(5), kind: 'left' },
+      { organizationId: uuid(6), kind: 'suspended', until: CHANGED, reason: 'Not paid' },
+    ],
+    databases: [
+      { number: 0, state: 'closed' },
+      { number: 1, name: 'workspace-api-1', state: 'open' },
+    ],
+    directory: [
+      { organizationId: ACME, database: 0 },
+      { organizationId: GLOBEX, database: 0 },
+      { organizationId: uuid(5), database: 1, movingTo: 2 },
     ],
     users: [
       resource(ACME, 'ada', 'Ada Lovelace'),
@@ -142,16 +158,18 @@ export const initial: SchemaVersion = {
         rotatedAt: CHANGED,
         idempotencyKey: 'create laptop',
       }),
-      key(ACME, 27, mintToken(), { idempotencyKey: `rotate ${uuid(26)} laptop`, createdByKeyId: uuid(26) }),
-      key(ACME, 29, mintToken(), {
+      key(ACME, 27, newToken(), { idempotencyKey: `rotate ${uuid(26)} laptop`, createdByKeyId: uuid(26) }),
+      key(ACME, 29, newToken(), {
         kind: 'session',
         projectIds: JSON.stringify([MOBILE]),
         expiresAt: FAR_AHEAD,
         createdByKeyId: uuid(22),
       }),
       // Of a deleted user.
-      key(ACME, 28, mintToken(), { userId: 'mallory', revokedAt: CHANGED }),
+      key(ACME, 28, newToken(), { userId: 'mallory', revokedAt: CHANGED }),
       key(GLOBEX, 21, TOKENS.globex, { userId: 'ada' }),
+      key(uuid(5), 21, newToken(), { movedTo: 1 }),
+      key(uuid(6), 21, newToken(), { suspendedAt: CHANGED }),
     ],
     projects: [
       resource(ACME, WEBSITE, 'Website'),
@@ -304,6 +322,11 @@ export const initial: SchemaVersion = {
       { name: 'retention', dueAt: PASSES_DUE, cursor: '' },
     ],
     lastTick: [{ id: 1, scheduledAt: CHANGED }],
+    tickReports: [{ database: 0, scheduledAt: CHANGED, failedCalls: 0 }],
+    alerts: [
+      { database: 0, name: 'size-70', begunAt: CHANGED, sentAt: CHANGED },
+      { database: 0, name: 'dead-letters', begunAt: CHANGED, endsAt: CHANGED },
+    ],
     auditEvents: [
       auditEvent(WRITTEN, 1, {
         type: 'environment-variable.deleted',
@@ -437,6 +460,15 @@ export const initial: SchemaVersion = {
         apiKeyId: uuid(21),
         createdAt: CHANGED,
       },
+      {
+        organizationId: uuid(5),
+        id: uuid(693),
+        hash: sha256('moved'),
+        name: 'Moved',
+        apiKeyId: uuid(21),
+        createdAt: CHANGED,
+        movedTo: 1,
+      },
     ],
     profilePictures: [
       {
@@ -505,7 +537,7 @@ function key(organizationId: string, id: number, token: string, values: object) 
     id: uuid(id),
     name: 'laptop',
     kind: 'key',
-    hash: hashToken(token),
+    hash: hashOf(token),
     scopes: JSON.stringify(scopes),
     createdAt: WRITTEN,
     ...values,

@@ -1,9 +1,12 @@
 /** The database that is upgraded, apart from the service: migrations, rows and schema. */
 import { applyD1Migrations } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
+import { insertPlace } from '../../operate/provisioning.ts'
+import { databaseNumbers, requireDatabase } from '../../src/db/database.ts'
+import { bind } from '../../src/db/statement.ts'
 import { COUNT_USAGE } from '../../src/db/usage.ts'
+import { databaseNumber, deployed, env } from '../support/env.ts'
 import { listTables } from '../support/examples.ts'
-import type { Row, Rows } from './schema-version.ts'
+import { ACME, GLOBEX, type Row, type Rows } from './schema-version.ts'
 import { MIGRATIONS } from './schema-versions.ts'
 
 /** Kept by triggers: no service writes it. */
@@ -12,6 +15,19 @@ export const USAGE = 'organizationUsage'
 /** Applies the migrations up to one. */
 export async function migrateTo(migration: string): Promise<void> {
   await applyD1Migrations(env.DB, env.MIGRATIONS.slice(0, MIGRATIONS.indexOf(migration) + 1))
+}
+
+/** The other databases of the deployment, as they are after an upgrade. */
+export async function prepareOthers(): Promise<void> {
+  if (env.DATABASES === 1) return
+  const others = deployed(env)
+  for (const number of databaseNumbers(others)) {
+    if (number !== databaseNumber()) await applyD1Migrations(requireDatabase(others, number), env.MIGRATIONS)
+  }
+  if (databaseNumber() === 0) return
+  const places = [ACME, GLOBEX].map((organizationId) => ({ organizationId, database: databaseNumber() }))
+  const insertions = places.map((place) => bind(others.DB, insertPlace, place))
+  await others.DB.batch([others.DB.prepare('DELETE FROM "directory"'), ...insertions])
 }
 
 export async function insert(rows: Rows): Promise<void> {

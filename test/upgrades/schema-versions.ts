@@ -3,7 +3,7 @@
  * with what it makes of existing rows (`becomes`), and with new rows. A version keeps its rows, so that they stay as
  * its service wrote them.
  */
-import { env } from 'cloudflare:workers'
+import { env } from '../support/env.ts'
 import { initial } from './0000-initial.ts'
 import type { Rows, SchemaVersion } from './schema-version.ts'
 

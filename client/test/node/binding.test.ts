@@ -23,7 +23,7 @@ const workers = createTestHarness({
     { configPath: 'client/test/support/dashboard/wrangler.toml' },
   ],
 })
-const service = workers.getWorker<Environment>('workspace-api')
+const service = workers.getWorker<Environment & { DB: D1Database }>('workspace-api')
 const dashboard = workers.getWorker('dashboard')
 
 beforeAll(async () => {

@@ -1,13 +1,12 @@
 /** The service as a `fetch` for the client. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
-import type { Environment } from '../../../src/environment.ts'
 import worker from '../../../src/index.ts'
+import { deployed, env } from '../../../test/support/env.ts'
 
 /** @param environment bindings that stand in for those of the test's environment. */
-export async function serve(request: Request, environment: Partial<Environment> = {}): Promise<Response> {
+export async function serve(request: Request, environment: Partial<Cloudflare.Env> = {}): Promise<Response> {
   const context = createExecutionContext()
-  const response = await worker.fetch((await asSent(request)) as never, { ...env, ...environment }, context)
+  const response = await worker.fetch((await asSent(request)) as never, deployed({ ...env, ...environment }), context)
   await waitOnExecutionContext(context)
   return response
 }

@@ -1,9 +1,8 @@
 /** `/mcp` in workerd: the API Worker and the MCP Worker, each as the binding of the other. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
-import type { Environment } from '../../../src/environment.ts'
 import worker from '../../../src/index.ts'
 import { type ApiResponse, ORIGIN, type RequestOptions } from '../../../test/support/api.ts'
+import { deployed, env } from '../../../test/support/env.ts'
 import mcp from '../../src/index.ts'
 
 type Sent = Request<unknown, IncomingRequestCfProperties>
@@ -38,9 +37,9 @@ export async function postMcp(
   body: unknown,
   { key, headers, environment, around = (_, answer) => answer() }: McpOptions = {},
 ): Promise<ApiResponse> {
-  const send = async (request: Sent, bindings: Partial<Environment> = {}) => {
+  const send = async (request: Sent, bindings: Partial<Cloudflare.Env> = {}) => {
     const context = createExecutionContext()
-    const response = await worker.fetch(request, { ...env, ...environment, ...bindings }, context)
+    const response = await worker.fetch(request, deployed({ ...env, ...environment, ...bindings }), context)
     await waitOnExecutionContext(context)
     return response
   }

@@ -1,5 +1,5 @@
 import { v7 as newUuid } from 'uuid'
-import { hashToken, mintToken } from '../../access/api-key.ts'
+import { mintToken } from '../../access/api-key.ts'
 import { authorized } from '../../access/preconditions.ts'
 import { one } from '../../access/request-context.ts'
 import { endpoint } from '../../http/endpoint.ts'
@@ -55,14 +55,14 @@ function within(operation: string, idempotencyKey: string | undefined): string |
 }
 
 export const createApiKey = endpoint(createApiKeyContract, async (c, context) => {
-  const token = mintToken()
+  const { hash, tokenIn } = mintToken()
   const { name, scopes, userId, projectIds, expiresAt } = c.req.valid('json')
   const { created } = await context.run(
     creatable,
     { created: one(insertKey) },
     {
       id: newUuid(),
-      hash: hashToken(token),
+      hash,
       name,
       scopes: JSON.stringify(scopes),
       userId: userId ?? null,
@@ -74,7 +74,10 @@ export const createApiKey = endpoint(createApiKeyContract, async (c, context) =>
       idempotencyKey: within('create', c.req.valid('header')['Idempotency-Key']),
     },
   )
-  return { body: { ...parseLists(created), token }, location: `${context.path}/${created.id}` }
+  return {
+    body: { ...parseLists(created), token: tokenIn(context.caller.databaseNumber) },
+    location: `${context.path}/${created.id}`,
+  }
 })
 
 export const listApiKeys = endpoint(listApiKeysContract, async (c, context) => {
@@ -85,7 +88,7 @@ export const listApiKeys = endpoint(listApiKeysContract, async (c, context) => {
 })
 
 export const rotateApiKey = endpoint(rotateApiKeyContract, async (c, context) => {
-  const token = mintToken()
+  const { hash, tokenIn } = mintToken()
   const { apiKeyId } = c.req.valid('param')
   const { overlapSeconds } = c.req.valid('json')
   const { successor } = await context.run(
@@ -94,13 +97,16 @@ export const rotateApiKey = endpoint(rotateApiKeyContract, async (c, context) =>
     {
       apiKeyId,
       id: newUuid(),
-      hash: hashToken(token),
+      hash,
       overlapEndsAt: new Date(Date.parse(context.now) + overlapSeconds * 1000).toISOString(),
       idempotencyKey: within(`rotate ${apiKeyId}`, c.req.valid('header')['Idempotency-Key']),
     },
   )
   const keys = context.path.slice(0, context.path.indexOf(`/${apiKeyId}/`))
-  return { body: { ...parseLists(successor), token }, location: `${keys}/${successor.id}` }
+  return {
+    body: { ...parseLists(successor), token: tokenIn(context.caller.databaseNumber) },
+    location: `${keys}/${successor.id}`,
+  }
 })
 
 export const deleteApiKey = endpoint(deleteApiKeyContract, async (c, context) => {
@@ -114,7 +120,7 @@ export const deleteApiKey = endpoint(deleteApiKeyContract, async (c, context) =>
 })
 
 export const createApiKeySession = endpoint(createApiKeySessionContract, async (c, context) => {
-  const token = mintToken()
+  const { hash, tokenIn } = mintToken()
   const { name, expiresInSeconds } = c.req.valid('json')
   const seconds = expiresInSeconds ?? MAX_SESSION_SECONDS
   const { session } = await context.run(
@@ -122,14 +128,14 @@ export const createApiKeySession = endpoint(createApiKeySessionContract, async (
     { recordSurplusSessions, endSurplusSessions, session: one(insertSession) },
     {
       id: newUuid(),
-      hash: hashToken(token),
+      hash,
       name: name ?? null,
       expiresAt: new Date(Date.parse(context.now) + seconds * 1000).toISOString(),
       expiresAtIsGiven: Number(expiresInSeconds !== undefined),
     },
   )
   return {
-    body: { ...parseLists(session), token },
+    body: { ...parseLists(session), token: tokenIn(context.caller.databaseNumber) },
     location: `${context.path.slice(0, -'me/sessions'.length)}api-keys/${session.id}`,
   }
 })

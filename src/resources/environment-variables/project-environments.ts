@@ -2,10 +2,13 @@
  * How a build system reads values: from a Worker of the same account, through a service binding, never through HTTP.
  */
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, eq, inArray, notExists } from 'drizzle-orm'
+import { RecentMap } from '../../access/recent-map.ts'
 import { parseKeyRing } from '../../crypto/key-ring.ts'
+import { databaseNumbers, requireDatabase } from '../../db/database.ts'
+import { placesOf } from '../../db/directory.ts'
 import { text } from '../../db/parameters.ts'
-import { environmentVariables, projects } from '../../db/schema.ts'
+import { environmentVariables, halts, organizations, projects } from '../../db/schema.ts'
 import { query, runBatch, unguarded } from '../../db/statement.ts'
 import type { Environment } from '../../environment.ts'
 import { isUuid } from '../../http/fields.ts'
@@ -44,7 +47,7 @@ export class ProjectEnvironments extends WorkerEntrypoint<Environment> {
    */
   async read(organizationId: string, projectId: string): Promise<Record<string, string> | null> {
     const ids = { organizationId: canonical(organizationId), projectId: canonical(projectId) }
-    const { rows } = await runBatch(this.env.DB, { rows: selectSealed }, ids)
+    const rows = await this.#readRows(ids)
     if (rows.length === 0) return null
     const ring = parseKeyRing(this.env.ENCRYPTION_KEYS)
     const entries = rows.map(async ({ key, sealedValue }): Promise<[string, string][]> => {
@@ -53,7 +56,52 @@ export class ProjectEnvironments extends WorkerEntrypoint<Environment> {
     })
     return Object.fromEntries((await Promise.all(entries)).flat())
   }
+
+  /** Reads in the database of the organization, which the directory is asked for again if it is not there any more. */
+  async #readRows(ids: { readonly organizationId: string; readonly projectId: string }) {
+    const { organizationId } = ids
+    const number = knownDatabases.get(organizationId)
+    if (number !== undefined) {
+      const { rows, isHere } = await this.#readIn(number, ids)
+      if (isHere) return rows
+    }
+    const place = (await placesOf(this.env, [organizationId]))(organizationId)
+    if (!place) return []
+    knownDatabases.set(organizationId, place.database)
+    return (await this.#readIn(place.database, ids)).rows
+  }
+
+  async #readIn(number: number, ids: { readonly organizationId: string; readonly projectId: string }) {
+    const isOnly = databaseNumbers(this.env).length === 1
+    const { rows, here } = await runBatch(
+      requireDatabase(this.env, number),
+      { rows: selectSealed, here: isOnly ? [] : [selectIsHere] },
+      ids,
+    )
+    return { rows, isHere: isOnly || here.length > 0 }
+  }
 }
+
+/** The databases of organizations, which change when an organization moves. */
+const knownDatabases = new RecentMap<string, number>()
+
+/** A row if the database has the organization, and it has not left to another one. */
+export const selectIsHere = unguarded([organizationId], () =>
+  query
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(
+      and(
+        eq(organizations.id, organizationId),
+        notExists(
+          query
+            .select({ kind: halts.kind })
+            .from(halts)
+            .where(and(eq(halts.organizationId, organizations.id), inArray(halts.kind, ['arriving', 'left']))),
+        ),
+      ),
+    ),
+)
 
 /** An ID in the form that is stored: UUIDs in lower case. */
 function canonical(id: string): string {

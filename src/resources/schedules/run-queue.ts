@@ -1,4 +1,5 @@
 /** Puts runs into the queues, from which delivery/consumer.ts sends them. */
+import type { DatabaseEnvironment } from '../../db/database.ts'
 import type { Environment, RunReference } from '../../environment.ts'
 
 /**
@@ -15,24 +16,30 @@ const BATCH_SIZE = 100
 
 /** Puts each run into the queue for its run endpoint, in order. */
 export async function enqueueByEndpoint<Run extends RunReference>(
-  { DELIVERIES, SLOW_DELIVERIES }: Pick<Environment, 'DELIVERIES' | 'SLOW_DELIVERIES'>,
+  {
+    DELIVERIES,
+    SLOW_DELIVERIES,
+    databaseNumber,
+  }: Pick<DatabaseEnvironment, 'DELIVERIES' | 'SLOW_DELIVERIES' | 'databaseNumber'>,
   runs: readonly Run[],
   isSlow: (run: Run) => boolean,
 ): Promise<void> {
   await enqueueRuns(
     DELIVERIES,
+    databaseNumber,
     runs.filter((run) => !isSlow(run)),
   )
-  await enqueueRuns(SLOW_DELIVERIES, runs.filter(isSlow), true)
+  await enqueueRuns(SLOW_DELIVERIES, databaseNumber, runs.filter(isSlow), true)
 }
 
 /** Puts runs into a queue, in order. */
 export async function enqueueRuns(
   queue: Environment['DELIVERIES'],
+  database: number,
   runs: readonly RunReference[],
   isSlow = false,
 ): Promise<void> {
-  const messages = messagesOf(runs).map((runs) => ({ body: { runs, isSlow } }))
+  const messages = messagesOf(runs).map((runs) => ({ body: { database, runs, isSlow } }))
   for (let start = 0; start < messages.length; start += BATCH_SIZE) {
     await queue.sendBatch(messages.slice(start, start + BATCH_SIZE))
   }

@@ -1,5 +1,5 @@
 import { v7 as newUuid } from 'uuid'
-import { FEED_PREFIX, hashToken, mintToken } from '../../access/api-key.ts'
+import { mintToken } from '../../access/api-key.ts'
 import { authorized } from '../../access/preconditions.ts'
 import { one } from '../../access/request-context.ts'
 import { endpoint } from '../../http/endpoint.ts'
@@ -13,7 +13,7 @@ function parseSkills<Row extends { readonly skills: string | null }>(row: Row) {
 }
 
 export const createSkillFeed = endpoint(createSkillFeedContract, async (c, context) => {
-  const token = mintToken(FEED_PREFIX)
+  const { hash, tokenIn } = mintToken('wsf')
   const { name, skills, expiresAt = null } = c.req.valid('json')
   const entries = skills?.map(({ skillId, version = null }) => ({ skillId, version }))
   const { feed } = await context.run(
@@ -21,7 +21,7 @@ export const createSkillFeed = endpoint(createSkillFeedContract, async (c, conte
     { feed: one(insertFeed) },
     {
       id: newUuid(),
-      hash: hashToken(token),
+      hash,
       name,
       skills: entries ? JSON.stringify(entries) : null,
       expiresAt,
@@ -29,7 +29,7 @@ export const createSkillFeed = endpoint(createSkillFeedContract, async (c, conte
   )
   const { path } = context
   const base = path.slice(0, path.indexOf('/v1/'))
-  const url = new URL(`${base}/feeds/${token}`, c.req.url).href
+  const url = new URL(`${base}/feeds/${tokenIn(context.caller.databaseNumber)}`, c.req.url).href
   return { body: { ...parseSkills(feed), url }, location: `${path}/${feed.id}` }
 })
 

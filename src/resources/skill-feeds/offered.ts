@@ -2,7 +2,7 @@
  * What a feed offers to a client that has its token, in SQL. No API key is sent, so there is no guard of the caller's
  * key: each statement begins from the hash of the token, and requires that the feed and its API key are live.
  */
-import { and, asc, eq, gt, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { now, text, textOrNull } from '../../db/parameters.ts'
 import { apiKeys, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
 import { query, unguarded } from '../../db/statement.ts'
@@ -15,14 +15,21 @@ const version = textOrNull('version')
 /** The feed of a token and the API key that it ends with, while both are live. */
 const isLive = and(
   eq(skillFeeds.hash, hash),
+  isNull(skillFeeds.movedTo),
   or(isNull(skillFeeds.expiresAt), gt(skillFeeds.expiresAt, now)),
   isNull(apiKeys.revokedAt),
   or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)),
+  isNull(apiKeys.suspendedAt),
 )
 const itsKey = and(eq(apiKeys.organizationId, skillFeeds.organizationId), eq(apiKeys.id, skillFeeds.apiKeyId))
 
-export const selectLiveFeed = unguarded([hash, now], () =>
-  query.select({ organizationId: skillFeeds.organizationId }).from(skillFeeds).innerJoin(apiKeys, itsKey).where(isLive),
+/** No row if the feed is not live; `movedTo` is the number of the database that decides instead. */
+export const selectFeed = unguarded([hash, now], () =>
+  query
+    .select({ movedTo: skillFeeds.movedTo })
+    .from(skillFeeds)
+    .leftJoin(apiKeys, itsKey)
+    .where(and(eq(skillFeeds.hash, hash), or(isNotNull(skillFeeds.movedTo), isLive))),
 )
 
 const offered = {

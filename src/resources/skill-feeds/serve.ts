@@ -3,16 +3,19 @@
  * it. The token in the path is the only credential. Whatever is wrong, the response is the same 404.
  */
 import type { Context } from 'hono'
-import { FEED_PREFIX, hashToken, isToken } from '../../access/api-key.ts'
+import { parseToken } from '../../access/api-key.ts'
+import { MAX_HOPS } from '../../access/caller.ts'
 import { countAgainst, countRefusedKey, getAddress, refuseBlocked } from '../../access/rate-limit.ts'
+import { RecentMap } from '../../access/recent-map.ts'
 import { sha256 } from '../../crypto/digest.ts'
-import { isUnavailable } from '../../db/failures.ts'
-import { runBatch } from '../../db/statement.ts'
+import { type Database, databaseOf } from '../../db/database.ts'
+import { isUnavailable, StoreUnavailable } from '../../db/failures.ts'
+import { type RowOf, runBatch } from '../../db/statement.ts'
 import { ApiError, unavailable } from '../../errors.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import type { HonoEnvironment } from '../../http/context.ts'
 import { getObject } from '../../objects/store.ts'
-import { selectAllOffered, selectLiveFeed, selectNamedOffered, selectOneOfAll, selectOneOfNamed } from './offered.ts'
+import { selectAllOffered, selectFeed, selectNamedOffered, selectOneOfAll, selectOneOfNamed } from './offered.ts'
 
 const SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json'
 const INDEX = 'index.json'
@@ -20,6 +23,9 @@ const INDEX = 'index.json'
 const ARCHIVE = /^([0-9a-f-]{36})-([1-9]\d{0,9})\.tar\.gz$/
 /** The installer drops an entry whose description has more UTF-16 units. The service counts code points. */
 const MAX_DESCRIPTION_UNITS = 1024
+
+/** The databases of feeds that moved with their organization, by their hash. */
+const movedFeeds = new RecentMap<string, number>()
 
 type FeedContext = Context<HonoEnvironment>
 
@@ -32,9 +38,9 @@ export async function serveSkillFeed(c: FeedContext): Promise<Response> {
 }
 
 async function serveIndex(c: FeedContext): Promise<Response> {
-  const steps = { feed: selectLiveFeed, offered: [selectAllOffered, selectNamedOffered] }
-  const { feed, offered } = await runBatch(c.env.DB, steps, await admit(c))
-  await requireFeed(c, feed)
+  const { offered } = await readFeed(c, (database, values) =>
+    runBatch(database, { feed: selectFeed, offered: [selectAllOffered, selectNamedOffered] }, values),
+  )
   const skills = uniquelyNamed(offered).map(({ id, name, description, version, digest }) => ({
     name,
     description: shortened(description),
@@ -49,10 +55,10 @@ async function serveIndex(c: FeedContext): Promise<Response> {
 
 async function serveArchive(c: FeedContext): Promise<Response> {
   const [, skillId = null, version = null] = ARCHIVE.exec(c.req.param('file') ?? '') ?? []
-  const steps = { feed: selectLiveFeed, archives: [selectOneOfAll, selectOneOfNamed] }
-  const { feed, archives } = await runBatch(c.env.DB, steps, { ...(await admit(c)), skillId, version })
-  await requireFeed(c, feed)
-  const [archive] = archives
+  const steps = { feed: selectFeed, archives: [selectOneOfAll, selectOneOfNamed] }
+  const {
+    archives: [archive],
+  } = await readFeed(c, (database, values) => runBatch(database, steps, { ...values, skillId, version }))
   if (!archive) throw notFound()
   const headers = { ETag: `"${archive.digest}"`, 'Content-Type': 'application/gzip' }
   const content = isCurrent(c, headers.ETag) ? null : await getObject(c.env.OBJECTS, archive.objectKey)
@@ -63,27 +69,46 @@ async function serveArchive(c: FeedContext): Promise<Response> {
 
 /**
  * Counts the request against the rate limits.
- * @returns the values that all statements of a feed need.
+ * @returns what the token says.
  * @throws {ApiError} 404 if the token is malformed, 429 over a rate limit.
  */
 async function admit({ env, req }: FeedContext) {
   const token = req.param('token') ?? ''
   const address = getAddress(req.raw)
   refuseBlocked(address, undefined, env)
-  if (!isToken(token, FEED_PREFIX)) {
+  const parsed = parseToken(token, 'wsf')
+  if (!parsed) {
     await countRefusedKey(address, env)
     throw notFound()
   }
-  const hash = hashToken(token)
-  await countAgainst('KEY_RATE_LIMIT', `feed ${hash} ${address}`, env)
-  return { hash, now: new Date().toISOString() }
+  await countAgainst('KEY_RATE_LIMIT', `feed ${parsed.hash} ${address}`, env)
+  return parsed
 }
 
-/** @throws {ApiError} 404 if no live feed has the token. */
-async function requireFeed({ env, req }: FeedContext, feeds: readonly unknown[]): Promise<void> {
-  if (feeds.length > 0) return
-  await countRefusedKey(getAddress(req.raw), env)
-  throw notFound()
+/**
+ * Reads in the database that the token names, or in the one that the feed moved to.
+ * @throws {ApiError} 404 if no live feed has the token.
+ */
+async function readFeed<Rows extends { readonly feed: readonly RowOf<typeof selectFeed>[] }>(
+  c: FeedContext,
+  read: (database: Database, values: { readonly hash: string; readonly now: string }) => Promise<Rows>,
+): Promise<Rows> {
+  const { hash, databaseNumber } = await admit(c)
+  const values = { hash, now: new Date().toISOString() }
+  let number = movedFeeds.get(hash) ?? databaseNumber
+  for (let hops = 0; hops <= MAX_HOPS; hops++) {
+    const database = databaseOf(c.env, number)
+    const rows = database && (await read(database, values))
+    const feed = rows?.feed[0]
+    if (!rows || !feed) {
+      await countRefusedKey(getAddress(c.req.raw), c.env)
+      throw notFound()
+    }
+    if (feed.movedTo === null) return rows
+    number = feed.movedTo
+    movedFeeds.set(hash, number)
+  }
+  throw new StoreUnavailable('The feed moves to another database')
 }
 
 function notFound(): ApiError {

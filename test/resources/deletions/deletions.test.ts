@@ -1,17 +1,17 @@
 import { createExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { v4 as newUuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { runs, schedules } from '../../../src/db/schema.ts'
 import { ProjectEnvironments } from '../../../src/index.ts'
-import { tick } from '../../../src/scheduled.ts'
 import { ORIGIN, type RequestOptions, request } from '../../support/api.ts'
 import { interruptedDatabase, watchedDatabase } from '../../support/bindings.ts'
 import { type Deletable, newDeletables, show } from '../../support/deletions.ts'
+import { deployed, env, ofDatabase } from '../../support/env.ts'
 import { newOutbox } from '../../support/queue.ts'
 import { Receiver } from '../../support/receiver.ts'
 import { advance, HOUR_MS, inSeconds, MINUTE_MS, NEVER, newWorker, stopClocks, tickNow } from '../../support/runs.ts'
 import { entryFile, skillOf } from '../../support/skills.ts'
+import { tick } from '../../support/tick.ts'
 import { Workspace } from '../../support/workspace.ts'
 
 stopClocks()
@@ -450,7 +450,7 @@ describe('schedules and runs', () => {
       await workspace.change(schedules, id, { nextRunAt: inSeconds(-600) })
       const { environment } = newOutbox()
       const { fireSchedules } = await import('../../../src/resources/schedules/firing/fire.ts')
-      await fireSchedules(environment, new Date())
+      await fireSchedules(ofDatabase(environment), new Date())
       expect(await workspace.dump('missedSpans')).toHaveLength(1)
       const deletion = await remove(`/v1/agents/${agentId}/schedules/${id}`)
       if (isFinal) await workspace.endUndo()
@@ -470,7 +470,7 @@ it('variables are sealed with the newest key while their project is deleted', as
   const NEW = 'new-1:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8='
   await tick({ ...env, ENCRYPTION_KEYS: `${NEW},${env.ENCRYPTION_KEYS}` }, new Date())
   expect((await restore(id)).status).toBe(200)
-  const reader = new ProjectEnvironments(createExecutionContext(), { ...env, ENCRYPTION_KEYS: NEW })
+  const reader = new ProjectEnvironments(createExecutionContext(), deployed({ ...env, ENCRYPTION_KEYS: NEW }))
   expect(await reader.read(workspace.organizationId, projectId)).toEqual({ TOKEN: 'secret' })
 })
 

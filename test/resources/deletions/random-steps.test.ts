@@ -3,15 +3,16 @@
  * each step, what the API shows is what it showed at first, without what is deleted. In the end everything is deleted for
  * good, and no row and no object is left.
  */
-import { env } from 'cloudflare:workers'
+
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { tick } from '../../../src/scheduled.ts'
 import { request } from '../../support/api.ts'
 import { type Deletable, newDeletables, type Shown, show } from '../../support/deletions.ts'
+import { env } from '../../support/env.ts'
 import { sized } from '../../support/long-form.ts'
 import { advance, HOUR_MS, MINUTE_MS, stopClocks } from '../../support/runs.ts'
 import { dumpStores } from '../../support/stores.ts'
+import { tick } from '../../support/tick.ts'
 
 stopClocks()
 

@@ -1,15 +1,15 @@
-import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { sha256 } from '../../../src/crypto/digest.ts'
 import { parseKeyRing } from '../../../src/crypto/key-ring.ts'
 import { open } from '../../../src/crypto/sealed-value.ts'
 import { apiKeys } from '../../../src/db/schema.ts'
-import { tick } from '../../../src/scheduled.ts'
 import { PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { failingDatabase, watchedDatabase } from '../../support/bindings.ts'
+import { env } from '../../support/env.ts'
 import { dumpStores } from '../../support/examples.ts'
 import { sized } from '../../support/long-form.ts'
+import { tick } from '../../support/tick.ts'
 import { now, Workspace } from '../../support/workspace.ts'
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

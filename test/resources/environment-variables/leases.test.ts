@@ -1,11 +1,12 @@
 /**
  * Leases of environment variables: sealed to the caller's key by HPKE (RFC 9180), and opened here with the private key.
  */
-import { env } from 'cloudflare:workers'
+
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { suite } from '../../../src/resources/environment-variables/lease.ts'
 import { type ApiResponse, type RequestOptions, request } from '../../support/api.ts'
 import { watchedDatabase } from '../../support/bindings.ts'
+import { env } from '../../support/env.ts'
 import { eventsOf } from '../../support/events.ts'
 import { Workspace } from '../../support/workspace.ts'
 

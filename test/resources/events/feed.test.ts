@@ -1,11 +1,11 @@
-import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SEQUENCES_PER_MS } from '../../../src/access/event-types.ts'
-import { tick } from '../../../src/scheduled.ts'
 import { request } from '../../support/api.ts'
 import { watchedDatabase } from '../../support/bindings.ts'
+import { env } from '../../support/env.ts'
 import { type ApiEvent, eventsOf, summariesOf, summaryOf, walkEvents } from '../../support/events.ts'
 import { newOutbox } from '../../support/queue.ts'
+import { tick } from '../../support/tick.ts'
 import { Workspace } from '../../support/workspace.ts'
 
 afterEach(() => {

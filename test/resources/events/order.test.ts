@@ -2,12 +2,13 @@
  * A model of the feed: writers whose transactions are delayed and fail at random while the clock runs forth and back, and
  * readers of the primary and of replicas that lag. Each reader gets each committed event once, in the order of commits.
  */
-import { env } from 'cloudflare:workers'
+
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { request } from '../../support/api.ts'
 import { databaseWith } from '../../support/bindings.ts'
 import { START } from '../../support/clock.ts'
+import { env } from '../../support/env.ts'
 import type { ApiEvent } from '../../support/events.ts'
 import { sized } from '../../support/long-form.ts'
 import { Workspace } from '../../support/workspace.ts'

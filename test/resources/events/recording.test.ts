@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers'
 import { getTableColumns, getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -8,6 +7,7 @@ import * as schema from '../../../src/db/schema.ts'
 import { loadOperations } from '../../../src/operations.ts'
 import { request } from '../../support/api.ts'
 import { databaseWith, failingDatabase } from '../../support/bindings.ts'
+import { env } from '../../support/env.ts'
 import { type ApiEvent, eventsOf, summariesOf, summaryOf } from '../../support/events.ts'
 import {
   type Example,

@@ -1,15 +1,15 @@
 /** Events of what the service does by itself: each once, without an actor, whatever is repeated. */
-import { env } from 'cloudflare:workers'
+
 import { describe, expect, it, vi } from 'vitest'
 import { schedules } from '../../../src/db/schema.ts'
-import type { RunMessage } from '../../../src/environment.ts'
-import { tick } from '../../../src/scheduled.ts'
 import { request } from '../../support/api.ts'
 import { databaseWith } from '../../support/bindings.ts'
+import { env } from '../../support/env.ts'
 import { eventsOf, summaryOf } from '../../support/events.ts'
-import { deliverBatch, newOutbox } from '../../support/queue.ts'
+import { deliverBatch, newOutbox, ownMessage } from '../../support/queue.ts'
 import { type Answer, Receiver } from '../../support/receiver.ts'
 import { advance, HOUR_MS, MINUTE_MS, newWorker, stopClocks, tickNow, type Worker } from '../../support/runs.ts'
+import { tick } from '../../support/tick.ts'
 import { Workspace } from '../../support/workspace.ts'
 
 stopClocks()
@@ -124,7 +124,7 @@ describe('a run that fails', () => {
       const { messages, environment } = newOutbox()
       await deliverBatch([{ runs: [(await worker.addRun()).reference] }], environment)
       const { organizationId } = worker.workspace
-      expect(messages).toEqual([{ endpoint: { organizationId, id: wanting.id } }])
+      expect(messages).toEqual([ownMessage({ endpoint: { organizationId, id: wanting.id } })])
     }
   })
 
@@ -137,7 +137,7 @@ describe('a run that fails', () => {
     const { messages, environment } = newOutbox()
     await tick(environment, new Date())
     const { organizationId } = worker.workspace
-    expect(messages).toContainEqual({ endpoint: { organizationId, id: wanting.id } })
+    expect(messages).toContainEqual(ownMessage({ endpoint: { organizationId, id: wanting.id } }))
   })
 
   it('is stored although the queue takes no hint', async () => {
@@ -286,7 +286,7 @@ describe('a run endpoint that answers 410', () => {
   it('has one event, also if several runs get the answer at once', async () => {
     const worker = await withReceiver([410])
     const runs = [await worker.addRun(), await worker.addRun()]
-    const message: RunMessage = { runs: runs.map(({ reference }) => reference) }
+    const message = { runs: runs.map(({ reference }) => reference) }
     await deliverBatch([message])
     await deliverBatch([message])
     expect(await worker.events()).toMatchObject([

@@ -1,9 +1,10 @@
 /** Lists of sessions and pull requests with `order=-createdAt`. */
-import { env } from 'cloudflare:workers'
+
 import { v4 as newUuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { request } from '../../support/api.ts'
 import { watchedDatabase } from '../../support/bindings.ts'
+import { env } from '../../support/env.ts'
 import { Workspace } from '../../support/workspace.ts'
 
 const KINDS = [

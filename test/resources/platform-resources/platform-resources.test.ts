@@ -1,10 +1,10 @@
-import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
-import { tick } from '../../../src/scheduled.ts'
 import { type ApiResponse, PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { failingDatabase } from '../../support/bindings.ts'
+import { env } from '../../support/env.ts'
 import { summariesOf } from '../../support/events.ts'
+import { tick } from '../../support/tick.ts'
 import { Workspace } from '../../support/workspace.ts'
 
 interface Kind {

@@ -1,14 +1,12 @@
-import { createScheduledController } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { text } from '../../../src/db/parameters.ts'
 import { orphanedObjects } from '../../../src/db/schema.ts'
 import { bind, query, unguarded } from '../../../src/db/statement.ts'
-import type { Environment } from '../../../src/environment.ts'
-import worker from '../../../src/index.ts'
 import { type ApiResponse, PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { failingDatabase, failingObjects, objectsWith, watchedDatabase, whileStoring } from '../../support/bindings.ts'
+import { env } from '../../support/env.ts'
+import { tick as tickAt } from '../../support/tick.ts'
 import { Workspace } from '../../support/workspace.ts'
 
 const HOUR_MS = 3_600_000
@@ -52,11 +50,7 @@ async function stateOf(workspace: Workspace, objectKey: string) {
 
 const UNTOUCHED = { linked: true, stored: true, orphaned: false }
 
-/** Runs the Cron Trigger at an instant. */
-async function tick(at: string, environment: Partial<Environment> = {}) {
-  const controller = createScheduledController({ scheduledTime: new Date(at), cron: '* * * * *' })
-  await worker.scheduled(controller, { ...env, ...environment })
-}
+const tick = (at: string, environment: Partial<Cloudflare.Env> = {}) => tickAt({ ...env, ...environment }, new Date(at))
 
 describe('deleteProfilePicture', () => {
   it('deletes the picture and its object, and has the sweep delete the object again an hour later', async () => {
@@ -676,7 +670,7 @@ describe('an upload while a store is unavailable', () => {
     return { DB, ...environment }
   }
 
-  const failures: [string, () => Partial<Environment>][] = [
+  const failures: [string, () => Partial<Cloudflare.Env>][] = [
     ['R2 fails', () => ({ OBJECTS: failingObjects(R2_ERROR) })],
     [
       'R2 fails after it stored the object',
@@ -741,7 +735,8 @@ const insertOrphaned = unguarded([text('objectKey'), text('deleteAfter')], () =>
 describe('the sweep', () => {
   /** Adds orphaned objects. The instants are in the past, before those of every other test. */
   async function addOrphans(prefix: string, count: number, deleteAfter: string, stored = count) {
-    const keys = Array.from({ length: count }, (_, index) => `${prefix}/${index}`)
+    const { organizationId } = await Workspace.create()
+    const keys = Array.from({ length: count }, (_, index) => `${prefix}/${organizationId}/${index}`)
     for (const key of keys.slice(0, stored)) await env.OBJECTS.put(key, 'x')
     await env.DB.batch(keys.map((objectKey) => bind(env.DB, insertOrphaned, { objectKey, deleteAfter })))
     return keys

@@ -1,11 +1,10 @@
-import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { v7 as newUuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { schedules } from '../../../src/db/schema.ts'
-import { tick } from '../../../src/scheduled.ts'
 import { PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { databaseWith, interruptedDatabase, watchedDatabase } from '../../support/bindings.ts'
+import { env } from '../../support/env.ts'
 import { sized } from '../../support/long-form.ts'
 import { MINUTE_MS } from '../../support/runs.ts'
 import {
@@ -26,6 +25,7 @@ import {
   withoutRuns,
   withParent,
 } from '../../support/schedules.ts'
+import { tick } from '../../support/tick.ts'
 import { now } from '../../support/workspace.ts'
 
 /** A parent, and requests for a schedule of it that does not exist yet. */

@@ -1,9 +1,9 @@
-import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { schedules } from '../../../src/db/schema.ts'
 import { type RequestOptions, request } from '../../support/api.ts'
 import { watchedDatabase } from '../../support/bindings.ts'
+import { env } from '../../support/env.ts'
 import { MINUTE_MS } from '../../support/runs.ts'
 import {
   AGENT,

@@ -1,16 +1,14 @@
-import { createScheduledController } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { createHash } from 'node:crypto'
 import * as fc from 'fast-check'
 import { v7 as newUuid } from 'uuid'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sha256 } from '../../../src/crypto/digest.ts'
 import * as tables from '../../../src/db/schema.ts'
-import type { Environment } from '../../../src/environment.ts'
-import worker from '../../../src/index.ts'
 import { type ApiResponse, PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { failingDatabase, failingObjects, objectsWith, watchedDatabase, whileStoring } from '../../support/bindings.ts'
+import { env } from '../../support/env.ts'
 import { sized } from '../../support/long-form.ts'
+import { tick as tickAt } from '../../support/tick.ts'
 import { now, Workspace } from '../../support/workspace.ts'
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -38,7 +36,7 @@ async function withFiles(count: number) {
       body,
       headers: { 'Content-Length': String(new Blob([body]).size), ...more.headers },
     })
-  const read = (id: string, headers: Record<string, string> = {}, environment: Partial<Environment> = {}) =>
+  const read = (id: string, headers: Record<string, string> = {}, environment: Partial<Cloudflare.Env> = {}) =>
     request('GET', `/v1/sessions/${sessionId}/files/${id}/content`, { key, headers, environment })
   const retrieve = (id: string, more: RequestOptions = {}) =>
     request('GET', `/v1/sessions/${sessionId}/files/${id}`, { key, ...more })
@@ -509,11 +507,8 @@ async function objectsOf(workspace: Workspace): Promise<Objects> {
   }
 }
 
-/** Runs the Cron Trigger at an instant, by default long after every test. */
-async function tick(at = '2999-01-01T00:00:00.000Z') {
-  const controller = createScheduledController({ scheduledTime: new Date(at), cron: '* * * * *' })
-  await worker.scheduled(controller, env)
-}
+/** Ticks at an instant, by default long after every test. */
+const tick = (at = '2999-01-01T00:00:00.000Z') => tickAt(env, new Date(at))
 
 /** Sweeps, and counts what is left. */
 async function swept(workspace: Workspace): Promise<Objects & { rows: number }> {
@@ -1212,7 +1207,7 @@ describe('while a store is unavailable', () => {
     throw R2_ERROR
   }
 
-  const failures: [string, () => Partial<Environment>][] = [
+  const failures: [string, () => Partial<Cloudflare.Env>][] = [
     ['R2 fails', () => ({ OBJECTS: failingObjects(R2_ERROR) })],
     [
       'R2 fails after it stored the object',

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { FEED_PREFIX, hashToken, mintToken } from '../../../src/access/api-key.ts'
 import { sha256 } from '../../../src/crypto/digest.ts'
 import { type ApiResponse, ORIGIN, PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { databaseWith, failingDatabase, failingObjects, objectsWith, watchedDatabase } from '../../support/bindings.ts'
 import { summariesOf } from '../../support/events.ts'
 import { dumpStores } from '../../support/examples.ts'
+import { hashOf, newToken } from '../../support/tokens.ts'
 import { type KeyOptions, Workspace } from '../../support/workspace.ts'
 
 const INDEX = '/.well-known/agent-skills/index.json'
@@ -134,7 +134,7 @@ describe('a feed', () => {
       apiKeyId: keyId,
       createdAt: expect.any(String),
     })
-    expect(url).toMatch(new RegExp(`^${ORIGIN}/feeds/wsf_[0-9A-Za-z]{49}$`))
+    expect(url).toMatch(new RegExp(`^${ORIGIN}/feeds/wsf[12]?_[0-9A-Za-z]{49}$`))
     const { body: second } = await send('POST', '/v1/skill-feeds', { name: 'Build' })
     expect([second.skills, second.expiresAt]).toEqual([null, null])
     expect(second.url).not.toBe(url)
@@ -211,7 +211,7 @@ describe('a feed', () => {
   it('is found under the base path that made it, and under the other', async () => {
     const { key, feed, offer } = await withFeed()
     const { body } = await request('POST', `${PREFIX}/v1/skill-feeds`, { key, json: { name: 'Prefixed' } })
-    expect(body.url).toMatch(new RegExp(`^${ORIGIN}${PREFIX}/feeds/wsf_`))
+    expect(body.url).toMatch(new RegExp(`^${ORIGIN}${PREFIX}/feeds/wsf[12]?_`))
     const prefixed = { path: body.url.slice(ORIGIN.length) }
     for (const each of [prefixed, { path: PREFIX + feed.path }, feed]) {
       expect((await offersOf(each)).map(({ url }) => url)).toEqual([offer.url])
@@ -448,22 +448,22 @@ describe('every refusal is the same 404', () => {
     const { feed, offer, key } = await withFeed()
     const { token } = feed
     const last = token.endsWith('0') ? '1' : '0'
-    const swapped = token.replace(/(?<=^wsf_.{9})./, (digit) => (digit === 'a' ? 'b' : 'a'))
+    const swapped = token.replace(/(?<=^wsf[12]?_.{9})./, (digit) => (digit === 'a' ? 'b' : 'a'))
     const tokens = [
-      mintToken(FEED_PREFIX),
+      newToken('wsf'),
       'wsf_short',
       token.slice(0, -1) + last,
       swapped,
       `${token}0`,
       token.toUpperCase(),
       key,
-      key.replace('wsk_', FEED_PREFIX),
-      hashToken(token),
+      key.replace('wsk', 'wsf'),
+      hashOf(token),
       '%00',
       "'",
     ]
     for (const each of tokens) await expectEnded({ path: `/feeds/${each}` }, offer)
-    await expectEnded({ path: `${PREFIX}/feeds/${mintToken(FEED_PREFIX)}` }, offer)
+    await expectEnded({ path: `${PREFIX}/feeds/${newToken('wsf')}` }, offer)
     expect((await indexOf(feed)).status).toBe(200)
   })
 
@@ -471,10 +471,10 @@ describe('every refusal is the same 404', () => {
     const { feed } = await withFeed()
     const use = watchedDatabase()
     const environment = { DB: use.DB }
-    for (const token of ['wsf_short', mintToken(), `${feed.token}0`])
+    for (const token of ['wsf_short', newToken(), `${feed.token}0`])
       await indexOf({ path: `/feeds/${token}` }, { environment })
     expect(use.calls).toBe(0)
-    await indexOf({ path: `/feeds/${mintToken(FEED_PREFIX)}` }, { environment })
+    await indexOf({ path: `/feeds/${newToken('wsf')}` }, { environment })
     expect(use.calls).toBe(1)
   })
 
@@ -566,15 +566,15 @@ describe('a token of a feed', () => {
       method: 'GET',
       status: 200,
     })
-    const secret = feed.token.slice(FEED_PREFIX.length)
+    const secret = feed.token.slice(feed.token.indexOf('_') + 1)
     for (const written of [logged, events, list]) expect(JSON.stringify(written)).not.toContain(secret)
   })
 
   it('is stored as its hash', async () => {
     const { feed } = await withFeed()
     const stores = JSON.stringify(await dumpStores())
-    expect(stores).toContain(hashToken(feed.token))
-    expect(stores).not.toContain(feed.token.slice(FEED_PREFIX.length, -6))
+    expect(stores).toContain(hashOf(feed.token))
+    expect(stores).not.toContain(feed.token.slice(feed.token.indexOf('_') + 1, -6))
   })
 })
 
@@ -627,11 +627,11 @@ describe('the rate limits of a feed', () => {
     // A file that the feed does not offer is no wrong token.
     for (let count = 0; count < 10; count++) expect((await archiveOf(feed, { url: 'other' }, options)).status).toBe(404)
     expect(counted).toEqual([])
-    const wrong = [mintToken(FEED_PREFIX), 'wsf_short', mintToken(), mintToken(FEED_PREFIX)]
+    const wrong = [newToken('wsf'), 'wsf_short', newToken(), newToken('wsf')]
     for (const token of wrong) expect((await indexOf({ path: `/feeds/${token}` }, options)).status).toBe(404)
-    expect((await indexOf({ path: `/feeds/${mintToken(FEED_PREFIX)}` }, options)).status).toBe(429)
+    expect((await indexOf({ path: `/feeds/${newToken('wsf')}` }, options)).status).toBe(429)
     const { calls } = use
-    expect((await indexOf({ path: `/feeds/${mintToken(FEED_PREFIX)}` }, options)).status).toBe(429)
+    expect((await indexOf({ path: `/feeds/${newToken('wsf')}` }, options)).status).toBe(429)
     expect((await archiveOf({ path: '/feeds/wsf_short' }, offer, options)).status).toBe(429)
     expect(use.calls).toBe(calls)
     expect((await indexOf(feed, from('198.51.100.2'))).status).toBe(200)

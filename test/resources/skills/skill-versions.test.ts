@@ -1,12 +1,12 @@
 /** Versions and archives of skills: what is pushed comes out again, whatever fails and whoever else pushes. */
-import { env } from 'cloudflare:workers'
+
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../../src/crypto/digest.ts'
-import type { Environment } from '../../../src/environment.ts'
-import { tick } from '../../../src/scheduled.ts'
 import { type ApiResponse, type RequestOptions, request } from '../../support/api.ts'
 import { databaseWith, objectsWith, watchedDatabase } from '../../support/bindings.ts'
+import { env } from '../../support/env.ts'
 import { entryFile, filesOf, SCRIPT, type SentFile, skillOf } from '../../support/skills.ts'
+import { tick } from '../../support/tick.ts'
 import { now, Workspace } from '../../support/workspace.ts'
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -52,7 +52,7 @@ async function storedArchives({ workspace }: Skills): Promise<string[]> {
 }
 
 /** Deletes the orphaned objects whose time has come in three hours. */
-const sweep = () => tick(env as unknown as Environment, new Date(Date.now() + 3 * 3_600_000))
+const sweep = () => tick(env, new Date(Date.now() + 3 * 3_600_000))
 
 /**
  * Fails if the archive of a version is missing or has another digest, if a content is missing or unused, or if R2 has

@@ -1,10 +1,10 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import * as tables from '../../../src/db/schema.ts'
-import { tick } from '../../../src/scheduled.ts'
 import { PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { failingDatabase } from '../../support/bindings.ts'
+import { env } from '../../support/env.ts'
 import { entryFile, filesOf, SCRIPT, skillOf } from '../../support/skills.ts'
+import { tick } from '../../support/tick.ts'
 import { now, Workspace } from '../../support/workspace.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

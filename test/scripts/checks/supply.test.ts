@@ -25,7 +25,7 @@ describe('what is deployed', () => {
     const staging = readConfig({ config: join(ROOT, 'wrangler.toml'), env: 'staging' })
     expect(withoutNames(staging)).toEqual(withoutNames(config))
     const names = namesOf(config)
-    expect(names).toHaveLength(10)
+    expect(names).toHaveLength(12)
     expect(namesOf(staging).filter((name) => names.includes(name))).toEqual([])
   })
 
@@ -48,7 +48,7 @@ function namesOf({ name, d1_databases, r2_buckets, queues, ratelimits }: Config)
     name,
     ...d1_databases.map(({ database_name }) => database_name),
     ...r2_buckets.map(({ bucket_name }) => bucket_name),
-    ...(queues.consumers ?? []).flatMap(({ queue, dead_letter_queue }) => [queue, dead_letter_queue]),
+    ...(queues.consumers ?? []).flatMap(({ queue, dead_letter_queue }) => [queue, dead_letter_queue ?? []].flat()),
     ...ratelimits.map(({ namespace_id }) => namespace_id),
   ]
 }

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { localDatabaseFile } from '../../../operate/database.ts'
 import { receiveRuns, tickEachMinute } from '../../../scripts/dev/local-runs.ts'
 import { Service } from '../../../scripts/service.ts'
+import { parseToken } from '../../../src/access/api-key.ts'
 import { callScript, ROOT, runScript } from '../../support/commands.ts'
 import { curlCallsOf, runCurl } from '../../support/curl.ts'
 import {
@@ -65,7 +66,7 @@ describe('npm run dev', () => {
     const response = await fetch(`http://localhost:${port}/health`)
     expect([response.status, await response.json()]).toEqual([
       200,
-      { database: 'answers', schema: 'current', encryptionKeys: 'configured' },
+      { database: 'answers', schema: 'current', databases: 2, encryptionKeys: 'configured' },
     ])
   })
 
@@ -108,6 +109,8 @@ describe('npm run dev', () => {
     const types = demo.pins.map((pin: { resourceType: string }) => pin.resourceType)
     expect(types).toHaveLength(5)
     expect(new Set(types)).toEqual(new Set(['session', 'pull_request', 'project']))
+    const keys = [demo.apiKey, demo.otherOrganization.apiKey]
+    expect(keys.map((key) => parseToken(key)?.databaseNumber)).toEqual([0, 1])
 
     const get = async (path: string, key = demo.apiKey) => {
       const response = await fetch(demo.baseUrl + path, { headers: { Authorization: `Bearer ${key}` } })
@@ -303,7 +306,7 @@ describe('npm run dev', () => {
 
   it('shows with --verbose what wrangler prints, and a command for each of the seven operations', async () => {
     expect(service.printed).toContain('workspace-api has access to the following bindings:')
-    expect(service.printed).toContain('No migrations to apply!')
+    expect(service.printed).toContain('env.DB_1 (')
     const lines = curlLinesOf(service.printed)
     expect(await statusesOf(lines)).toEqual([200, 201, 201, 200, 200, 200, 200, 200, 200, 201])
   })

@@ -2,6 +2,7 @@
 import { v7 as newUuid } from 'uuid'
 import { eventValues } from '../../../access/events.ts'
 import { selectWakeableByService, wake } from '../../../access/wake.ts'
+import type { DatabaseEnvironment } from '../../../db/database.ts'
 import { runBatch } from '../../../db/statement.ts'
 import { DAY_MS, HOUR_MS } from '../../../durations.ts'
 import type { EndpointMessage, Environment } from '../../../environment.ts'
@@ -25,7 +26,7 @@ const MAX_FAILING_MS = 3 * DAY_MS
 /** @throws if D1 or a queue fails early. The lease ends, and the tick has the message sent again. */
 export async function deliverEvents(
   { endpoint }: EndpointMessage,
-  environment: Environment,
+  environment: DatabaseEnvironment,
   context: Pick<ExecutionContext, 'waitUntil'>,
 ): Promise<void> {
   const sending = sendMessages(endpoint, environment)
@@ -34,24 +35,26 @@ export async function deliverEvents(
 }
 
 /** Sends one message after the other. The lease limits an endpoint to one at a time. */
-async function sendMessages(endpoint: EndpointMessage['endpoint'], environment: Environment): Promise<void> {
+async function sendMessages(endpoint: EndpointMessage['endpoint'], environment: DatabaseEnvironment): Promise<void> {
   const startedAt = Date.now()
   for (;;) {
     const taken = await takeNext(endpoint, environment)
     if (!taken) return
     const isBehind = await store(environment, taken, await sendTaken(taken, environment))
     if (!isBehind) return
-    if (Date.now() - startedAt >= SENDING_MS) return void (await environment.DELIVERIES.send({ endpoint }))
+    if (Date.now() - startedAt >= SENDING_MS) {
+      return void (await environment.DELIVERIES.send({ database: environment.databaseNumber, endpoint }))
+    }
   }
 }
 
 const valuesOf = ({ organizationId, id }: EndpointMessage['endpoint']) => ({ organizationId, endpointId: id })
 
-async function takeNext(endpoint: EndpointMessage['endpoint'], { DB }: Environment) {
+async function takeNext(endpoint: EndpointMessage['endpoint'], { database }: DatabaseEnvironment) {
   const now = Date.now()
   const leaseId = newUuid()
   const { taken, rows } = await runBatch(
-    DB,
+    database,
     { taken: take, rows: selectMessage },
     {
       ...valuesOf(endpoint),
@@ -82,11 +85,11 @@ async function sendTaken(taken: Taken, environment: Environment): Promise<Result
 }
 
 /** @returns true if the endpoint can go on with the next message. */
-async function store(environment: Environment, taken: Taken, { isAccepted, posted }: Result): Promise<boolean> {
+async function store(environment: DatabaseEnvironment, taken: Taken, { isAccepted, posted }: Result): Promise<boolean> {
   const now = new Date()
   const state = stateAfter(taken, posted, now)
   const { stored, wakeable } = await runBatch(
-    environment.DB,
+    environment.database,
     { stored: storeResult, recordDisabling, wakeable: state.disabledAt === null ? [] : [selectWakeableByService] },
     {
       ...valuesOf(taken),
@@ -99,7 +102,7 @@ async function store(environment: Environment, taken: Taken, { isAccepted, poste
       takenUpdatedAt: taken.updatedAt,
     },
   )
-  await wake(environment, wakeable)
+  await wake(environment, environment.databaseNumber, wakeable)
   return stored[0]?.isBehind === 1
 }
 

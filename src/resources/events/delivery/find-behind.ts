@@ -1,5 +1,5 @@
 /** The tick's part in deliveries of events: it finds endpoints whose hint was lost, or whose next attempt is due. */
-import type { TickEnvironment } from '../../../db/database.ts'
+import type { DatabaseEnvironment } from '../../../db/database.ts'
 import { runBatch } from '../../../db/statement.ts'
 import { DAY_MS } from '../../../durations.ts'
 import { sequenceOf } from '../sequence.ts'
@@ -10,16 +10,19 @@ const QUEUE_MS = 5 * 60_000
 /** The largest batch that a queue accepts. */
 const BATCH_SIZE = 100
 
-export async function findBehind({ DB, DELIVERIES }: TickEnvironment, instant: Date): Promise<void> {
+export async function findBehind(
+  { database, databaseNumber, DELIVERIES }: DatabaseEnvironment,
+  instant: Date,
+): Promise<void> {
   const ms = Math.max(instant.getTime(), Date.now())
   const now = new Date(ms).toISOString()
   const dayAgo = sequenceOf(new Date(ms - DAY_MS).toISOString())
-  const { behind } = await runBatch(DB, { behind: selectBehind }, { now, dayAgo })
+  const { behind } = await runBatch(database, { behind: selectBehind }, { now, dayAgo })
   if (behind.length === 0) return
-  const messages = behind.map((endpoint) => ({ body: { endpoint } }))
+  const messages = behind.map((endpoint) => ({ body: { database: databaseNumber, endpoint } }))
   for (let start = 0; start < messages.length; start += BATCH_SIZE) {
     await DELIVERIES.sendBatch(messages.slice(start, start + BATCH_SIZE))
   }
   const queuedUntil = new Date(ms + QUEUE_MS).toISOString()
-  await runBatch(DB, { markQueued }, { now, queuedUntil, found: foundEndpoints.value(behind) })
+  await runBatch(database, { markQueued }, { now, queuedUntil, found: foundEndpoints.value(behind) })
 }

@@ -4,6 +4,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { recordedByService } from '../../../access/events.ts'
 import { isWantedBy } from '../../../access/wanted.ts'
 import { MAX_EXAMINED } from '../../../db/examined.ts'
+import { isActive } from '../../../db/halts.ts'
 import { now, number, text, textOrNull } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { auditEvents, eventEndpoints, projects, users } from '../../../db/schema.ts'
@@ -85,7 +86,7 @@ export const take = unguarded([organizationId, endpointId, leaseId, leaseExpires
       messageId: sql`coalesce(${eventEndpoints.messageId}, ${newMessageId})`,
       messageEnd: sql`coalesce(${eventEndpoints.messageEnd}, ${newMessageEnd})`,
     })
-    .where(and(isNamed, isFree, isDue, hasNext))
+    .where(and(isNamed, isFree, isDue, hasNext, isActive(eventEndpoints.organizationId)))
     .returning({
       organizationId: eventEndpoints.organizationId,
       id: eventEndpoints.id,
@@ -236,7 +237,13 @@ export const selectBehind = unguarded([now, dayAgo], () =>
   query
     .select({ organizationId: eventEndpoints.organizationId, id: eventEndpoints.id })
     .from(eventEndpoints)
-    .where(and(isWaiting, sql`(${eventEndpoints.messageEnd} is not null or ${isBehind(isDayBehind)})`))
+    .where(
+      and(
+        isWaiting,
+        isActive(eventEndpoints.organizationId),
+        sql`(${eventEndpoints.messageEnd} is not null or ${isBehind(isDayBehind)})`,
+      ),
+    )
     .limit(PAGE_SIZE),
 )
 
@@ -248,5 +255,11 @@ export const markQueued = unguarded([foundEndpoints.parameter, queuedUntil, now]
     .update(eventEndpoints)
     .set({ leaseId: null, leaseExpiresAt: sql`${queuedUntil}` })
     .from(foundEndpoints.table)
-    .where(and(foundEndpoints.matches(eventEndpoints, 'organizationId', 'id'), isWaiting)),
+    .where(
+      and(
+        foundEndpoints.matches(eventEndpoints, 'organizationId', 'id'),
+        isWaiting,
+        isActive(eventEndpoints.organizationId),
+      ),
+    ),
 )

@@ -77,7 +77,7 @@ const newSecretFor = (id: string, organizationId: string, { environment }: Reque
 /** Has the endpoint go on after the response. If the hint is lost, the next tick does. */
 function wakeEndpoint(check: CallerResult, id: string, { caller, environment }: RequestContext): void {
   const { callerOrganizationId: organizationId } = check
-  caller.waitUntil(environment.DELIVERIES.send({ endpoint: { organizationId, id } }))
+  caller.waitUntil(environment.DELIVERIES.send({ database: caller.databaseNumber, endpoint: { organizationId, id } }))
 }
 
 export const createEventEndpoint = endpoint(createEventEndpointContract, async (c, context) => {

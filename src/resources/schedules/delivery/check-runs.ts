@@ -1,7 +1,8 @@
 /** Checks the runs whose `checkAt` is over: `afterCheck` in run-transitions.ts says what becomes of them. */
-import { asc, isNotNull, lte, sql } from 'drizzle-orm'
+import { and, asc, isNotNull, lte, sql } from 'drizzle-orm'
 import { eventValues } from '../../../access/events.ts'
-import type { TickEnvironment } from '../../../db/database.ts'
+import type { DatabaseEnvironment } from '../../../db/database.ts'
+import { isActive } from '../../../db/halts.ts'
 import { now, text } from '../../../db/parameters.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded } from '../../../db/statement.ts'
@@ -48,7 +49,7 @@ export const selectToCheck = unguarded([now], () =>
     .leftJoin(projects, isProjectOf(runs))
     .leftJoin(agents, isAgentOf(runs))
     .leftJoin(runEndpoints, isRunEndpointOf(runs))
-    .where(lte(runs.checkAt, now))
+    .where(and(lte(runs.checkAt, now), isActive(runs.organizationId)))
     .orderBy(asc(runs.checkAt))
     .limit(PAGE_SIZE),
 )
@@ -64,12 +65,12 @@ export const storeChecked = unguarded([checked.parameter, now], writeChecks)
  * Checks some pages, or one if the queue fails. If a lease is not stored after the queue took the runs, they are sent
  * twice and not lost.
  */
-export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Date): Promise<void> {
+export async function checkRuns({ database, ...queues }: DatabaseEnvironment, instant: Date): Promise<void> {
   // At the time of a late tick, a claim had ended before the deadline of its run. Now the deadline may have come.
   const now = Math.max(instant.getTime(), Date.now())
   const values = { now: new Date(now).toISOString() }
   const leaseExpiresAt = new Date(now + LEASE_MS).toISOString()
-  let { toCheck } = await runBatch(DB, { toCheck: selectToCheck }, values)
+  let { toCheck } = await runBatch(database, { toCheck: selectToCheck }, values)
   for (let page = 0; toCheck.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
     const deleted = toCheck.filter(({ isDeleted }) => isDeleted === 1)
     const present = toCheck.filter(({ isDeleted }) => isDeleted === 0)
@@ -82,7 +83,7 @@ export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Dat
     const found = checkable.map((run) => ({ ...run, ...afterCheck(run, values.now, leaseExpiresAt) }))
     const failed = found.filter(({ failure }) => failure !== null)
     ;({ toCheck } = await runBatch(
-      DB,
+      database,
       {
         postponeDeleted: deleted.length > 0 ? [postponeDeleted] : [],
         recordTimeouts,

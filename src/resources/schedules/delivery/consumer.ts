@@ -2,10 +2,13 @@
  * The consumer of the queues: sends each run to its run endpoint and records the outcome in the runs table.
  * docs/design.md, "Deliveries", explains why there are two queues.
  */
+
 import { and, eq, sql } from 'drizzle-orm'
 import { eventValues, recordedByService } from '../../../access/events.ts'
 import { selectWakeableByService, wake } from '../../../access/wake.ts'
 import { parseKeyRing } from '../../../crypto/key-ring.ts'
+import type { DatabaseEnvironment } from '../../../db/database.ts'
+import { isActive } from '../../../db/halts.ts'
 import { now, text } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
@@ -54,7 +57,14 @@ export const selectDeliveries = unguarded([references.parameter, now], () =>
     .leftJoin(projects, isProjectOf(runs))
     .leftJoin(agents, isAgentOf(runs))
     .leftJoin(runEndpoints, isRunEndpointOf(runs))
-    .where(and(references.matches(runs, 'organizationId', 'id', 'attempts'), eq(runs.status, 'pending'), hasParent)),
+    .where(
+      and(
+        references.matches(runs, 'organizationId', 'id', 'attempts'),
+        eq(runs.status, 'pending'),
+        hasParent,
+        isActive(runs.organizationId),
+      ),
+    ),
 )
 
 type Delivery = RowOf<typeof selectDeliveries>
@@ -99,19 +109,21 @@ export const markSlow = unguarded([slowEndpoints.parameter, slowUntil], () =>
  */
 export async function deliverRuns(
   { runs, isSlow = false }: RunMessage,
-  environment: Environment,
+  environment: DatabaseEnvironment,
   context: Pick<ExecutionContext, 'waitUntil'>,
 ): Promise<void> {
-  const { DB, SLOW_DELIVERIES } = environment
+  const { database, databaseNumber, SLOW_DELIVERIES } = environment
   const { rows } = await runBatch(
-    DB,
+    database,
     { rows: selectDeliveries },
     { now: new Date().toISOString(), references: references.value(runs) },
   )
   const deliveries = byKey(rows, ({ organizationId, id }) => `${organizationId} ${id}`)
   const organizationId = deliveries[0]?.organizationId
   if (organizationId === undefined) return
-  if (!isSlow && deliveries.some((delivery) => delivery.isSlow)) return enqueueRuns(SLOW_DELIVERIES, runs, true)
+  if (!isSlow && deliveries.some((delivery) => delivery.isSlow)) {
+    return enqueueRuns(SLOW_DELIVERIES, databaseNumber, runs, true)
+  }
 
   const sender = senderOf(environment)
   const settled: Recorded[] = []
@@ -132,7 +144,7 @@ export async function deliverRuns(
 
 /** @param slow the deliveries whose run endpoints are slow. */
 async function record(
-  environment: Environment,
+  environment: DatabaseEnvironment,
   organizationId: string,
   sent: readonly Recorded[],
   slow: readonly Delivery[] = [],
@@ -141,7 +153,7 @@ async function record(
   const failed = sent.filter(({ status }) => status === 'failed')
   const gone = sent.filter(({ isGone }) => isGone)
   const { wakeable } = await runBatch(
-    environment.DB,
+    environment.database,
     {
       recordFailed,
       recordResults,
@@ -164,7 +176,7 @@ async function record(
       slowEndpoints: slowEndpoints.value(slow),
     },
   )
-  await wake(environment, wakeable)
+  await wake(environment, environment.databaseNumber, wakeable)
 }
 
 /** The last item of each key. */

@@ -3,8 +3,9 @@ import { and, asc, eq, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm
 import { eventValues, recordedByService } from '../../../access/events.ts'
 import { latestRun } from '../../../cron/next-run.ts'
 import { nextTime } from '../../../cron/timing.ts'
-import type { TickEnvironment } from '../../../db/database.ts'
+import type { DatabaseEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
+import { isActive } from '../../../db/halts.ts'
 import { now, type Value } from '../../../db/parameters.ts'
 import { excluded, insertRow, type JsonRows, jsonRows } from '../../../db/rows.ts'
 import { agents, lastTick, missedSpans, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
@@ -52,7 +53,7 @@ export const selectDue = unguarded([now], () =>
     })
     .from(schedules)
     .leftJoin(runEndpoints, eq(runEndpoints.organizationId, schedules.organizationId))
-    .where(lte(schedules.nextRunAt, now))
+    .where(and(lte(schedules.nextRunAt, now), isActive(schedules.organizationId)))
     .orderBy(asc(schedules.nextRunAt))
     .limit(PAGE_SIZE),
 )
@@ -70,7 +71,11 @@ export function isAsRead(rows: JsonRows<'organizationId' | 'id' | 'timezone' | '
 }
 
 /** Joins the schedule of a firing, unless another tick fired it or a request changed it since it was read. */
-const isStillDue = and(isAsRead(firings), eq(schedules.nextRunAt, firings.column('dueAt')))
+const isStillDue = and(
+  isAsRead(firings),
+  eq(schedules.nextRunAt, firings.column('dueAt')),
+  isActive(schedules.organizationId),
+)
 
 export const insertRuns = unguarded([firings.parameter, now, checkAt], () =>
   writeNewRuns(
@@ -96,7 +101,7 @@ export const insertRuns = unguarded([firings.parameter, now, checkAt], () =>
 )
 
 /** The instants that were missed before the one that fires (record-missed.ts). Of a deleted parent, none is recorded. */
-export const insertMissedSpans = unguarded([firings.parameter], () =>
+export const insertMissedSpans = unguarded([firings.parameter, now], () =>
   query
     .insert(missedSpans)
     .select(
@@ -157,14 +162,14 @@ export function storingNextRun(nextRunAt: SQL) {
 export const isPausedBy = (nextRunAt: SQL) =>
   and(isNotNull(schedules.enabledAt), isNotNull(schedules.cron), isNull(nextRunAt))
 
-export const recordUncomputable = recordedByService([firings.parameter], pausedEvent, (row) =>
+export const recordUncomputable = recordedByService([firings.parameter, now], pausedEvent, (row) =>
   query
     .select(row)
     .from(firings.table)
     .innerJoin(schedules, and(isStillDue, isPausedBy(firings.column('nextRunAt')))),
 )
 
-export const updateNextRuns = unguarded([firings.parameter], () =>
+export const updateNextRuns = unguarded([firings.parameter, now], () =>
   query
     .update(schedules)
     .set({
@@ -192,19 +197,19 @@ export interface FiredSchedules {
  * @param schedules counts what is fired, for the log.
  */
 export async function fireSchedules(
-  { DB, ...queues }: TickEnvironment,
+  { database, ...queues }: DatabaseEnvironment,
   instant: Date,
   schedules: FiredSchedules = { due: 0, late: 0 },
 ): Promise<void> {
   const values = { now: instant.toISOString() }
   const lateBefore = new Date(instant.getTime() - TICK_MS).toISOString()
-  let { due } = await runBatch(DB, { recordTick, due: selectDue }, values)
+  let { due } = await runBatch(database, { recordTick, due: selectDue }, values)
   for (let page = 0; due.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
     schedules.due += due.length
     schedules.late += due.filter(({ dueAt }) => dueAt < lateBefore).length
     const firing = due.map((schedule) => firingOf(schedule, instant))
     const { fired, next } = await runBatch(
-      DB,
+      database,
       {
         fired: insertRuns,
         insertMissedSpans,

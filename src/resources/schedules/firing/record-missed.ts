@@ -4,8 +4,9 @@
  */
 import { and, asc, eq, gte, isNotNull, lte, or, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'
-import type { TickEnvironment } from '../../../db/database.ts'
+import type { DatabaseEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
+import { isSettled } from '../../../db/halts.ts'
 import { now } from '../../../db/parameters.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { deletions, missedSpans, schedules } from '../../../db/schema.ts'
@@ -31,7 +32,7 @@ export const selectSpans = unguarded([now], () =>
   query
     .select()
     .from(missedSpans)
-    .where(lte(missedSpans.missedFrom, now))
+    .where(and(lte(missedSpans.missedFrom, now), isSettled(missedSpans.organizationId)))
     .orderBy(asc(missedSpans.missedFrom))
     .limit(SPANS_PER_PAGE),
 )
@@ -89,13 +90,13 @@ export const deleteRecordedSpans = unguarded([recorded.parameter], () =>
 )
 
 /** Records some pages. Leaves out instants that are older than the retention of runs. */
-export async function recordMissedRuns({ DB }: TickEnvironment, instant: Date): Promise<void> {
+export async function recordMissedRuns({ database }: DatabaseEnvironment, instant: Date): Promise<void> {
   const now = instant.toISOString()
-  let { spans } = await runBatch(DB, { spans: selectSpans }, { now })
+  let { spans } = await runBatch(database, { spans: selectSpans }, { now })
   for (let page = 0; spans.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
     const instants = instantsOf(spans, oldestRunKept(instant))
     ;({ spans } = await runBatch(
-      DB,
+      database,
       { insertSkipped, shortenSpans, deleteRecordedSpans, spans: selectSpans },
       { now, missed: missed.value(instants.missed), recorded: recorded.value(instants.recorded) },
     ))

@@ -6,9 +6,10 @@
 import { and, asc, sql } from 'drizzle-orm'
 import { eventValues, recordedByService } from '../../../access/events.ts'
 import { nextTime } from '../../../cron/timing.ts'
-import type { TickEnvironment } from '../../../db/database.ts'
+import type { DatabaseEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
-import { textOrNull, type Value } from '../../../db/parameters.ts'
+import { isSettled } from '../../../db/halts.ts'
+import { now, textOrNull, type Value } from '../../../db/parameters.ts'
 import { duePass, insertPass, movedOn, movePass, NEXT_RUNS_PASS } from '../../../db/pass.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { schedules } from '../../../db/schema.ts'
@@ -58,16 +59,17 @@ const isUnchanged = and(
   isAsRead(refreshed),
   refreshed.matches(schedules, 'enabledAt'),
   sql`${schedules.nextRunAt} is ${refreshed.column('nextRunAt')}`,
+  isSettled(schedules.organizationId),
 )
 
-export const recordPaused = recordedByService([refreshed.parameter], pausedEvent, (row) =>
+export const recordPaused = recordedByService([refreshed.parameter, now], pausedEvent, (row) =>
   query
     .select(row)
     .from(refreshed.table)
     .innerJoin(schedules, and(isUnchanged, isPausedBy(refreshed.column('newNextRunAt')))),
 )
 
-export const storeNextRuns = unguarded([refreshed.parameter], () =>
+export const storeNextRuns = unguarded([refreshed.parameter, now], () =>
   query
     .update(schedules)
     .set(storingNextRun(refreshed.column('newNextRunAt')))
@@ -76,26 +78,26 @@ export const storeNextRuns = unguarded([refreshed.parameter], () =>
 )
 
 /** Works on some pages of the pass that is due. The next tick continues. */
-export async function refreshNextRuns({ DB }: TickEnvironment, instant: Date): Promise<void> {
+export async function refreshNextRuns({ database }: DatabaseEnvironment, instant: Date): Promise<void> {
   const pass = NEXT_RUNS_PASS
-  const now = instant.toISOString()
-  let current = await duePass(DB, pass, now)
+  const time = instant.toISOString()
+  let current = await duePass(database, pass, time)
   if (!current) return
 
   const { dueAt } = current
   const begun = { insertPass, page: selectPage }
-  let { page } = await runBatch(DB, begun, { pass, dueAt, after: current.cursor || START })
+  let { page } = await runBatch(database, begun, { pass, dueAt, after: current.cursor || START })
   for (let count = 0; count < MAX_PAGES_PER_TICK; count++) {
     // A page that is not full is the last.
     const last = page[PAGE_SIZE - 1]
     const next = last && cursorOf(last)
     const moved = { pass, ...movedOn(current, next, instant), after: next ?? null }
-    const changed = page.flatMap((schedule) => refresh(schedule, now))
+    const changed = page.flatMap((schedule) => refresh(schedule, time))
     const computed = changed.map(({ cron, newNextRunAt }) => ({ cron, nextRunAt: newNextRunAt }))
     ;({ page } = await runBatch(
-      DB,
+      database,
       { paused: ofPaused(computed, recordPaused), storeNextRuns, movePass, page: selectPage },
-      { ...moved, ...eventValues(now, null), refreshed: refreshed.value(changed) },
+      { ...moved, now: time, ...eventValues(time, null), refreshed: refreshed.value(changed) },
     ))
     if (next === undefined) return
     current = { dueAt, cursor: next }

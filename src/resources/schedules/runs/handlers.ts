@@ -199,5 +199,5 @@ function enqueue(
   { callerOrganizationId: organizationId }: CallerResult,
   { id, attempts }: { readonly id: string; readonly attempts: number },
 ): void {
-  caller.waitUntil(enqueueRuns(environment.DELIVERIES, [{ organizationId, id, attempts }]))
+  caller.waitUntil(enqueueRuns(environment.DELIVERIES, caller.databaseNumber, [{ organizationId, id, attempts }]))
 }

@@ -25,7 +25,7 @@ const workersWith = (ENCRYPTION_KEYS: string) => ({
 })
 
 const workers = createTestHarness(workersWith(FIRST_KEY))
-const service = workers.getWorker<Environment>('workspace-api')
+const service = workers.getWorker<Environment & { DB: D1Database }>('workspace-api')
 const buildSystem = workers.getWorker('build-system')
 let url: string
 

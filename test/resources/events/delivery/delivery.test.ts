@@ -1,5 +1,4 @@
 import { createExecutionContext, createMessageBatch, waitOnExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import { eventEndpoints } from '../../../../src/db/schema.ts'
@@ -7,6 +6,7 @@ import { deliver } from '../../../../src/deliveries.ts'
 import type { DeliveryMessage } from '../../../../src/environment.ts'
 import { request } from '../../../support/api.ts'
 import { databaseWith, interruptedDatabase } from '../../../support/bindings.ts'
+import { deployed, env } from '../../../support/env.ts'
 import { addEndpoint, cursorOf, withEndpoint } from '../../../support/event-endpoints.ts'
 import { eventsOf } from '../../../support/events.ts'
 import { deliverBatch } from '../../../support/queue.ts'
@@ -199,7 +199,7 @@ describe('a failed message', () => {
       behind: 3,
     })
     // The others hear of it without a tick.
-    expect(messages).toEqual([{ endpoint: { ...message.endpoint, id: watching.id } }])
+    expect(messages).toEqual([{ ...message, endpoint: { ...message.endpoint, id: watching.id } }])
     await drain()
     expect(await watching.received()).toHaveLength(1)
     advance(10 * MINUTE_MS)
@@ -450,7 +450,7 @@ describe('an endpoint that hangs', () => {
     const context = createExecutionContext()
     const rest = vi.fn()
     const watched = { waitUntil: (promise: Promise<unknown>) => context.waitUntil(promise.finally(rest)) }
-    const handOver = () => deliver(batchOf(message), { ...env, ...queues }, watched as never)
+    const handOver = () => deliver(batchOf(message), deployed({ ...env, ...queues }), watched as never)
     await handOver()
     // The batch has ended, and the request goes on.
     expect(rest).not.toHaveBeenCalled()

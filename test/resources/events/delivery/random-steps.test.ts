@@ -2,11 +2,12 @@
  * Random steps with event endpoints: changes, lost and repeated hints, ticks, failing receivers, a database that fails
  * after the POST, rewinds. In the end, each endpoint has got every event that it wants, in order apart from repetitions.
  */
-import { env } from 'cloudflare:workers'
+
 import * as fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
 import { request } from '../../../support/api.ts'
 import { databaseWith } from '../../../support/bindings.ts'
+import { env } from '../../../support/env.ts'
 import { addEndpoint, type Message, newQueues } from '../../../support/event-endpoints.ts'
 import { eventsOf } from '../../../support/events.ts'
 import { sized } from '../../../support/long-form.ts'

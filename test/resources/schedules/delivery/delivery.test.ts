@@ -1,5 +1,4 @@
 import { createExecutionContext, createMessageBatch, waitOnExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Values } from '../../../../src/db/parameters.ts'
@@ -9,13 +8,14 @@ import { deliver as deliverMessages } from '../../../../src/deliveries.ts'
 import type { Environment, RunMessage, RunReference } from '../../../../src/environment.ts'
 import { computeRunId } from '../../../../src/resources/schedules/run-id.ts'
 import { RUNS_PER_MESSAGE } from '../../../../src/resources/schedules/run-queue.ts'
-import { tick } from '../../../../src/scheduled.ts'
 import { mintSecret } from '../../../../src/webhooks/signature.ts'
 import { request } from '../../../support/api.ts'
 import { databaseWith, failingDatabase, interruptedDatabase } from '../../../support/bindings.ts'
-import { deliverBatch } from '../../../support/queue.ts'
+import { deployed, env } from '../../../support/env.ts'
+import { deliverBatch, ownMessage } from '../../../support/queue.ts'
 import { type Answer, type Received, Receiver } from '../../../support/receiver.ts'
 import { inOneBatch } from '../../../support/set-up.ts'
+import { tick } from '../../../support/tick.ts'
 import { Workspace } from '../../../support/workspace.ts'
 
 const MINUTE_MS = 60_000
@@ -91,19 +91,19 @@ async function runOf(workspace: Workspace, runId: string): Promise<Record<string
   return row
 }
 
-const deliver = (runs: RunReference[], environment?: Partial<Environment>) => deliverBatch([{ runs }], environment)
+const deliver = (runs: RunReference[], environment?: Partial<Cloudflare.Env>) => deliverBatch([{ runs }], environment)
 
 /** Delivers a run as it is in the runs table now. */
-async function deliverNow(workspace: Workspace, runId: string, environment?: Partial<Environment>) {
+async function deliverNow(workspace: Workspace, runId: string, environment?: Partial<Cloudflare.Env>) {
   await deliver([referenceTo(await runOf(workspace, runId))], environment)
 }
 
 /** Delivers a message, and does not wait for the work that continues after it. */
-function handOver(message: RunMessage, environment: Partial<Environment> = {}) {
+function handOver(message: Omit<RunMessage, 'database'>, environment: Partial<Cloudflare.Env> = {}) {
   const context = createExecutionContext()
-  const body = { id: '1', timestamp: new Date(), attempts: 1, body: message }
+  const body = { id: '1', timestamp: new Date(), attempts: 1, body: ownMessage(message) }
   const batch = createMessageBatch('workspace-api-deliveries', [body])
-  const handled = deliverMessages(batch, { ...env, ...environment }, context)
+  const handled = deliverMessages(batch, deployed({ ...env, ...environment }), context)
   return { handled, rest: () => waitOnExecutionContext(context) }
 }
 
@@ -190,7 +190,7 @@ describe('a delivery', () => {
 
   it('comes through the queue', async () => {
     const { workspace, receiver, runId, reference } = await withRun(200)
-    await env.DELIVERIES.send({ runs: [reference] })
+    await env.DELIVERIES.send(ownMessage({ runs: [reference] }))
     await poll(async () => (await runOf(workspace, runId)).status === 'delivered')
     expect((await only(receiver)).headers['webhook-id']).toBe(runId)
   })
@@ -602,7 +602,7 @@ describe('a slow run endpoint', () => {
     const { messages, queue } = recordingQueue()
     const before = await runOf(workspace, runId)
     await deliver([reference], { SLOW_DELIVERIES: queue })
-    expect(messages).toEqual([{ runs: [reference], isSlow: true }])
+    expect(messages).toEqual([ownMessage({ runs: [reference], isSlow: true })])
     expect(await receiver.received()).toEqual([])
     expect(await runOf(workspace, runId)).toEqual(before)
   })
@@ -610,7 +610,7 @@ describe('a slow run endpoint', () => {
   it('gets its runs through the queue of slow run endpoints', async () => {
     const { workspace, receiver, runId, reference } = await withRun(200)
     await markSlow(workspace)
-    await env.DELIVERIES.send({ runs: [reference] })
+    await env.DELIVERIES.send(ownMessage({ runs: [reference] }))
     await poll(async () => (await runOf(workspace, runId)).status === 'delivered')
     await only(receiver)
   })
@@ -625,8 +625,8 @@ describe('a slow run endpoint', () => {
     await tick({ ...env, DELIVERIES: first.queue, SLOW_DELIVERIES: own.queue }, new Date())
     const sentTo = ({ organizationId }: Workspace) =>
       [first, own].map(({ messages }) => messages.filter(({ runs: [run] }) => run?.organizationId === organizationId))
-    expect(sentTo(fast.workspace)).toEqual([[{ runs: [runs.fast.reference], isSlow: false }], []])
-    expect(sentTo(slow.workspace)).toEqual([[], [{ runs: [runs.slow.reference], isSlow: true }]])
+    expect(sentTo(fast.workspace)).toEqual([[ownMessage({ runs: [runs.fast.reference], isSlow: false })], []])
+    expect(sentTo(slow.workspace)).toEqual([[], [ownMessage({ runs: [runs.slow.reference], isSlow: true })]])
   })
 
   it('gets runs through the first queue again some time after it was slow', async () => {
@@ -663,7 +663,7 @@ describe('a slow run endpoint', () => {
     await tickAfter(14)
     expect(messages.flatMap(({ runs }) => runs)).not.toContainEqual(reference)
     await tickAfter(16)
-    expect(messages).toContainEqual({ runs: [reference], isSlow: false })
+    expect(messages).toContainEqual(ownMessage({ runs: [reference], isSlow: false }))
   })
 })
 
@@ -1178,8 +1178,8 @@ describe.concurrent('a run endpoint that responds late', () => {
     const references = await addRuns(slow, 100)
     const messages = Array.from({ length: 20 }, (_, index) => references.slice(index * 5, index * 5 + 5))
     const other = await withRun(200)
-    await env.DELIVERIES.sendBatch(messages.map((runs) => ({ body: { runs } })))
-    await env.DELIVERIES.send({ runs: [other.reference] })
+    await env.DELIVERIES.sendBatch(messages.map((runs) => ({ body: ownMessage({ runs }) })))
+    await env.DELIVERIES.send(ownMessage({ runs: [other.reference] }))
     const isOver = async () => (await slow.workspace.dump('runs')).filter(({ attempts }) => attempts !== 0).length
 
     await poll(async () => (await runOf(other.workspace, other.runId)).status === 'delivered')

@@ -1,18 +1,17 @@
-import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { nextRun } from '../../../../src/cron/next-run.ts'
 import { schedules } from '../../../../src/db/schema.ts'
-import type { Environment } from '../../../../src/environment.ts'
 import { fireSchedules } from '../../../../src/resources/schedules/firing/fire.ts'
 import { recordMissedRuns } from '../../../../src/resources/schedules/firing/record-missed.ts'
 import { computeRunId } from '../../../../src/resources/schedules/run-id.ts'
-import { tick } from '../../../../src/scheduled.ts'
 import { request } from '../../../support/api.ts'
 import { interruptedDatabase, watchedDatabase } from '../../../support/bindings.ts'
 import { START, stopClock } from '../../../support/clock.ts'
+import { env, ofDatabase } from '../../../support/env.ts'
 import { newOutbox } from '../../../support/queue.ts'
 import { Receiver } from '../../../support/receiver.ts'
+import { tick } from '../../../support/tick.ts'
 import { Workspace } from '../../../support/workspace.ts'
 
 const MINUTE_MS = 60_000
@@ -197,7 +196,7 @@ describe('after time without ticks', () => {
     const id = await addDue(workspace, project, -120, { cron: '*/10 * * * *' })
     const start = nextRun('*/10 * * * *', 'UTC', at(-120)).toISOString()
     await workspace.change(schedules, id, { nextRunAt: start })
-    await fireSchedules(environment, at(0))
+    await fireSchedules(ofDatabase(environment), at(0))
     const json = { cron: '0 0 1 1 *', timezone: 'Asia/Tokyo' }
     expect((await request('PATCH', `/v1/projects/${project}/schedules/${id}`, { key, json })).status).toBe(200)
     await tick(environment, at(0))
@@ -210,7 +209,7 @@ describe('after time without ticks', () => {
   ])('a span that begins again at another instant, because a clock was set back, $what', async ({ first, second }) => {
     const { workspace, project, environment } = await withParents()
     const id = await addDue(workspace, project, first)
-    await fireSchedules(environment, at(0))
+    await fireSchedules(ofDatabase(environment), at(0))
     await workspace.change(schedules, id, { nextRunAt: iso(second) })
     await tick(environment, at(0))
     expect(await statusesOf(workspace, id)).toEqual(skippedBut(walk(HOURLY, 'UTC', iso(-300), iso(0))))
@@ -220,10 +219,10 @@ describe('after time without ticks', () => {
   it('a span that is extended while it is recorded is recorded completely', async () => {
     const { workspace, project, environment } = await withParents()
     const id = await addDue(workspace, project, -120)
-    await fireSchedules(environment, at(0))
+    await fireSchedules(ofDatabase(environment), at(0))
     await workspace.change(schedules, id, { nextRunAt: iso(-300) })
-    const DB = interruptedDatabase(() => fireSchedules(environment, at(0)))
-    await recordMissedRuns({ ...environment, DB }, at(0))
+    const DB = interruptedDatabase(() => fireSchedules(ofDatabase(environment), at(0)))
+    await recordMissedRuns(ofDatabase({ ...environment, DB }), at(0))
     await tick(environment, at(0))
     expect(await statusesOf(workspace, id)).toEqual(skippedBut(walk(HOURLY, 'UTC', iso(-300), iso(0))))
     expect(await workspace.dump('missedSpans')).toEqual([])
@@ -252,8 +251,8 @@ describe('after time without ticks', () => {
     const from = nextRun(cron, 'UTC', at(-200 * DAY_MINUTES)).toISOString()
     const id = await addDue(workspace, project, from, { cron })
     const now = new Date(START + 1)
-    await fireSchedules(environment, now)
-    await recordMissedRuns(environment, now)
+    await fireSchedules(ofDatabase(environment), now)
+    await recordMissedRuns(ofDatabase(environment), now)
     const kept = new Date(now.getTime() - KEPT_DAYS * DAY_MINUTES * MINUTE_MS).toISOString()
     const instants = walk(cron, 'UTC', kept, now.toISOString())
     expect([KEPT_DAYS * 4 - 1, KEPT_DAYS * 4]).toContain(instants.length)
@@ -339,7 +338,7 @@ const DELETED = [
 
 describe.each(DELETED)('a deleted $what', ({ type, pathOf }) => {
   /** Ticks until every deletion is purged. @returns the number of ticks. */
-  async function tickToTheEnd(workspace: Workspace, environment: Environment): Promise<number> {
+  async function tickToTheEnd(workspace: Workspace, environment: Cloudflare.Env): Promise<number> {
     await workspace.endUndo()
     for (let count = 1; count < 20; count++) {
       await tick(environment, at(count))
@@ -365,7 +364,7 @@ describe.each(DELETED)('a deleted $what', ({ type, pathOf }) => {
     await elsewhere.addSchedule(type, parentId, { id, cron: HOURLY })
     await elsewhere.change(schedules, id, { nextRunAt: iso(-60) })
     expect((await request('DELETE', pathOf(parentId, id), { key })).status).toBe(200)
-    await fireSchedules(environment, at(0))
+    await fireSchedules(ofDatabase(environment), at(0))
     expect(await workspace.dump('runs')).toEqual([])
     await tickToTheEnd(workspace, environment)
     expect(await rowsOf(workspace, id)).toEqual([])
@@ -379,7 +378,7 @@ describe.each(DELETED)('a deleted $what', ({ type, pathOf }) => {
     const id = await addDue(workspace, parentId, -8 * DAY_MINUTES, { parentType: type, cron: EVERY_MINUTE })
     const other = await addDue(workspace, await workspace.addProject(), -120)
     if (when === 'after a tick') await tick(environment, at(0))
-    else await fireSchedules(environment, at(0))
+    else await fireSchedules(ofDatabase(environment), at(0))
     await addOldRuns(workspace, id, 100, iso(-9 * DAY_MINUTES))
     const before = await rowsOf(workspace, id)
     expect(before).toHaveLength((when === 'after a tick' ? INSTANTS_PER_TICK : 0) + 103)
@@ -429,11 +428,11 @@ describe('a schedule whose time zone the runtime does not know', () => {
     const { workspace, project, environment } = await withParents()
     const ids = [-240, -180, -120].map((since) => addDue(workspace, project, since))
     const [before, lost, after] = (await Promise.all(ids)) as [string, string, string]
-    await fireSchedules(environment, at(0))
+    await fireSchedules(ofDatabase(environment), at(0))
     await env.DB.prepare('UPDATE "missedSpans" SET "timezone" = ? WHERE "scheduleId" = ?')
       .bind(UNKNOWN_ZONE, lost)
       .run()
-    await recordMissedRuns(environment, at(0))
+    await recordMissedRuns(ofDatabase(environment), at(0))
     expect(await workspace.dump('missedSpans')).toEqual([])
     // Only the first of the missed instants is known.
     expect(await statusesOf(workspace, lost)).toEqual([`${iso(-180)} skipped`, `${iso(0)} pending`])

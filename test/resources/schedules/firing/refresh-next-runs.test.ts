@@ -1,14 +1,14 @@
-import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { nextRun } from '../../../../src/cron/next-run.ts'
 import type { Values } from '../../../../src/db/parameters.ts'
 import { schedules } from '../../../../src/db/schema.ts'
 import { refreshNextRuns } from '../../../../src/resources/schedules/firing/refresh-next-runs.ts'
-import { tick } from '../../../../src/scheduled.ts'
 import { request } from '../../../support/api.ts'
 import { databaseWith, watchedDatabase } from '../../../support/bindings.ts'
 import { START, stopClock } from '../../../support/clock.ts'
+import { env, ofDatabase } from '../../../support/env.ts'
+import { tick } from '../../../support/tick.ts'
 import { Workspace } from '../../../support/workspace.ts'
 
 const MINUTE_MS = 60_000
@@ -132,9 +132,9 @@ describe('the pass over next runs', () => {
   it('reads one row in a tick between passes, and writes none', async () => {
     const { workspace, projectId } = await withProject()
     for (let count = 0; count < 3; count++) await addSchedule(workspace, projectId)
-    await refreshNextRuns(env, at(NOW))
+    await refreshNextRuns(ofDatabase(env), at(NOW))
     const { DB, ...use } = watchedDatabase()
-    await refreshNextRuns({ ...env, DB }, at(NOW + 1))
+    await refreshNextRuns(ofDatabase({ ...env, DB }), at(NOW + 1))
     expect(use.statements).toEqual([expect.objectContaining({ rowsRead: 1, rowsWritten: 0 })])
   })
 
@@ -147,7 +147,7 @@ describe('the pass over next runs', () => {
     await removePass()
     const before = await workspace.dump('schedules')
     const { DB, ...use } = watchedDatabase()
-    await refreshNextRuns({ ...env, DB }, at(NOW))
+    await refreshNextRuns(ofDatabase({ ...env, DB }), at(NOW))
     const written = use.statements.filter(({ rowsWritten }) => rowsWritten > 0)
     expect(written.length).toBeGreaterThan(0)
     expect(written.filter(({ sql }) => !sql.includes('passes'))).toEqual([])
@@ -159,7 +159,7 @@ describe('the pass over next runs', () => {
     const count = SCHEDULES_PER_TICK + PAGE + 1
     await addManyWithoutNextRun(workspace, projectId, count)
     const { DB, ...use } = watchedDatabase()
-    await refreshNextRuns({ ...env, DB }, at(NOW))
+    await refreshNextRuns(ofDatabase({ ...env, DB }), at(NOW))
     // With the other tasks of a tick, it stays below the 50 statements of the Workers Free plan.
     expect(use.statements.length).toBeLessThanOrEqual(35)
     expect(await countOf(workspace, nextAfter(HOURLY, 'UTC'))).toBe(SCHEDULES_PER_TICK)
@@ -179,29 +179,29 @@ describe('the pass over next runs', () => {
   it('ends if the schedules that it has not reached are deleted', async () => {
     const { workspace, projectId } = await withProject()
     await addManyWithoutNextRun(workspace, projectId, SCHEDULES_PER_TICK + 1)
-    await refreshNextRuns(env, at(NOW))
+    await refreshNextRuns(ofDatabase(env), at(NOW))
     expect(await passes()).not.toEqual(completed(NOW))
     await env.DB.prepare('DELETE FROM "schedules"').run()
-    await refreshNextRuns(env, at(NOW + 1))
+    await refreshNextRuns(ofDatabase(env), at(NOW + 1))
     expect(await passes()).toEqual(completed(NOW))
   })
 
   it('is followed by the next at once if it ends more than a day after it was due', async () => {
-    await refreshNextRuns(env, at(NOW))
+    await refreshNextRuns(ofDatabase(env), at(NOW))
     const late = NOW + 3 * DAY_MINUTES
-    await refreshNextRuns(env, at(late))
+    await refreshNextRuns(ofDatabase(env), at(late))
     expect(await passes()).toEqual([{ dueAt: iso(late), cursor: '' }])
-    await refreshNextRuns(env, at(late + 1))
+    await refreshNextRuns(ofDatabase(env), at(late + 1))
     expect(await passes()).toEqual(completed(late))
   })
 
   it('starts again if its row is deleted, as by a restore', async () => {
     const { workspace, projectId } = await withProject()
     await addManyWithoutNextRun(workspace, projectId, SCHEDULES_PER_TICK + 1)
-    await refreshNextRuns(env, at(NOW))
+    await refreshNextRuns(ofDatabase(env), at(NOW))
     await removePass()
     await env.DB.prepare('UPDATE "schedules" SET "nextRunAt" = NULL').run()
-    for (const minutes of [NOW + 1, NOW + 2]) await refreshNextRuns(env, at(minutes))
+    for (const minutes of [NOW + 1, NOW + 2]) await refreshNextRuns(ofDatabase(env), at(minutes))
     expect(await countOf(workspace, null)).toBe(0)
     expect(await passes()).toEqual(completed(NOW + 1))
   })
@@ -209,7 +209,7 @@ describe('the pass over next runs', () => {
   it('does not change schedules that are due', async () => {
     const { workspace, projectId } = await withProject()
     const id = await addSchedule(workspace, projectId, { cron: HOURLY, timezone: 'UTC', nextRunAt: iso(NOW) })
-    await refreshNextRuns(env, at(NOW))
+    await refreshNextRuns(ofDatabase(env), at(NOW))
     expect(await scheduleOf(workspace, id)).toMatchObject({ nextRunAt: iso(NOW), lastRunAt: null })
   })
 })
@@ -283,7 +283,7 @@ describe('a schedule that fires once', () => {
     for (const minutes of [NOW, NOW + DAY_MINUTES / 4]) {
       await removePass()
       const { DB, ...use } = watchedDatabase()
-      await refreshNextRuns({ ...env, DB }, at(minutes))
+      await refreshNextRuns(ofDatabase({ ...env, DB }), at(minutes))
       const written = use.statements.filter(({ rowsWritten }) => rowsWritten > 0)
       expect(written.filter(({ sql }) => !sql.includes('passes'))).toEqual([])
       expect(await workspace.dump('schedules')).toEqual(before)
@@ -319,7 +319,7 @@ describe('a schedule that fires once', () => {
     const { workspace, projectId } = await withProject()
     const id = await addSchedule(workspace, projectId, once(NOW, { nextRunAt: iso(NOW) }))
     const before = await scheduleOf(workspace, id)
-    await refreshNextRuns(env, at(NOW))
+    await refreshNextRuns(ofDatabase(env), at(NOW))
     expect(await scheduleOf(workspace, id)).toEqual(before)
   })
 
@@ -327,7 +327,7 @@ describe('a schedule that fires once', () => {
     const { workspace, projectId } = await withProject()
     const id = await addSchedule(workspace, projectId, once(600, { nextRunAt: iso(600), timezone: UNKNOWN_ZONE }))
     const before = await scheduleOf(workspace, id)
-    await refreshNextRuns(env, at(NOW))
+    await refreshNextRuns(ofDatabase(env), at(NOW))
     expect(await scheduleOf(workspace, id)).toEqual(before)
   })
 })
@@ -349,10 +349,10 @@ describe('during a pass', () => {
         changed = await scheduleOf(workspace, id)
       })
       await removePass()
-      await refreshNextRuns({ ...env, DB }, at(NOW))
+      await refreshNextRuns(ofDatabase({ ...env, DB }), at(NOW))
       expect(await scheduleOf(workspace, id)).toEqual(changed)
       await removePass()
-      await refreshNextRuns(env, at(NOW))
+      await refreshNextRuns(ofDatabase(env), at(NOW))
       expect(await scheduleOf(workspace, id)).toEqual(changed)
     }
   })
@@ -367,7 +367,7 @@ describe('during a pass', () => {
     const DB = databaseBeforeStoring(() =>
       request('PATCH', `/v1/projects/${projectId}/schedules/${id}`, { key, json: change }),
     )
-    await refreshNextRuns({ ...env, DB }, at(NOW))
+    await refreshNextRuns(ofDatabase({ ...env, DB }), at(NOW))
     expect(await scheduleOf(workspace, id)).toMatchObject({ ...change, nextRunAt })
   })
 
@@ -386,7 +386,7 @@ describe('during a pass', () => {
       await workspace.change(schedules, id, { nextRunAt: null })
       changed = await scheduleOf(workspace, id)
     })
-    await refreshNextRuns({ ...env, DB }, at(NOW))
+    await refreshNextRuns(ofDatabase({ ...env, DB }), at(NOW))
     expect(await scheduleOf(workspace, id)).toEqual(changed)
   })
 
@@ -394,7 +394,7 @@ describe('during a pass', () => {
     const { workspace, projectId } = await withProject()
     const id = await addSchedule(workspace, projectId, { cron: HOURLY, timezone: 'UTC', nextRunAt: iso(90) })
     const DB = databaseBeforeStoring(() => tick(env, at(120)))
-    await refreshNextRuns({ ...env, DB }, at(NOW))
+    await refreshNextRuns(ofDatabase({ ...env, DB }), at(NOW))
     expect(await scheduleOf(workspace, id)).toMatchObject({ lastRunAt: iso(120), nextRunAt: iso(180) })
   })
 
@@ -407,7 +407,7 @@ describe('during a pass', () => {
         .bind(iso(NOW + 1))
         .run()
     })
-    await refreshNextRuns({ ...env, DB }, at(NOW))
+    await refreshNextRuns(ofDatabase({ ...env, DB }), at(NOW))
     expect(await passes()).toEqual([{ dueAt: iso(NOW + 1), cursor: '' }])
   })
 
@@ -437,7 +437,7 @@ describe('during a pass', () => {
           if (fails) throw new Error('D1_ERROR: Network connection lost.')
           return results
         })
-        const isCutOff = await refreshNextRuns({ ...env, DB }, at(NOW)).then(
+        const isCutOff = await refreshNextRuns(ofDatabase({ ...env, DB }), at(NOW)).then(
           () => false,
           () => true,
         )
@@ -465,7 +465,7 @@ describe('a late tick', () => {
       lastRunAt: iso(40),
       nextRunAt: iso(41),
     })
-    await refreshNextRuns(env, at(NOW))
+    await refreshNextRuns(ofDatabase(env), at(NOW))
     expect(await scheduleOf(workspace, changed)).toMatchObject({ nextRunAt: iso(31) })
     expect(await scheduleOf(workspace, ran)).toMatchObject({ nextRunAt: iso(41) })
   })

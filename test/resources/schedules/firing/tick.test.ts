@@ -1,5 +1,4 @@
 import { createScheduledController } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { nextRun } from '../../../../src/cron/next-run.ts'
@@ -9,13 +8,14 @@ import worker from '../../../../src/index.ts'
 import { fireSchedules } from '../../../../src/resources/schedules/firing/fire.ts'
 import { computeRunId } from '../../../../src/resources/schedules/run-id.ts'
 import { FIRST_LEASE_MS } from '../../../../src/resources/schedules/run-queue.ts'
-import { tick } from '../../../../src/scheduled.ts'
 import { request } from '../../../support/api.ts'
 import { databaseWith, interruptedDatabase, watchedDatabase } from '../../../support/bindings.ts'
 import { START, stopClock } from '../../../support/clock.ts'
+import { env, ofDatabase } from '../../../support/env.ts'
 import { sized } from '../../../support/long-form.ts'
 import { deliverBatch } from '../../../support/queue.ts'
 import { Receiver } from '../../../support/receiver.ts'
+import { tick } from '../../../support/tick.ts'
 import { Workspace } from '../../../support/workspace.ts'
 
 const MINUTE_MS = 60_000
@@ -79,7 +79,7 @@ class Outbox {
   }
 
   /** Delivers all messages to the consumer, as the queue does. A message is dropped if all tries fail. */
-  async deliver(environment: Environment = env, tries = 3): Promise<void> {
+  async deliver(environment: Cloudflare.Env = env, tries = 3): Promise<void> {
     for (let count = 0; count < tries; count++) {
       const messages = this.messages
       this.messages = []
@@ -728,7 +728,7 @@ describe('without a run endpoint', () => {
     const id = await addDue(workspace, projectId, 0)
     await withReceiver()
     const outbox = new Outbox()
-    await fireSchedules(env, at(0))
+    await fireSchedules(ofDatabase(env), at(0))
     const receiver = new Receiver()
     expect((await request('PUT', '/v1/run-endpoint', { key, json: { url: receiver.url } })).status).toBe(201)
     for (const minutes of [1, LEASE_MINUTES, 59]) await tick({ ...env, ...outbox.queues }, at(minutes))

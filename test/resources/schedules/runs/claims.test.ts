@@ -1,10 +1,9 @@
-import { env } from 'cloudflare:workers'
 import { v4 as newUuid } from 'uuid'
 import { describe, expect, it, vi } from 'vitest'
 import type { RunMessage } from '../../../../src/environment.ts'
-import { tick } from '../../../../src/scheduled.ts'
 import { request } from '../../../support/api.ts'
 import { databaseWith, watchedDatabase } from '../../../support/bindings.ts'
+import { env } from '../../../support/env.ts'
 import { summariesOf } from '../../../support/events.ts'
 import { newOutbox } from '../../../support/queue.ts'
 import { Receiver } from '../../../support/receiver.ts'
@@ -21,6 +20,7 @@ import {
   tickNow,
   type Worker,
 } from '../../../support/runs.ts'
+import { tick } from '../../../support/tick.ts'
 import { Workspace } from '../../../support/workspace.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -1,12 +1,11 @@
-import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { v4 as newUuid } from 'uuid'
 import { describe, expect, it, vi } from 'vitest'
 import { schedules } from '../../../../src/db/schema.ts'
-import { tick } from '../../../../src/scheduled.ts'
 import { request } from '../../../support/api.ts'
 import { databaseWith, interruptedDatabase, watchedDatabase } from '../../../support/bindings.ts'
 import { START } from '../../../support/clock.ts'
+import { env } from '../../../support/env.ts'
 import { summariesOf } from '../../../support/events.ts'
 import { deliverBatch, newOutbox } from '../../../support/queue.ts'
 import { type Answer, Receiver } from '../../../support/receiver.ts'
@@ -21,6 +20,7 @@ import {
   tickNow,
   type Worker,
 } from '../../../support/runs.ts'
+import { tick } from '../../../support/tick.ts'
 import { Workspace } from '../../../support/workspace.ts'
 
 const DAY_MS = 24 * HOUR_MS

@@ -3,19 +3,19 @@
  * schedules. After each step, what is stored has to follow from what was stored before. Some worlds take chosen steps,
  * which reach every transition, the others random ones.
  */
-import { env } from 'cloudflare:workers'
+
 import * as fc from 'fast-check'
 import { v4 as newUuid } from 'uuid'
 import { describe, expect, it, vi } from 'vitest'
 import { nextRun } from '../../../../src/cron/next-run.ts'
-import type { Environment } from '../../../../src/environment.ts'
 import { computeRunId } from '../../../../src/resources/schedules/run-id.ts'
-import { tick } from '../../../../src/scheduled.ts'
 import { request } from '../../../support/api.ts'
 import { databaseWith } from '../../../support/bindings.ts'
+import { env } from '../../../support/env.ts'
 import { sized } from '../../../support/long-form.ts'
 import { deliverBatch, newOutbox } from '../../../support/queue.ts'
 import { advance, HOUR_MS, MINUTE_MS, refusalOf, stopClocks } from '../../../support/runs.ts'
+import { tick } from '../../../support/tick.ts'
 import { Workspace } from '../../../support/workspace.ts'
 
 const STEPS_PER_WORLD = 100
@@ -220,7 +220,7 @@ function hasFailedTooOften(stored: Stored, schedule: Schedule, enabledAt: string
 }
 
 /** The database; the call of this number fails before or after its commit. */
-function failingAt(number: number, when: 'before' | 'after'): Partial<Environment> {
+function failingAt(number: number, when: 'before' | 'after'): Partial<Cloudflare.Env> {
   let calls = 0
   const DB = databaseWith(async (statements) => {
     const isFailing = ++calls === number
@@ -309,7 +309,7 @@ class World {
     return world
   }
 
-  readonly send = (method: string, path: string, json?: object, environment: Partial<Environment> = {}) =>
+  readonly send = (method: string, path: string, json?: object, environment: Partial<Cloudflare.Env> = {}) =>
     request(method, path, {
       key: this.key,
       ...(json && { json }),
@@ -328,7 +328,7 @@ class World {
     }
   }
 
-  async #tick(instant: Date, environment: Partial<Environment> = {}): Promise<void> {
+  async #tick(instant: Date, environment: Partial<Cloudflare.Env> = {}): Promise<void> {
     const { DELIVERIES } = this.#outbox.environment
     await tick({ ...env, DELIVERIES, SLOW_DELIVERIES: DELIVERIES, ...environment }, instant)
   }
@@ -348,7 +348,7 @@ class World {
       changesSchedules: false,
       redelivered: new Set(),
     }
-    const tickAt = (instant: Date, environment?: Partial<Environment>) => {
+    const tickAt = (instant: Date, environment?: Partial<Cloudflare.Env>) => {
       step.ticks.push(instant)
       return this.#tick(instant, environment)
     }
@@ -404,7 +404,7 @@ class World {
   }
 
   /** Hands a message over. Some come again, and some are lost. */
-  async #deliver(seed: number, step: Step, environment: Partial<Environment> = {}): Promise<void> {
+  async #deliver(seed: number, step: Step, environment: Partial<Cloudflare.Env> = {}): Promise<void> {
     const { messages } = this.#outbox
     if (messages.length === 0) return
     step.isMixed = true
@@ -422,7 +422,7 @@ class World {
     })
   }
 
-  async #request({ kind, a, b, c }: Action, before: Stored, step: Step, environment: Partial<Environment> = {}) {
+  async #request({ kind, a, b, c }: Action, before: Stored, step: Step, environment: Partial<Cloudflare.Env> = {}) {
     const send = (method: string, path: string, json?: object) => this.send(method, path, json, environment)
     const isFailing = 'DB' in environment
     const schedule = pick(this.#schedules, a)

@@ -1,12 +1,12 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { apiKeys, schedules } from '../../../../src/db/schema.ts'
-import { tick } from '../../../../src/scheduled.ts'
 import { request } from '../../../support/api.ts'
 import { interruptedDatabase, watchedDatabase } from '../../../support/bindings.ts'
+import { env } from '../../../support/env.ts'
 import { deliverBatch, newOutbox } from '../../../support/queue.ts'
 import { type Answer, Receiver } from '../../../support/receiver.ts'
 import { advance, HOUR_MS, inSeconds, MINUTE_MS, newWorker, refusalOf, stopClocks } from '../../../support/runs.ts'
+import { tick } from '../../../support/tick.ts'
 import { Workspace } from '../../../support/workspace.ts'
 
 const SKIPPING = { overlap: 'skip', maxRunSeconds: 600 }

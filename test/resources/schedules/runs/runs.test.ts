@@ -1,14 +1,14 @@
-import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Values } from '../../../../src/db/parameters.ts'
 import type { Environment, RunMessage, RunReference } from '../../../../src/environment.ts'
 import { FIRST_LEASE_MS } from '../../../../src/resources/schedules/run-queue.ts'
-import { tick } from '../../../../src/scheduled.ts'
 import { PREFIX, type RequestOptions, request } from '../../../support/api.ts'
 import { failingDatabase, watchedDatabase } from '../../../support/bindings.ts'
+import { env } from '../../../support/env.ts'
 import { deliverBatch } from '../../../support/queue.ts'
 import { Receiver } from '../../../support/receiver.ts'
+import { tick } from '../../../support/tick.ts'
 import { now, Workspace } from '../../../support/workspace.ts'
 
 const MINUTE_MS = 60_000

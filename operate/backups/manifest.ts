@@ -1,0 +1,41 @@
+/** A backup of several databases: a folder with a file for each, and a manifest that names them. */
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const MANIFEST = 'manifest.json'
+
+export interface BackupFile {
+  /** The number of the database. */
+  readonly number: number
+  /** Relative to the folder. */
+  readonly file: string
+  readonly rows: number
+  readonly bytes: number
+}
+
+interface Manifest {
+  readonly createdAt: string
+  readonly databases: readonly BackupFile[]
+}
+
+/** Written last: a folder without it is an incomplete backup. */
+export function writeManifest(folder: string, createdAt: string, databases: readonly BackupFile[]): void {
+  const manifest: Manifest = { createdAt, databases }
+  writeFileSync(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
+}
+
+/** The file of each database, by its number; undefined if the path is not a folder. @throws if the backup is incomplete. */
+export function readManifest(path: string): Map<number, string> | undefined {
+  if (!existsSync(path) || !statSync(path).isDirectory()) return undefined
+  const file = join(path, MANIFEST)
+  if (!existsSync(file)) {
+    throw new Error(
+      `--input is a folder without ${MANIFEST}; got "${path}"; allowed: a file or a folder that \`npm run backup\` completed. Nothing was changed.`,
+    )
+  }
+  const { databases } = JSON.parse(readFileSync(file, 'utf8')) as Manifest
+  const files = new Map(databases.map(({ number, file }) => [number, join(path, file)]))
+  const missing = [...files.values()].find((each) => !existsSync(each))
+  if (missing !== undefined) throw new Error(`The backup is incomplete: ${missing} is missing. Nothing was changed.`)
+  return files
+}

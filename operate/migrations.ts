@@ -1,0 +1,34 @@
+/** Applies the migrations to a database, each in a transaction with its record, as wrangler does. */
+import { isMissingTable } from '../src/db/failures.ts'
+import { MIGRATIONS_TABLE, migrationNames, readMigration } from './backups/backup-file.ts'
+import type { CommandDatabase } from './database.ts'
+
+/** Between two statements of a migration. */
+const BREAKPOINT = '--> statement-breakpoint'
+
+/** @returns the names of the migrations that the database lacked. */
+export async function migrate(database: CommandDatabase): Promise<string[]> {
+  const applied = await appliedMigrations(database)
+  if (!applied) await database.batch([{ sql: MIGRATIONS_TABLE }])
+  const missing = migrationNames().filter((name) => !applied?.includes(name))
+  for (const name of missing) {
+    const statements = readMigration(name)
+      .split(BREAKPOINT)
+      .map((sql) => ({ sql: sql.trim() }))
+      .filter(({ sql }) => sql !== '')
+    const record = { sql: 'INSERT INTO "d1_migrations" ("name") VALUES (?)', parameters: [name] }
+    await database.batch([...statements, record])
+  }
+  return missing
+}
+
+/** In order; undefined before the first migration. */
+export async function appliedMigrations(database: CommandDatabase): Promise<string[] | undefined> {
+  try {
+    const [rows = []] = await database.batch([{ sql: 'SELECT "name" FROM "d1_migrations" ORDER BY "id"' }])
+    return rows.map(({ name }) => String(name))
+  } catch (error) {
+    if (isMissingTable(error)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,47 @@
+/** What `npm run status -- --check` finds wrong: what the operator gets alerts of (src/alerts), and the same without them. */
+
+import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
+import type { Value } from '../src/db/parameters.ts'
+import type { Query, Row } from './cloudflare.ts'
+import { CLOSING_BYTES } from './databases.ts'
+import { percentText } from './overview.ts'
+
+/** The minute after that of the last tick, and five more. */
+const LATE_MS = 6 * 60_000
+
+export interface DatabaseState {
+  readonly number: number
+  readonly sizeBytes: number
+  /** The minute of its last tick; null: none has run. */
+  readonly lastTickAt: Value
+}
+
+/** In database 0: the alerts that still last, and that nothing but ticks and queues knows. */
+export function selectLastingAlerts(now: Date): Query {
+  return {
+    // Without the receiver of alerts, the tick does not end them.
+    sql: `SELECT "alerts".* FROM "alerts" LEFT JOIN "tickReports" USING ("database")
+      WHERE ("name" = 'failing' AND "scheduledAt" > ?1) OR ("name" = 'dead-letters' AND "endsAt" > ?2)
+      ORDER BY "alerts"."database", "name"`,
+    parameters: [new Date(now.getTime() - LATE_MS).toISOString(), now.toISOString()],
+  }
+}
+
+/** @param alerts the rows of `selectLastingAlerts`. */
+export function problemsOf(databases: readonly DatabaseState[], alerts: readonly Row[], now: Date): string[] {
+  const ofDatabases = databases.flatMap(({ number, sizeBytes, lastTickAt }) => {
+    const share = sizeBytes / MAX_DATABASE_BYTES
+    const isLate = lastTickAt === null || Date.parse(String(lastTickAt)) <= now.getTime() - LATE_MS
+    return [
+      sizeBytes >= CLOSING_BYTES && `Database ${number} is ${percentText(share)} full.`,
+      isLate &&
+        `The tick of database ${number} is late: ${lastTickAt === null ? 'none has run' : `the last one was ${lastTickAt}`}.`,
+    ]
+  })
+  const ofAlerts = alerts.map(({ database, name, begunAt }) =>
+    name === 'failing'
+      ? `Calls of ticks to database ${database} have failed since ${begunAt}.`
+      : `Messages of database ${database} have become dead letters since ${begunAt}.`,
+  )
+  return [...ofDatabases, ...ofAlerts].filter((problem) => problem !== false)
+}

@@ -1,0 +1,16 @@
+/** Which organizations the tick and the queues leave alone. */
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { now } from './parameters.ts'
+import { halts } from './schema.ts'
+
+/** A look into a table that has halted organizations only, so it reads no row of the others. */
+const isHalted = (organizationId: SQLWrapper, condition: SQL = sql``) =>
+  sql`exists (select 1 from ${halts} where ${halts.organizationId} = ${organizationId}
+    and (${halts.until} is null or ${halts.until} > ${now})${condition})`
+
+/** False if the organization is suspended or moves to another database: nothing is fired or delivered. */
+export const isActive = (organizationId: SQLWrapper) => sql`not ${isHalted(organizationId)}`
+
+/** False if the organization moves to another database: its rows do not change here. */
+export const isSettled = (organizationId: SQLWrapper) =>
+  sql`not ${isHalted(organizationId, sql` and ${halts.kind} <> 'suspended'`)}`

@@ -1,0 +1,291 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { localDatabase, localDatabaseFile } from '../../operate/database.ts'
+import { prepareLocalDatabases } from '../../operate/local-databases.ts'
+import { listTables, OBJECT_COLUMNS } from '../../operate/organization-tables.ts'
+import { parseToken } from '../../src/access/api-key.ts'
+import { callScript, runScript } from '../support/commands.ts'
+import { newFolder } from '../support/dev-server.ts'
+import { newState, rowsOf } from '../support/local-state.ts'
+
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A state folder with databases that are empty. */
+async function stateWith(databases: number) {
+  const state = newState()
+  folders.push(state)
+  await prepareLocalDatabases({ remote: false, persistTo: state }, databases)
+  const call = (script: string, ...args: string[]) => callScript(script, ...args, '--persist-to', state)
+  const create = (name: string): { organizationId: string; apiKey: string } =>
+    JSON.parse(call('bootstrap', '--organization', name, '--user', 'ada'))
+  return { state, call, create }
+}
+
+const databaseOf = (apiKey: string) => parseToken(apiKey)?.databaseNumber
+
+/** As after a move from database 0 to 1. */
+async function moved(state: string, id: string): Promise<void> {
+  const tables = ['organizations', 'organizationUsage', 'users', 'apiKeys']
+  for (const table of tables) {
+    const rows = await rowsOf(
+      state,
+      `SELECT * FROM "${table}" WHERE '${id}' IN ("${table === 'organizations' ? 'id' : 'organizationId'}")`,
+    )
+    const target = localDatabase(localDatabaseFile({ remote: false, persistTo: state }, 1))
+    for (const row of rows) {
+      const names = Object.keys(row)
+      const sql = `INSERT OR REPLACE INTO "${table}" (${names.map((name) => `"${name}"`)}) VALUES (${names.map(() => '?')})`
+      await target.batch([{ sql, parameters: Object.values(row) }])
+    }
+    target.close()
+  }
+  await rowsOf(state, `DELETE FROM "organizations" WHERE "id" = '${id}'`)
+  await rowsOf(state, `DELETE FROM "users" WHERE "organizationId" = '${id}'`)
+  await rowsOf(state, `UPDATE "apiKeys" SET "movedTo" = 1 WHERE "organizationId" = '${id}'`)
+  await rowsOf(state, `INSERT INTO "halts" ("organizationId", "kind") VALUES ('${id}', 'left')`)
+  await rowsOf(state, `UPDATE "directory" SET "database" = 1 WHERE "organizationId" = '${id}'`)
+}
+
+describe('with one database', () => {
+  it('the commands say nothing about databases', async () => {
+    const { call, create } = await stateWith(1)
+    const { organizationId, apiKey } = create('Acme')
+    expect(apiKey).toMatch(/^wsk_/)
+    expect(call('organization', 'list')).toMatch(new RegExp(`^NAME  ID +LIVE KEYS .*\nAcme  ${organizationId}  1 `))
+    const status = call('status')
+    expect(status).toMatch(
+      /^Database +\S+\nSize +\d\.\d MB, < 1 % of 10 GB\nSchema +\S+\.sql, current\nLast tick +none\nSchedules /,
+    )
+    expect(Object.keys(JSON.parse(call('status', '--json')))).not.toContain('databases')
+    expect(call('organization', 'show', 'Acme')).not.toContain('Database')
+  })
+})
+
+describe('npm run database', () => {
+  it('adds databases, and new organizations go to the smallest that is open', async () => {
+    const { state, call, create } = await stateWith(1)
+    expect(call('database', 'add')).toMatch(/^Database 1 was added\./)
+    // Database 0 has more bytes.
+    await rowsOf(state, `INSERT INTO "lastTick" VALUES (7, hex(zeroblob(200000)))`)
+    const first = create('Acme')
+    expect(databaseOf(first.apiKey)).toBe(1)
+    expect(await rowsOf(state, 'SELECT * FROM "directory"')).toEqual([
+      { organizationId: first.organizationId, database: 1, movingTo: null },
+    ])
+    expect(call('database', 'close', '1')).toBe('Database 1 gets no new organizations.\n')
+    const second = create('Globex')
+    expect(databaseOf(second.apiKey)).toBe(0)
+    call('database', 'close', '0')
+    expect(call('database', 'list')).toMatch(/^DATABASE .*\n0 .* closed .*\n1 .* closed .*\n$/)
+    expect(
+      await runScript('bootstrap', ['--organization', 'Initech', '--service', '--persist-to', state]),
+    ).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('To add one: npm run database -- add'),
+    })
+    call('database', 'open', '1')
+    expect(databaseOf(create('Initech').apiKey)).toBe(1)
+    const more = JSON.parse(call('bootstrap', '--organization-id', first.organizationId, '--service'))
+    expect(databaseOf(more.apiKey)).toBe(1)
+    const sameName = ['--organization', 'Acme', '--service', '--persist-to', state]
+    expect(await runScript('bootstrap', sameName)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(first.organizationId),
+    })
+    expect(await runScript('database', ['close', '7', '--persist-to', state])).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/^There is no database with this number; got "7"; allowed: 0, 1\./),
+    })
+    expect(await runScript('database', ['drop', '--persist-to', state])).toMatchObject({ status: 2 })
+  })
+})
+
+describe('an organization that moved', () => {
+  it('is found where it is, and deleted with what it left behind', async () => {
+    const { state, call, create } = await stateWith(2)
+    call('database', 'close', '1')
+    const { organizationId } = create('Acme')
+    const other = create('Globex')
+    await moved(state, organizationId)
+    expect(JSON.parse(call('organization', 'show', 'Acme', '--json'))).toMatchObject({ database: 1, liveKeys: 1 })
+    expect(call('organization', 'list').split('\n')).toHaveLength(4)
+    // A move that was interrupted: the rows of both are there.
+    await rowsOf(
+      state,
+      `INSERT INTO "organizations" ("id", "name", "createdAt") VALUES ('${organizationId}', 'Acme', '')`,
+    )
+    expect(call('organization', 'list').split('\n')).toHaveLength(4)
+    expect(JSON.parse(call('status', '--json')).organizations).toHaveLength(2)
+    await rowsOf(state, `UPDATE "directory" SET "movingTo" = 0 WHERE "organizationId" = '${organizationId}'`)
+    const remove = ['delete', organizationId, '--name', 'Acme', '--persist-to', state]
+    expect(await runScript('organization', remove)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('Complete the move first'),
+    })
+    await rowsOf(state, `UPDATE "directory" SET "movingTo" = NULL WHERE "organizationId" = '${organizationId}'`)
+    call('organization', 'delete', organizationId, '--name', 'Acme')
+    for (const number of [0, 1]) {
+      for (const table of ['organizations', 'apiKeys', 'users', 'halts']) {
+        const rows = await rowsOf(state, `SELECT * FROM "${table}"`, number)
+        expect([table, JSON.stringify(rows).includes(organizationId)]).toEqual([table, false])
+      }
+    }
+    expect(call('organization', 'list')).toMatch(new RegExp(`^NAME .*\nGlobex +${other.organizationId} .*\n$`))
+  })
+})
+
+describe('the tables of an organization', () => {
+  /** What no organization owns. A table that is in neither list has to be considered by every command. */
+  const OF_THE_SERVICE = [
+    'alerts',
+    'd1_migrations',
+    'databases',
+    'directory',
+    'lastTick',
+    'objectSearches',
+    'organizations',
+    'orphanedObjects',
+    'passes',
+    'tickReports',
+  ]
+
+  it('are known to export, deletion and counts', async () => {
+    const { state } = await stateWith(1)
+    const database = localDatabase(localDatabaseFile({ remote: false, persistTo: state }))
+    const all = await rowsOf(
+      state,
+      `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND "name" NOT LIKE 'sqlite%' ORDER BY 1`,
+    )
+    const known = await listTables(database)
+    database.close()
+    expect([...known, ...OF_THE_SERVICE].sort()).toEqual(all.map(({ name }) => name))
+    expect([known[0], known.at(-1)]).toEqual(['apiKeys', 'halts'])
+    const columns = await rowsOf(
+      state,
+      `SELECT "table"."name" AS "table", "column"."name" AS "column"
+       FROM sqlite_master AS "table", pragma_table_info("table"."name") AS "column"
+       WHERE "table"."type" = 'table' AND lower("column"."name") LIKE '%objectkey' AND "table"."name" <> 'orphanedObjects'`,
+    )
+    const listed = Object.entries(OBJECT_COLUMNS).flatMap(([table, names]) =>
+      names.map((column) => ({ table, column })),
+    )
+    const byText = (each: object) => JSON.stringify(each)
+    expect(columns.map(byText).sort()).toEqual(listed.map(byText).sort())
+  })
+})
+
+describe('a backup of several databases', () => {
+  async function backedUp() {
+    const deployment = await stateWith(2)
+    const { state, call, create } = deployment
+    const folder = newFolder()
+    folders.push(folder)
+    call('database', 'close', '1')
+    const acme = create('Acme')
+    const globex = create('Globex')
+    call('database', 'open', '1')
+    call('database', 'close', '0')
+    const initech = create('Initech')
+    call('database', 'open', '0')
+    const output = join(folder, 'monday')
+    call('backup', '--output', output)
+    const names = async (number: number, place = state) =>
+      (await rowsOf(place, 'SELECT "name" FROM "organizations" ORDER BY 1', number)).map(({ name }) => name)
+    const places = async (place = state) =>
+      new Map(
+        (await rowsOf(place, 'SELECT * FROM "directory"')).map(({ organizationId, database }) => [
+          organizationId,
+          database,
+        ]),
+      )
+    const restore = (...args: string[]) => call('restore', '--yes', '--input', ...args)
+    return { ...deployment, folder, output, acme, globex, initech, names, places, restore }
+  }
+
+  it('is a file for each and a manifest, and restores all, also to a new place', async () => {
+    const { output, call, create, names, places, restore, acme, globex, initech, folder } = await backedUp()
+    expect(readdirSync(output).sort()).toEqual(['database-0.sqlite', 'database-1.sqlite', 'manifest.json'])
+    expect(JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8'))).toMatchObject({
+      databases: [
+        { number: 0, file: 'database-0.sqlite' },
+        { number: 1, file: 'database-1.sqlite' },
+      ],
+    })
+    create('Later')
+    expect(restore(output)).toMatch(/^Not in the backup, and lost: the organizations \S+\.$/m)
+    const then = new Map([
+      [acme.organizationId, 0],
+      [globex.organizationId, 0],
+      [initech.organizationId, 1],
+    ])
+    expect([await names(0), await names(1)]).toEqual([['Acme', 'Globex'], ['Initech']])
+    expect(await places()).toEqual(expect.objectContaining(then))
+    const place = join(folder, 'state')
+    callScript('restore', '--yes', '--input', output, '--persist-to', place)
+    expect([await names(0, place), await names(1, place)]).toEqual([['Acme', 'Globex'], ['Initech']])
+    expect(await places(place)).toEqual(then)
+    expect(call('database', 'list').split('\n')).toHaveLength(4)
+    expect(callScript('database', 'list', '--persist-to', place).split('\n')).toHaveLength(4)
+  })
+
+  it('restores one database, and leaves the other', async () => {
+    const { state, output, names, restore } = await backedUp()
+    await rowsOf(state, `UPDATE "organizations" SET "name" = 'Changed'`, 0)
+    await rowsOf(state, `UPDATE "organizations" SET "name" = 'Changed'`, 1)
+    restore(output, '--database', '1')
+    expect([await names(0), await names(1)]).toEqual([['Changed', 'Changed'], ['Initech']])
+    restore(join(output, 'database-0.sqlite'), '--database', '0')
+    expect([await names(0), await names(1)]).toEqual([['Acme', 'Globex'], ['Initech']])
+    for (const args of [[join(output, 'database-0.sqlite')], [output, '--database', '7']]) {
+      const { status, stderr } = await runScript('restore', ['--yes', '--persist-to', state, '--input', ...args])
+      expect([status, /allowed: 0, 1\./.test(stderr)]).toEqual([2, true])
+    }
+  })
+
+  it('leaves an organization that has moved since where it is, with its redirects', async () => {
+    const { state, output, acme, names, places, restore } = await backedUp()
+    await moved(state, acme.organizationId)
+    await rowsOf(
+      state,
+      `UPDATE "apiKeys" SET "revokedAt" = '2026' WHERE "organizationId" = '${acme.organizationId}'`,
+      1,
+    )
+    restore(output, '--database', '0')
+    expect([await names(0), await names(1)]).toEqual([['Globex'], ['Acme', 'Initech']])
+    expect((await places()).get(acme.organizationId)).toBe(1)
+    const keys = `SELECT "movedTo" FROM "apiKeys" WHERE "organizationId" = '${acme.organizationId}'`
+    expect(await rowsOf(state, keys)).toEqual([{ movedTo: 1 }])
+    expect(await rowsOf(state, 'SELECT "kind" FROM "halts"')).toEqual([{ kind: 'left' }])
+    // All of them go back together, and the key that was revoked in the other one stays revoked.
+    restore(output)
+    expect([await names(0), await names(1)]).toEqual([['Acme', 'Globex'], ['Initech']])
+    expect((await places()).get(acme.organizationId)).toBe(0)
+    expect(await rowsOf(state, `${keys} AND "revokedAt" IS NULL`)).toEqual([])
+    expect(await rowsOf(state, keys)).toEqual([{ movedTo: null }])
+  })
+
+  it('is refused while an organization moves, and restored only if it is complete', async () => {
+    const { state, output, acme, folder } = await backedUp()
+    await rowsOf(state, `UPDATE "directory" SET "movingTo" = 1 WHERE "organizationId" = '${acme.organizationId}'`)
+    const again = join(folder, 'tuesday')
+    const backup = await runScript('backup', ['--output', again, '--persist-to', state])
+    expect([backup.status, existsSync(again)]).toEqual([1, false])
+    expect(backup.stderr).toContain('Complete the move first')
+    const all = ['--yes', '--persist-to', state, '--input', output]
+    expect((await runScript('restore', all)).stderr).toContain('Complete the move first')
+    await rowsOf(state, 'UPDATE "directory" SET "movingTo" = NULL')
+    rmSync(join(output, 'database-1.sqlite'))
+    expect((await runScript('restore', all)).stderr).toContain('The backup is incomplete')
+    writeFileSync(join(output, 'database-1.sqlite'), 'damaged')
+    expect(await runScript('restore', all)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('Nothing was changed'),
+    })
+    rmSync(join(output, 'manifest.json'))
+    expect((await runScript('restore', all)).stderr).toContain('a folder without manifest.json')
+  })
+})
