@@ -1,13 +1,11 @@
 /** What `npm run status -- --check` finds wrong: what the operator gets alerts of (src/alerts), and the same without them. */
 
+import { LATE_MS } from '../src/alerts/ticks.ts'
 import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
 import type { Value } from '../src/db/parameters.ts'
 import type { Query, Row } from './cloudflare.ts'
 import { CLOSING_BYTES } from './databases.ts'
 import { percentText } from './overview.ts'
-
-/** The minute after that of the last tick, and five more. */
-const LATE_MS = 6 * 60_000
 
 export interface DatabaseState {
   readonly number: number

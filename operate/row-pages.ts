@@ -22,7 +22,7 @@ export interface InsertedTable {
 
 /**
  * Inserts every row. Texts that are too long for one parameter are appended in pieces.
- * @param conflict what becomes of a row that has the key already: it stays, or is replaced.
+ * @param conflict whether a row that has the key already stays or is replaced.
  */
 export function* insertingQueries(
   { table, columns, key }: InsertedTable,

@@ -10,7 +10,7 @@ import { type Alert, type Message, minuteOf, onState, REPEATED, selectAlerts, se
 import { deadLettersEnded, deadLettersText } from './dead-letters.ts'
 
 /** The minute after that of the last tick, and five more. */
-const LATE_MS = 6 * 60_000
+export const LATE_MS = 6 * 60_000
 
 /** So many failed calls, in one tick or in ticks that follow each other, are no passing failure. */
 const MAX_FAILED_CALLS = 3

@@ -105,13 +105,6 @@ export async function findOrphans(environment: DatabaseEnvironment, instant: Dat
 /** The keys of objects by the database of their organization. */
 async function keysByDatabase(environment: DatabaseEnvironment, keys: readonly string[]) {
   const placeOf = await placesOf(environment, keys.map(organizationOf))
-  const byDatabase = new Map<number, string[]>()
-  for (const key of keys) {
-    const place = placeOf(organizationOf(key))
-    if (!place || place.movingTo !== null) continue
-    const own = byDatabase.get(place.database)
-    if (own) own.push(key)
-    else byDatabase.set(place.database, [key])
-  }
-  return byDatabase
+  const settled = keys.filter((key) => placeOf(organizationOf(key))?.movingTo === null)
+  return Map.groupBy(settled, (key) => placeOf(organizationOf(key))?.database ?? 0)
 }

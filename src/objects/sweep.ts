@@ -75,17 +75,15 @@ export async function deleteOrphanedObjects(environment: DatabaseEnvironment, in
 async function unreferencedElsewhere(environment: DatabaseEnvironment, keys: readonly string[]): Promise<string[]> {
   const placeOf = await placesOf(environment, keys.map(organizationOf))
   const known = keys.filter((key) => placeOf(organizationOf(key)))
-  const byDatabase = new Map<number, string[]>()
-  for (const key of known) {
-    const { database, movingTo } = placeOf(organizationOf(key)) ?? {}
-    for (const number of [database, movingTo]) {
-      if (number === undefined || number === null || number === environment.databaseNumber) continue
-      byDatabase.set(number, [...(byDatabase.get(number) ?? []), key])
-    }
-  }
+  const elsewhere = known.flatMap((key) => {
+    const { database, movingTo = null } = placeOf(organizationOf(key)) ?? {}
+    return [database, movingTo].flatMap((number) =>
+      number == null || number === environment.databaseNumber ? [] : [{ number, key }],
+    )
+  })
   const referenced = new Set<string>()
-  for (const [number, own] of byDatabase) {
-    const values = { objectKeys: JSON.stringify(own) }
+  for (const [number, own] of Map.groupBy(elsewhere, ({ number }) => number)) {
+    const values = { objectKeys: JSON.stringify(own.map(({ key }) => key)) }
     const { rows } = await runBatch(requireDatabase(environment, number), { rows: selectReferenced }, values)
     for (const { objectKey } of rows) referenced.add(objectKey)
   }

@@ -130,7 +130,7 @@ describe('by mouse', () => {
     await session.close()
   })
 
-  it('a name that is none is not sent', async () => {
+  it('an invalid name is not sent', async () => {
     const { person, projectId } = await addOwner()
     const session = await open(person, `?project=${projectId}`)
     const { page } = session

@@ -66,7 +66,7 @@ interface SelectedProps<Item extends Selectable> {
   readonly children: ReactNode
 }
 
-/** What can be done with the selected rows; nothing if there are none. */
+/** What can be done with the selected rows; not shown while no row is selected. */
 export function Selected<Item extends Selectable>({ label, selection, children }: SelectedProps<Item>) {
   if (selection.selected.length === 0) return null
   return (
