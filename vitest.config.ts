@@ -65,6 +65,7 @@ export default defineConfig({
                 RATE_LIMIT: 'off',
                 REQUEST_LOG: 'off',
                 DATABASES: DATABASES.length + 1,
+                FOLDER: import.meta.dirname,
                 LONG: process.env.LONG ?? '',
                 SEED: Number(process.env.SEED ?? 20_261_122),
                 ENCRYPTION_KEYS: 'test:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',

@@ -130,7 +130,9 @@ describe('a backup', () => {
     const lanes = [1, 2, 3, 4].map(write)
     for (const name of process.env.LONG ? ['a', 'b', 'c'] : ['a']) {
       const output = join(files, `${name}.sqlite`)
+      const writesBefore = writes
       await run('backup', '--output', output, '--persist-to', state)
+      expect(writes).toBeGreaterThan(writesBefore)
       const copy = new DatabaseSync(output)
       verifyBackup(copy)
       const wrong = copy
@@ -146,7 +148,6 @@ describe('a backup', () => {
     }
     isDone = true
     await Promise.all(lanes)
-    expect(writes).toBeGreaterThan(20)
   })
 
   it('can be read by its owner alone, has no token and no value, and replaces no file', async () => {

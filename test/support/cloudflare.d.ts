@@ -15,6 +15,8 @@ declare global {
       /** Not empty: the tests that run a sample run whole (`npm run verify:long`). */
       readonly LONG: string
       /** Of all random values that tests make with fast-check, which prints it if a test fails. */
+      /** The folder of the project. */
+      readonly FOLDER: string
       readonly SEED: number
     }
   }

@@ -15,9 +15,10 @@ export const env: Cloudflare.Env = Object.defineProperty({ ...bindings }, 'DB', 
   enumerable: true,
 })
 
-/** Before each file. */
+/** Before each file. Wherever the project is, a file has the same database. */
 export function drawDatabase(path: string): void {
-  number = [...path].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) >>> 0, env.SEED) % env.DATABASES
+  const ownPath = path.slice(env.FOLDER.length)
+  number = [...ownPath].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) >>> 0, env.SEED) % env.DATABASES
 }
 
 /** The bindings of the deployment, from those of a test: its `DB` may have another number there. */

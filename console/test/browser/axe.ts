@@ -10,9 +10,14 @@ export const LOOKS = [
   { colorScheme: 'light', viewport: { width: 390, height: 844 } },
 ] as const
 
-/** Also: nothing is wider than the window. */
+/** The elements that make a page wider than the window. */
+const TOO_WIDE = `document.documentElement.scrollWidth <= innerWidth ? [] : Array.from(document.body.querySelectorAll('*'))
+  .filter((element) => element.getBoundingClientRect().right > innerWidth)
+  .map((element) => element.outerHTML.slice(0, 200))`
+
+/** Also: nothing is wider than the window, once what the page loads is there. */
 export async function expectAccessible(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).analyze()
   expect(violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)])).toEqual([])
-  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  await expect.poll(() => page.evaluate(TOO_WIDE)).toEqual([])
 }

@@ -80,10 +80,11 @@ function picture(side: number) {
 
 /** The width of the picture that a page shows of a person; undefined: none. */
 async function widthOf(page: Page, { name }: Resource): Promise<number | undefined> {
-  const image = page.getByRole('main').getByRole('img', { name: `Picture of ${name}` })
-  return (await image.count()) === 0
-    ? undefined
-    : image.evaluate((each) => (each as unknown as { naturalWidth: number }).naturalWidth)
+  const images = page.getByRole('main').getByRole('img', { name: `Picture of ${name}` })
+  const [width] = await images.evaluateAll((all) =>
+    (all as unknown as { naturalWidth: number }[]).map((each) => each.naturalWidth),
+  )
+  return width
 }
 
 async function upload(page: Page, label: string, file: ReturnType<typeof picture>): Promise<void> {

@@ -11,7 +11,7 @@ import { FIRST_LEASE_MS } from '../../../../src/resources/schedules/run-queue.ts
 import { request } from '../../../support/api.ts'
 import { databaseWith, interruptedDatabase, watchedDatabase } from '../../../support/bindings.ts'
 import { START, stopClock } from '../../../support/clock.ts'
-import { env, ofDatabase } from '../../../support/env.ts'
+import { deployed, env, ofDatabase } from '../../../support/env.ts'
 import { sized } from '../../../support/long-form.ts'
 import { deliverBatch } from '../../../support/queue.ts'
 import { Receiver } from '../../../support/receiver.ts'
@@ -190,14 +190,14 @@ describe('a schedule that is due', () => {
         scheduledTime: new Date(scheduledTime),
         cron: '* * * * *',
       })
-      await worker.scheduled(controller, env)
+      await worker.scheduled(controller, deployed(env))
     }
     await trigger(Date.parse(instant) - 1)
     expect(await workspace.dump('runs')).toEqual([])
     await trigger(Date.parse(instant))
 
     const runsOf = async () => (await request('GET', `${path}/${schedule.id}/runs`, { key })).body.items
-    while ((await runsOf())[0].status === 'pending') await new Promise((resolve) => setTimeout(resolve, 50))
+    await expect.poll(runsOf).toMatchObject([{ status: 'delivered' }])
     const id = computeRunId(schedule.id, instant)
     expect(await runsOf()).toEqual([
       expect.objectContaining({
