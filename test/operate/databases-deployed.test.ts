@@ -7,6 +7,8 @@ import { newFolder } from '../support/dev-server.ts'
 import { endProjects, newAccount, newProject, run, TOML } from '../support/project.ts'
 
 const WORKER = 'workspace-api'
+/** Of the deployment with many. */
+const DATABASES = process.env.LONG ? 50 : 10
 const UPLOAD = `POST /workers/scripts/${WORKER}/versions`
 
 afterEach(endProjects)
@@ -201,5 +203,60 @@ describe('a deployment with two databases', { tags: 'slow' }, () => {
     expect(api.bound(WORKER, 'DB_1')?.sqlite.prepare('SELECT "name" FROM "organizations"').all()).toEqual([
       { name: 'Acme' },
     ])
+  })
+
+  it('moves an organization with all of its rows', async () => {
+    const { api, add, command, create, rows, sqliteOf } = await newDeployment()
+    const { organizationId, apiKey } = await create('Acme')
+    expect(await add()).toMatchObject({ code: 0 })
+    const fill = sqliteOf('workspace-api').prepare(
+      `INSERT INTO "sessions" ("organizationId", "id", "projectId", "name", "createdAt", "updatedAt") VALUES (?, ?, 'p', ?, ?, ?)`,
+    )
+    const now = new Date().toISOString()
+    // Names that a query in text would break, and more rows than a page has.
+    for (let index = 0; index < 3000; index++) fill.run(organizationId, `s${index}`, `'";\u0000 ${index}`, now, now)
+    const sessions = (name: string) => rows(name, 'SELECT * FROM "sessions" ORDER BY "id"')
+    const before = sessions('workspace-api')
+
+    api.failing = { call: `POST /d1/database/${api.databases[1]?.uuid}/query`, status: 400 }
+    expect(await command('organization', 'move', 'Acme', '--to', '1')).toMatchObject({ code: 1 })
+    expect(sessions('workspace-api')).toEqual(before)
+
+    const { code, printed } = await command('organization', 'move', 'Acme', '--to', '1')
+    expect([code, printed]).toEqual([0, expect.stringMatching(/^Acme is in database 1\.$/m)])
+    expect([sessions('workspace-api'), sessions('workspace-api-1')]).toEqual([[], before])
+    const hash = parseToken(apiKey)?.hash
+    const keys = (name: string) => rows(name, `SELECT "movedTo" FROM "apiKeys" WHERE "hash" = '${hash}'`)
+    expect([keys('workspace-api'), keys('workspace-api-1')]).toEqual([[{ movedTo: 1 }], [{ movedTo: null }]])
+    expect(rows('workspace-api', 'SELECT "database", "movingTo" FROM "directory"')).toEqual([
+      { database: 1, movingTo: null },
+    ])
+  })
+})
+
+describe('a deployment with many databases', { tags: 'slow' }, () => {
+  it('asks each of them the same few things for a deployment, for its status, and for one more', async () => {
+    const { api, url, add, command, deploy, rows, sqliteOf } = await newDeployment()
+    for (let number = 1; number < DATABASES; number++) {
+      const name = `workspace-api-${number}`
+      await fetch(`${url}/d1/database`, { method: 'POST', body: JSON.stringify({ name }) })
+      sqliteOf('workspace-api').prepare(`INSERT INTO "databases" VALUES (?, ?, 'open')`).run(number, name)
+    }
+    /** The calls for each database but the first. */
+    const callsOf = async (work: () => Promise<{ code: number | null }>) => {
+      const before = api.calls.length
+      expect(await work()).toMatchObject({ code: 0 })
+      const calls = api.calls.slice(before)
+      const [, ...others] = api.databases.map(({ uuid }) => calls.filter((call) => call.includes(uuid)).length)
+      return others
+    }
+    const each = (calls: number) => Array<number>(DATABASES - 1).fill(calls)
+    expect(await callsOf(deploy)).toEqual(each(6))
+    // Nothing to migrate.
+    expect(await callsOf(deploy)).toEqual(each(3))
+    expect(await callsOf(() => command('status'))).toEqual(each(4))
+    expect(await callsOf(add)).toEqual([...each(3), 3])
+    expect(rows('workspace-api-1', 'SELECT 1 FROM "d1_migrations"')).toHaveLength(1)
+    expect(api.bound(WORKER, `DB_${DATABASES}`)?.name).toBe(`workspace-api-${DATABASES}`)
   })
 })
