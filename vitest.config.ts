@@ -59,7 +59,12 @@ export default defineConfig({
               outboundService: receiverService,
               d1Databases: { SECOND_DB: 'tests-1', THIRD_DB: 'tests-2', ...Object.fromEntries(DATABASES) },
               // mcp/test/node/mcp.test.ts tests the MCP Worker.
-              serviceBindings: { MCP: async () => new Response('from the MCP Worker') },
+              serviceBindings: {
+                MCP: async () => new Response('from the MCP Worker'),
+                AUTH: async () => new Response('from the console Worker'),
+              },
+              // Of the console Worker.
+              kvNamespaces: ['OAUTH_KV'],
               bindings: {
                 MIGRATIONS: migrations,
                 RATE_LIMIT: 'off',
@@ -75,7 +80,7 @@ export default defineConfig({
         ],
         test: {
           name: 'workerd',
-          include: ['test/**/*.test.ts', '{client,mcp}/test/*.test.ts'],
+          include: ['test/**/*.test.ts', '{client,console,mcp}/test/*.test.ts'],
           exclude: [...ON_NODE, 'test/browser/**'],
           // @cloudflare/vitest-plugin 1.5.0 drops the source maps of cached modules, so failures would name wrong
           // lines.

@@ -34,6 +34,11 @@ CREATE TABLE `apiKeys` (
 	`createdAt` text NOT NULL,
 	`idempotencyKey` text,
 	`createdByKeyId` text,
+	`identityId` text,
+	`clientId` text,
+	`clientName` text,
+	`redirectHost` text,
+	`grantEndsAt` text,
 	`movedTo` integer,
 	`suspendedAt` text
 ) WITHOUT ROWID;
@@ -42,10 +47,11 @@ CREATE UNIQUE INDEX `apiKeysById` ON `apiKeys` (`organizationId`,`id`);--> state
 CREATE INDEX `apiKeysUnrevoked` ON `apiKeys` (`organizationId`,`kind`,`id`) WHERE "revokedAt" is null;--> statement-breakpoint
 CREATE INDEX `apiKeysByUser` ON `apiKeys` (`organizationId`,`userId`,`kind`,`id`) WHERE "revokedAt" is null;--> statement-breakpoint
 CREATE INDEX `apiKeysCounted` ON `apiKeys` (`organizationId`,`expiresAt`) WHERE "kind" = 'key' and "revokedAt" is null and "rotatedAt" is null;--> statement-breakpoint
-CREATE INDEX `apiKeysSessions` ON `apiKeys` (`organizationId`,`createdByKeyId`,`expiresAt`) WHERE "kind" = 'session' and "revokedAt" is null;--> statement-breakpoint
+CREATE INDEX `apiKeysSessions` ON `apiKeys` (`organizationId`,`createdByKeyId`,`expiresAt`) WHERE "kind" <> 'key' and "revokedAt" is null;--> statement-breakpoint
 CREATE INDEX `apiKeysByEnd` ON `apiKeys` (kind,coalesce("revokedAt", "expiresAt")) WHERE coalesce("revokedAt", "expiresAt") is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `apiKeysByIdempotencyKey` ON `apiKeys` (`organizationId`,`idempotencyKey`) WHERE "idempotencyKey" is not null;--> statement-breakpoint
 CREATE INDEX `apiKeysByCreator` ON `apiKeys` (`organizationId`,`createdByKeyId`,`id`,`revokedAt`) WHERE "createdByKeyId" is not null;--> statement-breakpoint
+CREATE INDEX `apiKeysByIdentity` ON `apiKeys` (`organizationId`,`identityId`) WHERE "identityId" is not null and "revokedAt" is null;--> statement-breakpoint
 CREATE TABLE `auditEvents` (
 	`organizationId` text NOT NULL,
 	`sequence` integer NOT NULL,
@@ -141,6 +147,26 @@ CREATE TABLE `halts` (
 	`reason` text
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `identities` (
+	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
+	`issuer` text NOT NULL,
+	`subject` text NOT NULL,
+	`userId` text NOT NULL,
+	`email` text,
+	`role` text NOT NULL,
+	`projectIds` text,
+	`ruleIds` text,
+	`roleByKeyId` text,
+	`blockedAt` text,
+	`lastSignInAt` text,
+	`createdAt` text NOT NULL,
+	PRIMARY KEY(`organizationId`, `id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `identitiesBySubject` ON `identities` (`organizationId`,`issuer`,`subject`);--> statement-breakpoint
+CREATE INDEX `identitiesByUser` ON `identities` (`organizationId`,`userId`);--> statement-breakpoint
+CREATE INDEX `identitiesByRoleKey` ON `identities` (`organizationId`,`roleByKeyId`) WHERE "roleByKeyId" is not null;--> statement-breakpoint
 CREATE TABLE `lastTick` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`scheduledAt` text NOT NULL
@@ -349,6 +375,22 @@ CREATE TABLE `sessions` (
 --> statement-breakpoint
 CREATE INDEX `sessionsByProject` ON `sessions` (`organizationId`,`projectId`,`id`);--> statement-breakpoint
 CREATE INDEX `sessionsByCreation` ON `sessions` (`organizationId`,`createdAt`,`id`);--> statement-breakpoint
+CREATE TABLE `signInRules` (
+	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
+	`issuer` text NOT NULL,
+	`claim` text NOT NULL,
+	`value` text NOT NULL,
+	`role` text NOT NULL,
+	`projectIds` text,
+	`createdByKeyId` text,
+	`createdAt` text NOT NULL,
+	`updatedAt` text NOT NULL,
+	`revision` text DEFAULT '0' NOT NULL,
+	PRIMARY KEY(`organizationId`, `id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `signInRulesByCreator` ON `signInRules` (`organizationId`,`createdByKeyId`);--> statement-breakpoint
 CREATE TABLE `skillContents` (
 	`organizationId` text NOT NULL,
 	`skillId` text NOT NULL,

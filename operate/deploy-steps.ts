@@ -31,8 +31,9 @@ import {
 } from './wrangler.ts'
 
 const SECRET = 'ENCRYPTION_KEYS'
-/** The binding of the API Worker to the MCP Worker. */
+/** The bindings of the API Worker to the MCP Worker and to the console Worker. */
 const MCP = 'MCP'
+const AUTH = 'AUTH'
 const UPLOAD = ['deploy', '--minify']
 const EXISTS = 'exists already'
 const CREATED = 'created'
@@ -80,8 +81,10 @@ interface DeployContext {
   readonly console: OtherWorker | undefined
   /** The databases beside the one that the configuration names, once they are read. */
   further: readonly ListedDatabase[]
-  /** True if the API Worker was uploaded without the binding, because the MCP Worker did not exist yet. */
-  lacksMcp?: boolean
+  /** The bindings that the API Worker was uploaded without, because these Workers did not exist yet. */
+  lacking?: readonly string[]
+  /** The KV namespace of the console, if its configuration names none. */
+  namespaceId?: string | undefined
   /** Uploaded with the code, if the Worker has no secret yet. */
   secretsFile?: string
   address?: string | undefined
@@ -168,8 +171,9 @@ export function stepsOf(options: DeployOptions, isAdding = false): Step[] {
     secret(context),
     migrations(context),
     upload(context),
-    ...(context.mcp ? [uploadOther(context.mcp, 'serves /mcp, through the API Worker'), bindMcp(context)] : []),
-    ...(context.console ? [uploadConsole(context, context.console)] : []),
+    ...(context.mcp ? [uploadOther(context.mcp, 'serves /mcp, through the API Worker')] : []),
+    ...(context.console ? consoleSteps(context, context.console) : []),
+    ...(context.mcp ? [bindOthers(context)] : []),
     firstKey(context),
     health(context),
   ]
@@ -202,15 +206,21 @@ export function checkDeployment(deployment: Deployment, hasConsole: boolean): st
       'LOCAL_RECEIVERS is "on", which allows receivers on local addresses; allowed in a deployment: "off".',
     )
   }
-  const others = [mcpWorkerOf(deployment), hasConsole ? consoleWorkerOf(deployment) : undefined]
-  const workers = [{ name, deployment }, ...others.filter((other) => other !== undefined)]
-  for (const { name: expected, deployment: own } of workers.slice(1)) {
-    const { name: found, services } = readConfiguration(own)
-    if (found === expected && services?.some(({ binding, service }) => binding === 'API' && service === name)) continue
+  const mcp = mcpWorkerOf(deployment)
+  const console = hasConsole ? consoleWorkerOf(deployment) : undefined
+  const bound = [mcp && { ...mcp, bindings: ['API'] }, console && { ...console, bindings: ['API', 'SIGN_IN'] }]
+  const others = bound.filter((other) => other !== undefined)
+  for (const { name: expected, deployment: own, bindings } of others) {
+    const { name: found, services = [] } = readConfiguration(own)
+    const isBound = bindings.every((each) =>
+      services.some(({ binding, service }) => binding === each && service === name),
+    )
+    if (found === expected && isBound) continue
     throw new Error(
-      `${own.config} does not match ${basename(getConfigFile(deployment))}; allowed: the name "${expected}", and a binding API of the service "${name}".`,
+      `${own.config} does not match ${basename(getConfigFile(deployment))}; allowed: the name "${expected}", and ${bindings.length === 1 ? 'a binding' : 'bindings'} ${bindings.join(' and ')} of the service "${name}".`,
     )
   }
+  const workers = [{ name, deployment }, ...others]
   if (workers.length === 1) return checkWorker(deployment)
   return workers.map((worker) => `Worker ${worker.name}\n${checkWorker(worker.deployment)}`).join('\n\n')
 }
@@ -455,8 +465,8 @@ function upload(context: DeployContext): Step {
     ],
     commands: [[...command, '--secrets-file', basename(keyFileOf(target))], command],
     run: async () => {
-      const { account, mcp, secretsFile } = context
-      context.lacksMcp = mcp !== undefined && !(await exists(account, mcp))
+      const { secretsFile } = context
+      context.lacking = await lackingBindings(context)
       const args = [...command, ...(await consoleFlags(context))]
       const output = withConfiguration(context, (deployment) =>
         deployWorker(secretsFile ? [...args, '--secrets-file', secretsFile] : args, deployment),
@@ -482,9 +492,13 @@ function deployWorker(args: readonly string[], deployment: Deployment): string {
 /** `/console` of the API redirects to the console, whose address is known before it is uploaded. */
 async function consoleFlags({ account, config, console }: DeployContext): Promise<string[]> {
   if (!console || config.vars.CONSOLE_URL !== undefined) return []
+  return ['--var', `CONSOLE_URL:${await addressOfConsole(account, console)}`]
+}
+
+async function addressOfConsole(account: Account, console: OtherWorker): Promise<string> {
   const { routes } = readConfiguration(console.deployment)
   const host = hostOf(routes) ?? `${console.name}.${await subdomainOf(account)}.workers.dev`
-  return ['--var', `CONSOLE_URL:https://${host}`]
+  return `https://${host}`
 }
 
 async function subdomainOf(account: Account): Promise<string> {
@@ -492,19 +506,25 @@ async function subdomainOf(account: Account): Promise<string> {
   return found?.subdomain ?? ''
 }
 
-async function exists(account: Account, { name }: OtherWorker): Promise<boolean> {
-  return (await account.get(`/workers/scripts/${name}/settings`)) !== undefined
+/** The bindings to Workers that do not exist, which Cloudflare refuses. */
+async function lackingBindings({ account, config }: DeployContext): Promise<string[]> {
+  const lacking: string[] = []
+  for (const { binding, service } of config.services ?? []) {
+    if (![MCP, AUTH].includes(binding)) continue
+    if ((await account.get(`/workers/scripts/${service}/settings`)) === undefined) lacking.push(binding)
+  }
+  return lacking
 }
 
 /**
  * Does the work with the configuration of the API Worker: that of the operator, or a temporary one in the same folder, with
- * the further databases, and without the binding to the MCP Worker as long as it does not exist, which Cloudflare refuses.
+ * the further databases, and without the bindings to Workers that do not exist.
  */
 function withConfiguration<Result>(
-  { target, further, lacksMcp }: DeployContext,
+  { target, further, lacking = [] }: DeployContext,
   work: (deployment: Deployment) => Result,
 ): Result {
-  if (!lacksMcp && further.length === 0) return work(target)
+  if (lacking.length === 0 && further.length === 0) return work(target)
   const written = writtenConfigurationOf(target)
   addDatabases(
     written,
@@ -512,13 +532,22 @@ function withConfiguration<Result>(
     further.map(({ number, name }) => ({ number, name: String(name) })),
   )
   for (const each of [written, ...Object.values(written.env ?? {})]) {
-    if (lacksMcp && each.services) each.services = each.services.filter(({ binding }) => binding !== MCP)
+    if (each.services) each.services = each.services.filter(({ binding }) => !lacking.includes(binding))
   }
-  const file = getConfigFile(target)
+  return withTemporary(target, written, work)
+}
+
+/** Does the work with a temporary configuration, in the folder of the one that it stands in for. */
+function withTemporary<Result>(
+  deployment: Deployment,
+  written: ReturnType<typeof writtenConfigurationOf>,
+  work: (deployment: Deployment) => Result,
+): Result {
+  const file = getConfigFile(deployment)
   const temporary = join(dirname(file), `.${parse(file).name}.generated.json`)
   writeFileSync(temporary, JSON.stringify(written))
   try {
-    return work({ ...target, config: temporary })
+    return work({ ...deployment, config: temporary })
   } finally {
     rmSync(temporary)
   }
@@ -537,28 +566,71 @@ function uploadOther({ name, deployment }: OtherWorker, purpose: string): Step {
   }
 }
 
+function consoleSteps(context: DeployContext, console: OtherWorker): Step[] {
+  const { kv_namespaces: namespaces } = readConfiguration(console.deployment)
+  const isMissing = namespaces.some(({ id }) => id === undefined)
+  return [...(isMissing ? [namespace(context, console)] : []), uploadConsole(context, console)]
+}
+
+/** wrangler finds a namespace by its ID only. */
+function namespace(context: DeployContext, console: OtherWorker): Step {
+  const title = `${console.name}-oauth`
+  const find = async () => {
+    const found = await context.account.get<{ id: string; title: string }[]>('/storage/kv/namespaces?per_page=1000')
+    context.namespaceId = found?.find((each) => each.title === title)?.id
+    return context.namespaceId
+  }
+  const step = resource(`KV namespace ${title}`, context.target, ['kv', 'namespace', 'create', title], find)
+  return {
+    ...step,
+    run: async () => {
+      const result = await step.run()
+      if (context.namespaceId === undefined && (await find()) === undefined) {
+        throw new Error(`The account does not list the namespace ${title} yet.`)
+      }
+      return result
+    },
+  }
+}
+
 function uploadConsole(context: DeployContext, console: OtherWorker): Step {
   const { routes } = readConfiguration(console.deployment)
   return {
     ...uploadOther(console, 'the console, on an address of its own'),
-    run: () => {
-      const apiUrl = context.options.url ?? context.address
-      const flags = apiUrl === undefined ? [] : ['--var', `API_URL:${apiUrl}`]
-      const address = addressOf({ routes }, deployWorker([...UPLOAD, ...flags], console.deployment))
+    run: async () => {
+      const { account, config, options, namespaceId } = context
+      const apiUrl = options.url ?? context.address
+      const ownUrl = config.vars.CONSOLE_URL ?? (await addressOfConsole(account, console))
+      const variables = [...(apiUrl === undefined ? [] : [`API_URL:${apiUrl}`]), `CONSOLE_URL:${ownUrl}`]
+      const args = [...UPLOAD, ...variables.flatMap((variable) => ['--var', variable])]
+      const upload = (deployment: Deployment) => deployWorker(args, deployment)
+      const output =
+        namespaceId === undefined
+          ? upload(console.deployment)
+          : withTemporary(console.deployment, withNamespace(console.deployment, namespaceId), upload)
+      const address = addressOf({ routes }, output)
       return `uploaded${address ? ` to ${address}` : ''}`
     },
   }
 }
 
-function bindMcp(context: DeployContext): Step {
+function withNamespace(deployment: Deployment, id: string): ReturnType<typeof writtenConfigurationOf> {
+  const written = writtenConfigurationOf(deployment)
+  const place = deployment.environment ? written.env?.[deployment.environment] : written
+  for (const each of place?.kv_namespaces ?? []) each.id ??= id
+  return written
+}
+
+function bindOthers(context: DeployContext): Step {
   const { config } = context
   return {
-    title: `Worker ${config.name} with the binding ${MCP}`,
-    lines: ['uploaded again if the MCP Worker did not exist before, because a binding needs an existing Worker'],
+    title: `Worker ${config.name} with the bindings to the other Workers`,
+    lines: ['uploaded again if one of them did not exist before, because a binding needs an existing Worker'],
     commands: [UPLOAD],
     run: async () => {
-      if (!context.lacksMcp) return 'uploaded before'
-      context.lacksMcp = false
+      const before = context.lacking ?? []
+      context.lacking = await lackingBindings(context)
+      if (context.lacking.length === before.length) return 'uploaded before'
       const args = [...UPLOAD, ...(await consoleFlags(context))]
       withConfiguration(context, (deployment) => runWrangler(args, deployment))
       return 'uploaded'

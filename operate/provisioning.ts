@@ -115,6 +115,11 @@ export function mintApiKey(key: NewApiKey, databaseNumber = 0) {
     createdAt: key.createdAt,
     idempotencyKey: null,
     createdByKeyId: null,
+    identityId: null,
+    clientId: null,
+    clientName: null,
+    redirectHost: null,
+    grantEndsAt: null,
     movedTo: null,
     suspendedAt: null,
   }

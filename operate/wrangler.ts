@@ -95,6 +95,8 @@ export interface DevelopmentServers {
   readonly config: string
   /** The port of the console; undefined: no console. */
   readonly consolePort: number | undefined
+  /** Settings of the console, as `--var` has them. */
+  readonly consoleVariables: readonly string[]
   /** The address of the API Worker. */
   readonly url: string
   /** A folder in which the two processes of wrangler find each other's Workers. */
@@ -111,6 +113,7 @@ export function startDevelopmentServers({
   args,
   config,
   consolePort,
+  consoleVariables,
   url,
   registry,
   isVerbose,
@@ -121,7 +124,9 @@ export function startDevelopmentServers({
   const servers = [startServer([...configs, ...(named ? args : toArguments(args, {}))], registry, isVerbose)]
   if (consolePort !== undefined) {
     const environment = args.find((_arg, index) => /^(--env|-e)$/.test(args[index - 1] ?? ''))
-    const flags = ['--port', String(consolePort), '--inspector-port', '0', '--var', `API_URL:${url}`]
+    const own = [`API_URL:${url}`, `CONSOLE_URL:http://localhost:${consolePort}`]
+    const settings = [...own, ...consoleVariables].flatMap((variable) => ['--var', variable])
+    const flags = ['--port', String(consolePort), '--inspector-port', '0', ...settings]
     servers.push(startServer(toArguments(flags, { environment, config: CONSOLE_CONFIG }), registry, isVerbose))
   }
   let isStopping = false
@@ -131,6 +136,8 @@ export function startDevelopmentServers({
     for (const server of servers) server.kill(signal)
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
+  // Also if this process fails.
+  process.on('exit', () => stop('SIGTERM'))
   // npm passes a signal on to its shell and no further; so the servers also end when their parent has.
   const parent = process.ppid
   setInterval(() => process.ppid !== parent && stop('SIGTERM'), PARENT_CHECK_MS).unref()

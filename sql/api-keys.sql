@@ -1,4 +1,1025 @@
+-- src/resources/api-keys/grants.ts
+
+-- connectable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."kind" = 'session' as "callerIsSession",
+  not exists (
+    select
+      1
+    from
+      json_each(:projectIds)
+    where
+      not exists (
+        select
+          "id"
+        from
+          "projects"
+        where
+          (
+            "projects"."organizationId" = "apiKeys"."organizationId"
+            and "projects"."id" = value
+          )
+      )
+  ) as "projectsExist",
+  json_array_length(
+    (
+      select
+        json_group_array(value)
+      from
+        json_each(:scopes)
+      where
+        value in (
+          select
+            value
+          from
+            json_each("apiKeys"."scopes")
+        )
+    )
+  ) > 0 as "grantsSomething",
+  (
+    "apiKeys"."projectIds" is null
+    or (
+      coalesce(:projectIds, "apiKeys"."projectIds") is not null
+      and not exists (
+        select
+          1
+        from
+          json_each(coalesce(:projectIds, "apiKeys"."projectIds"))
+        where
+          value not in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+      )
+    )
+  ) as "projectsAreAccessible",
+  (
+    select
+      count(*)
+    from
+      (
+        (
+          select
+            1
+          from
+            "apiKeys" "grant"
+          where
+            (
+              (
+                "grant"."organizationId" = "apiKeys"."organizationId"
+                and "grant"."kind" = 'grant'
+                and "grant"."revokedAt" is null
+                and "grant"."expiresAt" > :now
+              )
+              and "apiKeys"."identityId" is null
+              and "grant"."createdByKeyId" = "apiKeys"."createdByKeyId"
+            )
+          union all
+          select
+            1
+          from
+            "apiKeys" "grant"
+          where
+            (
+              (
+                "grant"."organizationId" = "apiKeys"."organizationId"
+                and "grant"."kind" = 'grant'
+                and "grant"."revokedAt" is null
+                and "grant"."expiresAt" > :now
+              )
+              and "grant"."identityId" = "apiKeys"."identityId"
+            )
+        )
+      )
+  ) < 50 as "withinLimit"
+from
+  "apiKeys"
+  left join "apiKeys" "creator" on (
+    "creator"."organizationId" = "apiKeys"."organizationId"
+    and "creator"."id" = "apiKeys"."createdByKeyId"
+    and "creator"."identityId" is "apiKeys"."identityId"
+  )
+  left join "identities" on (
+    "identities"."organizationId" = "apiKeys"."organizationId"
+    and "identities"."id" = "apiKeys"."identityId"
+  )
+where
+  "apiKeys"."hash" = :caller.keyHash;
+
+-- insertGrant
+insert into
+  "apiKeys" (
+    "organizationId",
+    "id",
+    "name",
+    "kind",
+    "hash",
+    "scopes",
+    "userId",
+    "projectIds",
+    "expiresAt",
+    "revokedAt",
+    "rotatedAt",
+    "lastUsedAt",
+    "createdAt",
+    "idempotencyKey",
+    "createdByKeyId",
+    "identityId",
+    "clientId",
+    "clientName",
+    "redirectHost",
+    "grantEndsAt",
+    "movedTo",
+    "suspendedAt"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  :id as "id",
+  :name as "name",
+  'grant' as "kind",
+  :hash as "hash",
+  (
+    select
+      json_group_array(value)
+    from
+      json_each(:scopes)
+    where
+      value in (
+        select
+          value
+        from
+          json_each("apiKeys"."scopes")
+      )
+  ) as "scopes",
+  "apiKeys"."userId" as "userId",
+  coalesce(:projectIds, "apiKeys"."projectIds") as "projectIds",
+  min(
+    min(:grantEndsAt, coalesce("creator"."expiresAt", :grantEndsAt)),
+    coalesce(
+      strftime('%Y-%m-%dT%H:%M:%fZ', "identities"."lastSignInAt", :idleTime),
+      min(:grantEndsAt, coalesce("creator"."expiresAt", :grantEndsAt))
+    )
+  ) as "expiresAt",
+  null as "revokedAt",
+  null as "rotatedAt",
+  null as "lastUsedAt",
+  :now as "createdAt",
+  null as "idempotencyKey",
+  "apiKeys"."createdByKeyId" as "createdByKeyId",
+  "apiKeys"."identityId" as "identityId",
+  :clientId as "clientId",
+  :name as "clientName",
+  :redirectHost as "redirectHost",
+  min(:grantEndsAt, coalesce("creator"."expiresAt", :grantEndsAt)) as "grantEndsAt",
+  null as "movedTo",
+  null as "suspendedAt"
+from
+  "apiKeys"
+  left join "apiKeys" "creator" on (
+    "creator"."organizationId" = "apiKeys"."organizationId"
+    and "creator"."id" = "apiKeys"."createdByKeyId"
+    and "creator"."identityId" is "apiKeys"."identityId"
+  )
+  left join "identities" on (
+    "identities"."organizationId" = "apiKeys"."organizationId"
+    and "identities"."id" = "apiKeys"."identityId"
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."movedTo" is not null then 'moved'
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and ("apiKeys"."kind" = 'session')
+    and (
+      not exists (
+        select
+          1
+        from
+          json_each(:projectIds)
+        where
+          not exists (
+            select
+              "id"
+            from
+              "projects"
+            where
+              (
+                "projects"."organizationId" = "apiKeys"."organizationId"
+                and "projects"."id" = value
+              )
+          )
+      )
+    )
+    and (
+      json_array_length(
+        (
+          select
+            json_group_array(value)
+          from
+            json_each(:scopes)
+          where
+            value in (
+              select
+                value
+              from
+                json_each("apiKeys"."scopes")
+            )
+        )
+      ) > 0
+    )
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or (
+          coalesce(:projectIds, "apiKeys"."projectIds") is not null
+          and not exists (
+            select
+              1
+            from
+              json_each(coalesce(:projectIds, "apiKeys"."projectIds"))
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+          )
+        )
+      )
+    )
+    and (
+      (
+        select
+          count(*)
+        from
+          (
+            (
+              select
+                1
+              from
+                "apiKeys" "grant"
+              where
+                (
+                  (
+                    "grant"."organizationId" = "apiKeys"."organizationId"
+                    and "grant"."kind" = 'grant'
+                    and "grant"."revokedAt" is null
+                    and "grant"."expiresAt" > :now
+                  )
+                  and "apiKeys"."identityId" is null
+                  and "grant"."createdByKeyId" = "apiKeys"."createdByKeyId"
+                )
+              union all
+              select
+                1
+              from
+                "apiKeys" "grant"
+              where
+                (
+                  (
+                    "grant"."organizationId" = "apiKeys"."organizationId"
+                    and "grant"."kind" = 'grant'
+                    and "grant"."revokedAt" is null
+                    and "grant"."expiresAt" > :now
+                  )
+                  and "grant"."identityId" = "apiKeys"."identityId"
+                )
+            )
+          )
+      ) < 50
+    )
+  )
+returning
+  "id",
+  "grantEndsAt",
+  "expiresAt";
+
+-- insertGrant.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'api-key.app-connected' as "type",
+  :id as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  null as "projectId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
 -- src/resources/api-keys/statements.ts
+
+-- adoptRoles
+update "identities"
+set
+  "roleByKeyId" = :apiKeyId
+where
+  (
+    "identities"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "apiKeys" "named" on (
+          (
+            "named"."organizationId" = "apiKeys"."organizationId"
+            and "named"."id" = :apiKeyId
+          )
+          and (
+            "named"."revokedAt" is null
+            or :descendants
+          )
+        )
+      where
+        (
+          (
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."movedTo" is not null then 'moved'
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          )
+          and (
+            "apiKeys"."projectIds" is null
+            and :descendants
+          )
+        )
+    )
+    and "identities"."roleByKeyId" is not null
+    and (+ "identities"."organizationId", + "identities"."roleByKeyId") in (
+      with recursive
+        "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+          select
+            "named"."organizationId" as "organizationId",
+            "named"."id" as "id",
+            "named"."hash" as "hash",
+            "named"."revokedAt" as "revokedAt",
+            1 as "isNamed"
+          from
+            "apiKeys"
+            left join "apiKeys" "named" on (
+              (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :apiKeyId
+              )
+              and (
+                "named"."revokedAt" is null
+                or :descendants
+              )
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("named"."id" is not null)
+              and (
+                (
+                  "apiKeys"."rotatedAt" is null
+                  or (
+                    "named"."id" = "apiKeys"."id"
+                    and not :descendants
+                  )
+                )
+              )
+              and (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+              )
+            )
+          union
+          select
+            "session"."organizationId" as "organizationId",
+            "session"."id" as "id",
+            "session"."hash" as "hash",
+            "session"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "apiKeys"
+            left join "apiKeys" "named" on (
+              (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :apiKeyId
+              )
+              and (
+                "named"."revokedAt" is null
+                or :descendants
+              )
+            )
+            inner join "apiKeys" "session" on (
+              "session"."organizationId" = "apiKeys"."organizationId"
+              and "session"."createdByKeyId" = "named"."id"
+              and "session"."identityId" is "named"."identityId"
+              and "session"."kind" <> 'key'
+              and "session"."revokedAt" is null
+              and "session"."expiresAt" > :now
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("named"."id" is not null)
+              and (
+                (
+                  "apiKeys"."rotatedAt" is null
+                  or (
+                    "named"."id" = "apiKeys"."id"
+                    and not :descendants
+                  )
+                )
+              )
+              and (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+              )
+            )
+          union
+          select
+            "child"."organizationId" as "organizationId",
+            "child"."id" as "id",
+            "child"."hash" as "hash",
+            "child"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "apiKeys" "child"
+            inner join "lineage" on (
+              "child"."organizationId" = "lineage"."organizationId"
+              and "child"."createdByKeyId" = "lineage"."id"
+            )
+          where
+            :descendants
+          union
+          select
+            "admitted"."organizationId" as "organizationId",
+            "admitted"."id" as "id",
+            "admitted"."hash" as "hash",
+            "admitted"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "signInRules"
+            inner join "lineage" on (
+              "signInRules"."organizationId" = "lineage"."organizationId"
+              and "signInRules"."createdByKeyId" = "lineage"."id"
+            )
+            inner join "identities" on (
+              "identities"."organizationId" = "signInRules"."organizationId"
+              and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+            )
+            inner join "apiKeys" "admitted" on (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          where
+            :descendants
+          union
+          select
+            "admitted"."organizationId" as "organizationId",
+            "admitted"."id" as "id",
+            "admitted"."hash" as "hash",
+            "admitted"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "identities"
+            inner join "lineage" on (
+              "identities"."organizationId" = "lineage"."organizationId"
+              and "identities"."roleByKeyId" = "lineage"."id"
+            )
+            inner join "apiKeys" "admitted" on (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          where
+            :descendants
+        )
+      select
+        "organizationId",
+        "id"
+      from
+        "lineage"
+      where
+        true
+    )
+  );
+
+-- adoptRules
+update "signInRules"
+set
+  "createdByKeyId" = :apiKeyId
+where
+  (
+    "signInRules"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "apiKeys" "named" on (
+          (
+            "named"."organizationId" = "apiKeys"."organizationId"
+            and "named"."id" = :apiKeyId
+          )
+          and (
+            "named"."revokedAt" is null
+            or :descendants
+          )
+        )
+      where
+        (
+          (
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."movedTo" is not null then 'moved'
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          )
+          and (
+            "apiKeys"."projectIds" is null
+            and :descendants
+          )
+        )
+    )
+    and "signInRules"."createdByKeyId" is not null
+    and (+ "signInRules"."organizationId", + "signInRules"."createdByKeyId") in (
+      with recursive
+        "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+          select
+            "named"."organizationId" as "organizationId",
+            "named"."id" as "id",
+            "named"."hash" as "hash",
+            "named"."revokedAt" as "revokedAt",
+            1 as "isNamed"
+          from
+            "apiKeys"
+            left join "apiKeys" "named" on (
+              (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :apiKeyId
+              )
+              and (
+                "named"."revokedAt" is null
+                or :descendants
+              )
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("named"."id" is not null)
+              and (
+                (
+                  "apiKeys"."rotatedAt" is null
+                  or (
+                    "named"."id" = "apiKeys"."id"
+                    and not :descendants
+                  )
+                )
+              )
+              and (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+              )
+            )
+          union
+          select
+            "session"."organizationId" as "organizationId",
+            "session"."id" as "id",
+            "session"."hash" as "hash",
+            "session"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "apiKeys"
+            left join "apiKeys" "named" on (
+              (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :apiKeyId
+              )
+              and (
+                "named"."revokedAt" is null
+                or :descendants
+              )
+            )
+            inner join "apiKeys" "session" on (
+              "session"."organizationId" = "apiKeys"."organizationId"
+              and "session"."createdByKeyId" = "named"."id"
+              and "session"."identityId" is "named"."identityId"
+              and "session"."kind" <> 'key'
+              and "session"."revokedAt" is null
+              and "session"."expiresAt" > :now
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("named"."id" is not null)
+              and (
+                (
+                  "apiKeys"."rotatedAt" is null
+                  or (
+                    "named"."id" = "apiKeys"."id"
+                    and not :descendants
+                  )
+                )
+              )
+              and (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+              )
+            )
+          union
+          select
+            "child"."organizationId" as "organizationId",
+            "child"."id" as "id",
+            "child"."hash" as "hash",
+            "child"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "apiKeys" "child"
+            inner join "lineage" on (
+              "child"."organizationId" = "lineage"."organizationId"
+              and "child"."createdByKeyId" = "lineage"."id"
+            )
+          where
+            :descendants
+          union
+          select
+            "admitted"."organizationId" as "organizationId",
+            "admitted"."id" as "id",
+            "admitted"."hash" as "hash",
+            "admitted"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "signInRules"
+            inner join "lineage" on (
+              "signInRules"."organizationId" = "lineage"."organizationId"
+              and "signInRules"."createdByKeyId" = "lineage"."id"
+            )
+            inner join "identities" on (
+              "identities"."organizationId" = "signInRules"."organizationId"
+              and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+            )
+            inner join "apiKeys" "admitted" on (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          where
+            :descendants
+          union
+          select
+            "admitted"."organizationId" as "organizationId",
+            "admitted"."id" as "id",
+            "admitted"."hash" as "hash",
+            "admitted"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "identities"
+            inner join "lineage" on (
+              "identities"."organizationId" = "lineage"."organizationId"
+              and "identities"."roleByKeyId" = "lineage"."id"
+            )
+            inner join "apiKeys" "admitted" on (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          where
+            :descendants
+        )
+      select
+        "organizationId",
+        "id"
+      from
+        "lineage"
+      where
+        true
+    )
+  );
 
 -- creatable.check
 select
@@ -202,6 +1223,72 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
+-- deleteRules
+delete from "signInRules"
+where
+  (
+    "signInRules"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        inner join "apiKeys" "named" on (
+          (
+            "named"."organizationId" = "apiKeys"."organizationId"
+            and "named"."id" = :apiKeyId
+          )
+          and "named"."revokedAt" is not null
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+            and (
+              "apiKeys"."revokedAt" is null
+              or "apiKeys"."revokedAt" = :now
+            )
+            and (
+              "apiKeys"."expiresAt" is null
+              or "apiKeys"."expiresAt" >= :now
+            )
+          )
+          and "apiKeys"."projectIds" is null
+          and "apiKeys"."rotatedAt" is null
+          and (
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "named"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "named"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
+          )
+          and :descendants
+        )
+    )
+    and "signInRules"."createdByKeyId" = :apiKeyId
+  );
+
 -- deletion.revoked
 update "apiKeys"
 set
@@ -307,7 +1394,8 @@ from
           inner join "apiKeys" "session" on (
             "session"."organizationId" = "apiKeys"."organizationId"
             and "session"."createdByKeyId" = "named"."id"
-            and "session"."kind" = 'session'
+            and "session"."identityId" is "named"."identityId"
+            and "session"."kind" <> 'key'
             and "session"."revokedAt" is null
             and "session"."expiresAt" > :now
           )
@@ -379,6 +1467,52 @@ from
           )
         where
           :descendants
+        union
+        select
+          "admitted"."organizationId" as "organizationId",
+          "admitted"."id" as "id",
+          "admitted"."hash" as "hash",
+          "admitted"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "signInRules"
+          inner join "lineage" on (
+            "signInRules"."organizationId" = "lineage"."organizationId"
+            and "signInRules"."createdByKeyId" = "lineage"."id"
+          )
+          inner join "identities" on (
+            "identities"."organizationId" = "signInRules"."organizationId"
+            and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+          )
+          inner join "apiKeys" "admitted" on (
+            "admitted"."organizationId" = "identities"."organizationId"
+            and "admitted"."identityId" = "identities"."id"
+            and "admitted"."identityId" is not null
+            and "admitted"."revokedAt" is null
+          )
+        where
+          :descendants
+        union
+        select
+          "admitted"."organizationId" as "organizationId",
+          "admitted"."id" as "id",
+          "admitted"."hash" as "hash",
+          "admitted"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "identities"
+          inner join "lineage" on (
+            "identities"."organizationId" = "lineage"."organizationId"
+            and "identities"."roleByKeyId" = "lineage"."id"
+          )
+          inner join "apiKeys" "admitted" on (
+            "admitted"."organizationId" = "identities"."organizationId"
+            and "admitted"."identityId" = "identities"."id"
+            and "admitted"."identityId" is not null
+            and "admitted"."revokedAt" is null
+          )
+        where
+          :descendants
       )
     select
       *
@@ -425,8 +1559,9 @@ select
     ) + 1
   ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
-  case
-    when "revoked"."kind" = 'session' then 'api-key.session-ended'
+  case "revoked"."kind"
+    when 'session' then 'api-key.session-ended'
+    when 'grant' then 'api-key.app-disconnected'
     else 'api-key.revoked'
   end as "type",
   "revoked"."id" as "resourceId",
@@ -535,7 +1670,8 @@ from
           inner join "apiKeys" "session" on (
             "session"."organizationId" = "apiKeys"."organizationId"
             and "session"."createdByKeyId" = "named"."id"
-            and "session"."kind" = 'session'
+            and "session"."identityId" is "named"."identityId"
+            and "session"."kind" <> 'key'
             and "session"."revokedAt" is null
             and "session"."expiresAt" > :now
           )
@@ -607,6 +1743,52 @@ from
           )
         where
           :descendants
+        union
+        select
+          "admitted"."organizationId" as "organizationId",
+          "admitted"."id" as "id",
+          "admitted"."hash" as "hash",
+          "admitted"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "signInRules"
+          inner join "lineage" on (
+            "signInRules"."organizationId" = "lineage"."organizationId"
+            and "signInRules"."createdByKeyId" = "lineage"."id"
+          )
+          inner join "identities" on (
+            "identities"."organizationId" = "signInRules"."organizationId"
+            and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+          )
+          inner join "apiKeys" "admitted" on (
+            "admitted"."organizationId" = "identities"."organizationId"
+            and "admitted"."identityId" = "identities"."id"
+            and "admitted"."identityId" is not null
+            and "admitted"."revokedAt" is null
+          )
+        where
+          :descendants
+        union
+        select
+          "admitted"."organizationId" as "organizationId",
+          "admitted"."id" as "id",
+          "admitted"."hash" as "hash",
+          "admitted"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "identities"
+          inner join "lineage" on (
+            "identities"."organizationId" = "lineage"."organizationId"
+            and "identities"."roleByKeyId" = "lineage"."id"
+          )
+          inner join "apiKeys" "admitted" on (
+            "admitted"."organizationId" = "identities"."organizationId"
+            and "admitted"."identityId" = "identities"."id"
+            and "admitted"."identityId" is not null
+            and "admitted"."revokedAt" is null
+          )
+        where
+          :descendants
       )
     select
       *
@@ -615,7 +1797,7 @@ from
     where
       "revokedAt" is null
   ) as "ending" on true
-  inner join "apiKeys" "revoked" on "revoked"."hash" = "ending"."hash"
+  cross join "apiKeys" "revoked"
 where
   (
     (
@@ -630,6 +1812,173 @@ where
         :caller.scope is null
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
+    )
+    and "revoked"."hash" = "ending"."hash"
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
+-- endOwnSessions
+update "apiKeys"
+set
+  "revokedAt" = :now
+where
+  "apiKeys"."hash" in (
+    select
+      "session"."hash"
+    from
+      "apiKeys"
+      inner join "apiKeys" "session" on (
+        "session"."organizationId" = "apiKeys"."organizationId"
+        and "session"."userId" = "apiKeys"."userId"
+        and "session"."kind" = 'session'
+        and "session"."revokedAt" is null
+        and "session"."expiresAt" > :now
+        and (
+          "apiKeys"."projectIds" is null
+          or (
+            "session"."projectIds" is not null
+            and not exists (
+              select
+                1
+              from
+                json_each("session"."projectIds")
+              where
+                value not in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+            )
+          )
+        )
+      )
+    where
+      (
+        (
+          "apiKeys"."hash" = :caller.keyHash
+          and case
+            when "apiKeys"."movedTo" is not null then 'moved'
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+            when "apiKeys"."suspendedAt" is not null then 'suspended'
+          end is null
+          and (
+            :caller.scope is null
+            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          )
+        )
+        and ("apiKeys"."rotatedAt" is null)
+      )
+  )
+returning
+  "id";
+
+-- endOwnSessions.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
+  case "session"."kind"
+    when 'session' then 'api-key.session-ended'
+    when 'grant' then 'api-key.app-disconnected'
+    else 'api-key.revoked'
+  end as "type",
+  "session"."id" as "resourceId",
+  null as "parentId",
+  "session"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "apiKeys" "session" on (
+    "session"."organizationId" = "apiKeys"."organizationId"
+    and "session"."userId" = "apiKeys"."userId"
+    and "session"."kind" = 'session'
+    and "session"."revokedAt" is null
+    and "session"."expiresAt" > :now
+    and (
+      "apiKeys"."projectIds" is null
+      or (
+        "session"."projectIds" is not null
+        and not exists (
+          select
+            1
+          from
+            json_each("session"."projectIds")
+          where
+            value not in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+        )
+      )
+    )
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."movedTo" is not null then 'moved'
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("apiKeys"."rotatedAt" is null)
     )
     and (
       not :event.isRepeatable
@@ -665,11 +2014,15 @@ where
           from
             "apiKeys"
             inner join "apiKeys" "session" on (
-              "session"."organizationId" = "apiKeys"."organizationId"
-              and "session"."createdByKeyId" = "apiKeys"."id"
+              (
+                "session"."organizationId" = "apiKeys"."organizationId"
+                and "session"."createdByKeyId" = "apiKeys"."id"
+                and "session"."identityId" is "apiKeys"."identityId"
+                and "session"."kind" <> 'key'
+                and "session"."revokedAt" is null
+                and "session"."expiresAt" > :now
+              )
               and "session"."kind" = 'session'
-              and "session"."revokedAt" is null
-              and "session"."expiresAt" > :now
             )
           where
             (
@@ -686,7 +2039,7 @@ where
                   or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                 )
               )
-              and ("apiKeys"."kind" <> 'session')
+              and ("apiKeys"."kind" = 'key')
               and ("apiKeys"."rotatedAt" is null)
               and (
                 (
@@ -726,6 +2079,11 @@ insert into
     "createdAt",
     "idempotencyKey",
     "createdByKeyId",
+    "identityId",
+    "clientId",
+    "clientName",
+    "redirectHost",
+    "grantEndsAt",
     "movedTo",
     "suspendedAt"
   )
@@ -754,6 +2112,11 @@ select
   :now as "createdAt",
   :idempotencyKey as "idempotencyKey",
   "apiKeys"."id" as "createdByKeyId",
+  "apiKeys"."identityId" as "identityId",
+  null as "clientId",
+  null as "clientName",
+  null as "redirectHost",
+  null as "grantEndsAt",
   null as "movedTo",
   null as "suspendedAt"
 from
@@ -946,7 +2309,20 @@ returning
   "rotatedAt",
   "lastUsedAt",
   "createdAt",
-  "createdByKeyId";
+  "createdByKeyId",
+  "identityId",
+  case
+    when "clientId" is not null then json_object(
+      'clientId',
+      "clientId",
+      'name',
+      "clientName",
+      'redirectHost',
+      "redirectHost",
+      'endsAt',
+      "grantEndsAt"
+    )
+  end as "app";
 
 -- insertKey.recording
 insert into
@@ -1045,6 +2421,11 @@ insert into
     "createdAt",
     "idempotencyKey",
     "createdByKeyId",
+    "identityId",
+    "clientId",
+    "clientName",
+    "redirectHost",
+    "grantEndsAt",
     "movedTo",
     "suspendedAt"
   )
@@ -1064,6 +2445,11 @@ select
   :now as "createdAt",
   null as "idempotencyKey",
   "id" as "createdByKeyId",
+  "identityId" as "identityId",
+  null as "clientId",
+  null as "clientName",
+  null as "redirectHost",
+  null as "grantEndsAt",
   null as "movedTo",
   null as "suspendedAt"
 from
@@ -1083,7 +2469,7 @@ where
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
-    and ("apiKeys"."kind" <> 'session')
+    and ("apiKeys"."kind" = 'key')
     and ("apiKeys"."rotatedAt" is null)
     and (
       (
@@ -1106,7 +2492,20 @@ returning
   "rotatedAt",
   "lastUsedAt",
   "createdAt",
-  "createdByKeyId";
+  "createdByKeyId",
+  "identityId",
+  case
+    when "clientId" is not null then json_object(
+      'clientId',
+      "clientId",
+      'name',
+      "clientName",
+      'redirectHost',
+      "redirectHost",
+      'endsAt',
+      "grantEndsAt"
+    )
+  end as "app";
 
 -- insertSession.recording
 insert into
@@ -1205,6 +2604,11 @@ insert into
     "createdAt",
     "idempotencyKey",
     "createdByKeyId",
+    "identityId",
+    "clientId",
+    "clientName",
+    "redirectHost",
+    "grantEndsAt",
     "movedTo",
     "suspendedAt"
   )
@@ -1224,6 +2628,11 @@ select
   :now as "createdAt",
   :idempotencyKey as "idempotencyKey",
   "apiKeys"."id" as "createdByKeyId",
+  coalesce("named"."identityId", "apiKeys"."identityId") as "identityId",
+  null as "clientId",
+  null as "clientName",
+  null as "redirectHost",
+  null as "grantEndsAt",
   null as "movedTo",
   null as "suspendedAt"
 from
@@ -1289,7 +2698,7 @@ where
         )
       )
     )
-    and ("named"."kind" <> 'session')
+    and ("named"."kind" = 'key')
     and (
       not exists (
         select
@@ -1331,7 +2740,20 @@ returning
   "rotatedAt",
   "lastUsedAt",
   "createdAt",
-  "createdByKeyId";
+  "createdByKeyId",
+  "identityId",
+  case
+    when "clientId" is not null then json_object(
+      'clientId',
+      "clientId",
+      'name',
+      "clientName",
+      'redirectHost',
+      "redirectHost",
+      'endsAt',
+      "grantEndsAt"
+    )
+  end as "app";
 
 -- insertSuccessor.recording
 insert into
@@ -1428,7 +2850,20 @@ select
   "named"."rotatedAt",
   "named"."lastUsedAt",
   "named"."createdAt",
-  "named"."createdByKeyId"
+  "named"."createdByKeyId",
+  "named"."identityId",
+  case
+    when "named"."clientId" is not null then json_object(
+      'clientId',
+      "named"."clientId",
+      'name',
+      "named"."clientName",
+      'redirectHost',
+      "named"."redirectHost",
+      'endsAt',
+      "named"."grantEndsAt"
+    )
+  end as "app"
 from
   "apiKeys"
   inner join "apiKeys" "named" on (
@@ -1492,7 +2927,20 @@ select
   "named"."rotatedAt",
   "named"."lastUsedAt",
   "named"."createdAt",
-  "named"."createdByKeyId"
+  "named"."createdByKeyId",
+  "named"."identityId",
+  case
+    when "named"."clientId" is not null then json_object(
+      'clientId',
+      "named"."clientId",
+      'name',
+      "named"."clientName",
+      'redirectHost',
+      "named"."redirectHost",
+      'endsAt',
+      "named"."grantEndsAt"
+    )
+  end as "app"
 from
   "apiKeys"
   inner join "apiKeys" "named" on (
@@ -1616,7 +3064,7 @@ where
               )
             )
           )
-          and ("named"."kind" <> 'session')
+          and ("named"."kind" = 'key')
           and (
             not exists (
               select
@@ -1725,7 +3173,8 @@ from
           inner join "apiKeys" "session" on (
             "session"."organizationId" = "apiKeys"."organizationId"
             and "session"."createdByKeyId" = "named"."id"
-            and "session"."kind" = 'session'
+            and "session"."identityId" is "named"."identityId"
+            and "session"."kind" <> 'key'
             and "session"."revokedAt" is null
             and "session"."expiresAt" > :now
           )
@@ -1755,6 +3204,52 @@ from
           inner join "lineage" on (
             "child"."organizationId" = "lineage"."organizationId"
             and "child"."createdByKeyId" = "lineage"."id"
+          )
+        where
+          :descendants
+        union
+        select
+          "admitted"."organizationId" as "organizationId",
+          "admitted"."id" as "id",
+          "admitted"."hash" as "hash",
+          "admitted"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "signInRules"
+          inner join "lineage" on (
+            "signInRules"."organizationId" = "lineage"."organizationId"
+            and "signInRules"."createdByKeyId" = "lineage"."id"
+          )
+          inner join "identities" on (
+            "identities"."organizationId" = "signInRules"."organizationId"
+            and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+          )
+          inner join "apiKeys" "admitted" on (
+            "admitted"."organizationId" = "identities"."organizationId"
+            and "admitted"."identityId" = "identities"."id"
+            and "admitted"."identityId" is not null
+            and "admitted"."revokedAt" is null
+          )
+        where
+          :descendants
+        union
+        select
+          "admitted"."organizationId" as "organizationId",
+          "admitted"."id" as "id",
+          "admitted"."hash" as "hash",
+          "admitted"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "identities"
+          inner join "lineage" on (
+            "identities"."organizationId" = "lineage"."organizationId"
+            and "identities"."roleByKeyId" = "lineage"."id"
+          )
+          inner join "apiKeys" "admitted" on (
+            "admitted"."organizationId" = "identities"."organizationId"
+            and "admitted"."identityId" = "identities"."id"
+            and "admitted"."identityId" is not null
+            and "admitted"."revokedAt" is null
           )
         where
           :descendants
@@ -1804,8 +3299,9 @@ select
     ) + 1
   ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
-  case
-    when "revoked"."kind" = 'session' then 'api-key.session-ended'
+  case "revoked"."kind"
+    when 'session' then 'api-key.session-ended'
+    when 'grant' then 'api-key.app-disconnected'
     else 'api-key.revoked'
   end as "type",
   "revoked"."id" as "resourceId",
@@ -1857,7 +3353,8 @@ from
           inner join "apiKeys" "session" on (
             "session"."organizationId" = "apiKeys"."organizationId"
             and "session"."createdByKeyId" = "named"."id"
-            and "session"."kind" = 'session'
+            and "session"."identityId" is "named"."identityId"
+            and "session"."kind" <> 'key'
             and "session"."revokedAt" is null
             and "session"."expiresAt" > :now
           )
@@ -1890,6 +3387,52 @@ from
           )
         where
           :descendants
+        union
+        select
+          "admitted"."organizationId" as "organizationId",
+          "admitted"."id" as "id",
+          "admitted"."hash" as "hash",
+          "admitted"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "signInRules"
+          inner join "lineage" on (
+            "signInRules"."organizationId" = "lineage"."organizationId"
+            and "signInRules"."createdByKeyId" = "lineage"."id"
+          )
+          inner join "identities" on (
+            "identities"."organizationId" = "signInRules"."organizationId"
+            and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+          )
+          inner join "apiKeys" "admitted" on (
+            "admitted"."organizationId" = "identities"."organizationId"
+            and "admitted"."identityId" = "identities"."id"
+            and "admitted"."identityId" is not null
+            and "admitted"."revokedAt" is null
+          )
+        where
+          :descendants
+        union
+        select
+          "admitted"."organizationId" as "organizationId",
+          "admitted"."id" as "id",
+          "admitted"."hash" as "hash",
+          "admitted"."revokedAt" as "revokedAt",
+          0 as "isNamed"
+        from
+          "identities"
+          inner join "lineage" on (
+            "identities"."organizationId" = "lineage"."organizationId"
+            and "identities"."roleByKeyId" = "lineage"."id"
+          )
+          inner join "apiKeys" "admitted" on (
+            "admitted"."organizationId" = "identities"."organizationId"
+            and "admitted"."identityId" = "identities"."id"
+            and "admitted"."identityId" is not null
+            and "admitted"."revokedAt" is null
+          )
+        where
+          :descendants
       )
     select
       *
@@ -1898,7 +3441,7 @@ from
     where
       "revokedAt" is null
   ) as "ending" on true
-  inner join "apiKeys" "revoked" on "revoked"."hash" = "ending"."hash"
+  cross join "apiKeys" "revoked"
 where
   (
     (
@@ -1914,6 +3457,7 @@ where
         or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
       )
     )
+    and "revoked"."hash" = "ending"."hash"
     and (
       not :event.isRepeatable
       or not exists (
@@ -1927,6 +3471,139 @@ where
             and "recorded"."sequence" >= :event.firstSequence
             and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
           )
+      )
+    )
+  );
+
+-- recordDeletedRules
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
+  'sign-in-rule.deleted' as "type",
+  "signInRules"."id" as "resourceId",
+  null as "parentId",
+  "signInRules"."claim" || '=' || "signInRules"."value" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "apiKeys" "named" on (
+    (
+      "named"."organizationId" = "apiKeys"."organizationId"
+      and "named"."id" = :apiKeyId
+    )
+    and (
+      "named"."revokedAt" is null
+      or :descendants
+    )
+  )
+  inner join "signInRules" on (
+    "signInRules"."organizationId" = "apiKeys"."organizationId"
+    and "signInRules"."createdByKeyId" = :apiKeyId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."movedTo" is not null then 'moved'
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("named"."id" is not null)
+      and (
+        (
+          "apiKeys"."rotatedAt" is null
+          or (
+            "named"."id" = "apiKeys"."id"
+            and not :descendants
+          )
+        )
+      )
+      and (
+        (
+          (
+            "apiKeys"."userId" is null
+            or "apiKeys"."userId" is "named"."userId"
+          )
+          and (
+            "apiKeys"."projectIds" is null
+            or (
+              "named"."projectIds" is not null
+              and not exists (
+                select
+                  1
+                from
+                  json_each("named"."projectIds")
+                where
+                  value not in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+              )
+            )
+          )
+        )
+      )
+    )
+    and (
+      "apiKeys"."projectIds" is null
+      and :descendants
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
+            )
+        )
       )
     )
   );
@@ -1964,7 +3641,11 @@ select
     ) + 1
   ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
-  'api-key.session-ended' as "type",
+  case "session"."kind"
+    when 'session' then 'api-key.session-ended'
+    when 'grant' then 'api-key.app-disconnected'
+    else 'api-key.revoked'
+  end as "type",
   "session"."id" as "resourceId",
   null as "parentId",
   "session"."name" as "resourceName",
@@ -2002,7 +3683,8 @@ from
               (
                 "session"."organizationId" = "apiKeys"."organizationId"
                 and "session"."createdByKeyId" = "named"."id"
-                and "session"."kind" = 'session'
+                and "session"."identityId" is "named"."identityId"
+                and "session"."kind" <> 'key'
                 and "session"."revokedAt" is null
                 and "session"."expiresAt" > :now
               )
@@ -2057,7 +3739,7 @@ from
                   )
                 )
               )
-              and ("named"."kind" <> 'session')
+              and ("named"."kind" = 'key')
               and (
                 not exists (
                   select
@@ -2157,7 +3839,11 @@ select
     ) + 1
   ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
-  'api-key.session-ended' as "type",
+  case "session"."kind"
+    when 'session' then 'api-key.session-ended'
+    when 'grant' then 'api-key.app-disconnected'
+    else 'api-key.revoked'
+  end as "type",
   "session"."id" as "resourceId",
   null as "parentId",
   "session"."name" as "resourceName",
@@ -2180,11 +3866,15 @@ from
           from
             "apiKeys"
             inner join "apiKeys" "session" on (
-              "session"."organizationId" = "apiKeys"."organizationId"
-              and "session"."createdByKeyId" = "apiKeys"."id"
+              (
+                "session"."organizationId" = "apiKeys"."organizationId"
+                and "session"."createdByKeyId" = "apiKeys"."id"
+                and "session"."identityId" is "apiKeys"."identityId"
+                and "session"."kind" <> 'key'
+                and "session"."revokedAt" is null
+                and "session"."expiresAt" > :now
+              )
               and "session"."kind" = 'session'
-              and "session"."revokedAt" is null
-              and "session"."expiresAt" > :now
             )
           where
             (
@@ -2201,7 +3891,7 @@ from
                   or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                 )
               )
-              and ("apiKeys"."kind" <> 'session')
+              and ("apiKeys"."kind" = 'key')
               and ("apiKeys"."rotatedAt" is null)
               and (
                 (
@@ -2327,7 +4017,7 @@ where
               )
             )
           )
-          and ("named"."kind" <> 'session')
+          and ("named"."kind" = 'key')
           and (
             not exists (
               select
@@ -2411,7 +4101,7 @@ select
       )
     )
   ) as "keyIsAccessible",
-  "named"."kind" <> 'session' as "keyIsNoSession",
+  "named"."kind" = 'key' as "keyIsNoSession",
   not exists (
     select
       1
@@ -2471,7 +4161,7 @@ select
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
-  "apiKeys"."kind" <> 'session' as "callerIsNoSession",
+  "apiKeys"."kind" = 'key' as "callerIsNoSession",
   "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
   (
     not :expiresAtIsGiven
@@ -2485,10 +4175,36 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
+-- sessionsDeletable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."rotatedAt" is null as "callerIsUnrotated"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :caller.keyHash;
+
 -- shortenSessions
 update "apiKeys"
 set
-  "expiresAt" = :overlapEndsAt
+  "expiresAt" = :overlapEndsAt,
+  "grantEndsAt" = min("apiKeys"."grantEndsAt", :overlapEndsAt)
 where
   "apiKeys"."hash" in (
     select
@@ -2517,7 +4233,8 @@ where
               (
                 "session"."organizationId" = "apiKeys"."organizationId"
                 and "session"."createdByKeyId" = "named"."id"
-                and "session"."kind" = 'session'
+                and "session"."identityId" is "named"."identityId"
+                and "session"."kind" <> 'key'
                 and "session"."revokedAt" is null
                 and "session"."expiresAt" > :now
               )
@@ -2572,7 +4289,7 @@ where
                   )
                 )
               )
-              and ("named"."kind" <> 'session')
+              and ("named"."kind" = 'key')
               and (
                 not exists (
                   select
@@ -2605,4 +4322,73 @@ where
             )
         )
       ) as "shortened"
+  );
+
+-- takeRoles
+update "identities"
+set
+  "ruleIds" = '[]',
+  "roleByKeyId" = null
+where
+  (
+    "identities"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        inner join "apiKeys" "named" on (
+          (
+            "named"."organizationId" = "apiKeys"."organizationId"
+            and "named"."id" = :apiKeyId
+          )
+          and "named"."revokedAt" is not null
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+            and (
+              "apiKeys"."revokedAt" is null
+              or "apiKeys"."revokedAt" = :now
+            )
+            and (
+              "apiKeys"."expiresAt" is null
+              or "apiKeys"."expiresAt" >= :now
+            )
+          )
+          and "apiKeys"."projectIds" is null
+          and "apiKeys"."rotatedAt" is null
+          and (
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "named"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "named"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
+          )
+          and :descendants
+        )
+    )
+    and "identities"."roleByKeyId" = :apiKeyId
   );

@@ -26,6 +26,7 @@ where
           (
             values
               ('key', :keysEndedBy),
+              ('grant', :keysEndedBy),
               ('session', :sessionsEndedBy)
           ) as "kept"
           cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
@@ -56,9 +57,19 @@ where
   );
 
 -- endedPage.1
-delete from "skillFeeds"
+update "signInRules"
+set
+  "createdByKeyId" = (
+    select
+      "creator"."createdByKeyId"
+    from
+      "apiKeys" as "creator"
+    where
+      "creator"."organizationId" = "signInRules"."organizationId"
+      and "creator"."id" = "signInRules"."createdByKeyId"
+  )
 where
-  ("skillFeeds"."organizationId", "skillFeeds"."apiKeyId") in (
+  ("signInRules"."organizationId", "signInRules"."createdByKeyId") in (
     select
       "ended"."organizationId",
       "ended"."id"
@@ -72,6 +83,7 @@ where
           (
             values
               ('key', :keysEndedBy),
+              ('grant', :keysEndedBy),
               ('session', :sessionsEndedBy)
           ) as "kept"
           cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
@@ -96,6 +108,98 @@ where
   );
 
 -- endedPage.2
+update "identities"
+set
+  "roleByKeyId" = (
+    select
+      "creator"."createdByKeyId"
+    from
+      "apiKeys" as "creator"
+    where
+      "creator"."organizationId" = "identities"."organizationId"
+      and "creator"."id" = "identities"."roleByKeyId"
+  )
+where
+  ("identities"."organizationId", "identities"."roleByKeyId") in (
+    select
+      "ended"."organizationId",
+      "ended"."id"
+    from
+      (
+        select
+          "ended"."organizationId",
+          "ended"."id",
+          "ended"."hash"
+        from
+          (
+            values
+              ('key', :keysEndedBy),
+              ('grant', :keysEndedBy),
+              ('session', :sessionsEndedBy)
+          ) as "kept"
+          cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
+          and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
+          and "ended"."movedTo" is null
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "ended"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
+        limit
+          1000
+      ) as "ended"
+  );
+
+-- endedPage.3
+delete from "skillFeeds"
+where
+  ("skillFeeds"."organizationId", "skillFeeds"."apiKeyId") in (
+    select
+      "ended"."organizationId",
+      "ended"."id"
+    from
+      (
+        select
+          "ended"."organizationId",
+          "ended"."id",
+          "ended"."hash"
+        from
+          (
+            values
+              ('key', :keysEndedBy),
+              ('grant', :keysEndedBy),
+              ('session', :sessionsEndedBy)
+          ) as "kept"
+          cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
+          and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
+          and "ended"."movedTo" is null
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "ended"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
+        limit
+          1000
+      ) as "ended"
+  );
+
+-- endedPage.4
 delete from "apiKeys"
 where
   "apiKeys"."hash" in (
@@ -111,6 +215,7 @@ where
           (
             values
               ('key', :keysEndedBy),
+              ('grant', :keysEndedBy),
               ('session', :sessionsEndedBy)
           ) as "kept"
           cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
@@ -144,6 +249,24 @@ where
             and "child"."createdByKeyId" = "ended"."id"
           )
       )
+      and not exists (
+        select
+          1
+        from
+          "signInRules"
+        where
+          "signInRules"."organizationId" = "ended"."organizationId"
+          and "signInRules"."createdByKeyId" = "ended"."id"
+      )
+      and not exists (
+        select
+          1
+        from
+          "identities"
+        where
+          "identities"."organizationId" = "ended"."organizationId"
+          and "identities"."roleByKeyId" = "ended"."id"
+      )
   );
 
 -- selectEnded
@@ -159,6 +282,7 @@ from
       (
         values
           ('key', :keysEndedBy),
+          ('grant', :keysEndedBy),
           ('session', :sessionsEndedBy)
       ) as "kept"
       cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"

@@ -11,7 +11,8 @@ select
   "apiKeys"."kind",
   "apiKeys"."scopes",
   "apiKeys"."projectIds",
-  "apiKeys"."expiresAt"
+  "apiKeys"."expiresAt",
+  "apiKeys"."identityId"
 from
   "apiKeys"
   inner join "organizations" on "organizations"."id" = "apiKeys"."organizationId"

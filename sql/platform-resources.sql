@@ -6032,6 +6032,247 @@ where
     )
   );
 
+-- statements.deletion.recordIdentities
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 16384 + row_number() over () - 1) as "id",
+  'identity.deleted' as "type",
+  "identities"."id" as "resourceId",
+  null as "parentId",
+  coalesce("identities"."email", "identities"."subject") as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "identities" on (
+    "identities"."organizationId" = "apiKeys"."organizationId"
+    and "identities"."userId" = :userId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."movedTo" is not null then 'moved'
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and "apiKeys"."projectIds" is null
+      and not exists (
+        select
+          1
+        from
+          "apiKeys" "userKey"
+        where
+          (
+            (
+              "userKey"."organizationId" = "apiKeys"."organizationId"
+              and "userKey"."userId" = :userId
+              and "userKey"."revokedAt" is null
+            )
+            and (
+              "userKey"."expiresAt" is null
+              or "userKey"."expiresAt" > :now
+            )
+            and not (
+              (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "userKey"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "userKey"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("userKey"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+                and (
+                  "apiKeys"."rotatedAt" is null
+                  or "userKey"."id" = "apiKeys"."id"
+                )
+              )
+            )
+          )
+      )
+      and exists (
+        select
+          1
+        from
+          "deletions"
+        where
+          (
+            "deletions"."organizationId" = "apiKeys"."organizationId"
+            and "deletions"."resourceType" = 'user'
+            and "deletions"."resourceId" = :userId
+            and "deletions"."deletedAt" = :now
+          )
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 16384 + 0)
+          )
+      )
+    )
+  );
+
+-- statements.deletion.deleteIdentities
+delete from "identities"
+where
+  (
+    "identities"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."movedTo" is not null then 'moved'
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and "apiKeys"."projectIds" is null
+          and not exists (
+            select
+              1
+            from
+              "apiKeys" "userKey"
+            where
+              (
+                (
+                  "userKey"."organizationId" = "apiKeys"."organizationId"
+                  and "userKey"."userId" = :userId
+                  and "userKey"."revokedAt" is null
+                )
+                and (
+                  "userKey"."expiresAt" is null
+                  or "userKey"."expiresAt" > :now
+                )
+                and not (
+                  (
+                    (
+                      (
+                        "apiKeys"."userId" is null
+                        or "apiKeys"."userId" is "userKey"."userId"
+                      )
+                      and (
+                        "apiKeys"."projectIds" is null
+                        or (
+                          "userKey"."projectIds" is not null
+                          and not exists (
+                            select
+                              1
+                            from
+                              json_each("userKey"."projectIds")
+                            where
+                              value not in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                          )
+                        )
+                      )
+                    )
+                    and (
+                      "apiKeys"."rotatedAt" is null
+                      or "userKey"."id" = "apiKeys"."id"
+                    )
+                  )
+                )
+              )
+          )
+          and exists (
+            select
+              1
+            from
+              "deletions"
+            where
+              (
+                "deletions"."organizationId" = "apiKeys"."organizationId"
+                and "deletions"."resourceType" = 'user'
+                and "deletions"."resourceId" = :userId
+                and "deletions"."deletedAt" = :now
+              )
+          )
+        )
+    )
+    and "identities"."userId" = :userId
+  );
+
 -- statements.deletion.recordUserKeys
 insert into
   "auditEvents" (
@@ -6065,8 +6306,9 @@ select
     ) + 1
   ) + row_number() over () - 1 as "sequence",
   substr(:event.id, 1, 32) || printf('%04x', 32768 + row_number() over () - 1) as "id",
-  case
-    when "userKey"."kind" = 'session' then 'api-key.session-ended'
+  case "userKey"."kind"
+    when 'session' then 'api-key.session-ended'
+    when 'grant' then 'api-key.app-disconnected'
     else 'api-key.revoked'
   end as "type",
   "userKey"."id" as "resourceId",

@@ -5,6 +5,7 @@ import { accepts } from 'hono/accepts'
 import { cors } from 'hono/cors'
 import { HonoBase as Hono } from 'hono/hono-base'
 import { TrieRouter } from 'hono/router/trie-router'
+import { issuesAccessTokens, mcpResource, withApiKey } from './access/access-token.ts'
 import { Caller, type CallerScope } from './access/caller.ts'
 import { isLimiting, REQUEST_POLICY } from './access/rate-limit.ts'
 import { BOOKMARK } from './access/replica.ts'
@@ -34,6 +35,9 @@ const MCP_CALLER: CallerScope = { scope: null, isCountedByItsCalls: true }
 
 /** Of a request for `/mcp` with a large body: the look-up of its key and the reading of the body are counted too. */
 const MCP_LARGE_CALLER: CallerScope = { scope: null }
+
+/** Where clients look for the metadata of a resource (RFC 9728), with its path behind it. */
+const RESOURCE_METADATA = '/.well-known/oauth-protected-resource'
 
 /** Responses are data: a browser never runs, frames or sniffs them. */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
@@ -128,7 +132,9 @@ export function createApp(): Hono<HonoEnvironment> {
 
   for (const operation of operations) mount(app, operation)
   app.get('/health', health)
+  app.use('/mcp', announceAuthorizationServer)
   app.post('/mcp', forwardToMcp)
+  for (const path of ['', '/mcp']) app.get(`${RESOURCE_METADATA}${path}`, describeMcpResource)
   app.get('/feeds/:token/.well-known/agent-skills/:file', serveFeed)
   app.get('/', serveHome)
   for (const path of ASSETS) app.get(path, (c) => serveAsset(c, c.req.path))
@@ -181,11 +187,32 @@ async function forwardToMcp(c: Context<HonoEnvironment>): Promise<Response> {
   }
   requireLengthWithin(MCP_BODY_LIMIT_BYTES, c.req.raw)
   const callerScope = needsLookUp(c.req.raw) ? MCP_LARGE_CALLER : MCP_CALLER
-  const caller = await Caller.open(c.req.raw, c.env, c.executionCtx, callerScope)
+  const request = await withApiKey(c.req.raw, c.env)
+  const caller = await Caller.open(request, c.env, c.executionCtx, callerScope)
   c.set('caller', caller)
-  const body = await readBytes(c.req.raw, MCP_BODY_LIMIT_BYTES, caller)
-  const response = await MCP.fetch(new Request(c.req.raw, { body }))
+  const body = await readBytes(request, MCP_BODY_LIMIT_BYTES, caller)
+  const response = await MCP.fetch(new Request(request, { body }))
   return new Response(response.body, response)
+}
+
+/** Tells a client that is refused where it finds the authorization server (RFC 9728, section 5.1). */
+async function announceAuthorizationServer(c: Context<HonoEnvironment>, next: () => Promise<void>): Promise<void> {
+  await next()
+  const challenge = c.res.headers.get('WWW-Authenticate')
+  if (challenge === null || !issuesAccessTokens(c.env)) return
+  const metadata = `resource_metadata="${new URL(`${RESOURCE_METADATA}/mcp`, c.req.url)}"`
+  c.res.headers.set('WWW-Authenticate', challenge === 'Bearer' ? `Bearer ${metadata}` : `${challenge}, ${metadata}`)
+}
+
+/** Serves the metadata of `/mcp` as an OAuth resource (RFC 9728). */
+function describeMcpResource(c: Context<HonoEnvironment>): Response | Promise<Response> {
+  if (!issuesAccessTokens(c.env)) return c.notFound()
+  return c.json({
+    resource: mcpResource(c.req.raw),
+    authorization_servers: [new URL(c.env.CONSOLE_URL).origin],
+    bearer_methods_supported: ['header'],
+    resource_name: 'Workspace API',
+  })
 }
 
 /** Serves a feed of skills. Like the resources, it is loaded on first use. */

@@ -2,6 +2,8 @@
  * All that the programs in `cli/`, `mcp/` and `console/` take from the service: the contracts that they use, how the
  * service checks and describes input, what it says of events, and when schedules fire. Nothing of `src/` imports this module.
  */
+export { BUNDLE_NAMES, BUNDLES, type Bundle, bundleWith, MAX_GRANT_DAYS } from './access/bundles.ts'
+export { ROLE_NAMES, ROLES, type Role } from './access/roles.ts'
 export type { Scope } from './access/scopes.ts'
 export { problemOfCron } from './cron/expression.ts'
 export { runsAfter } from './cron/next-run.ts'
@@ -55,3 +57,4 @@ export {
 export { MAX_DESCRIPTION, skillFilename, skillName } from './resources/skills/fields.ts'
 export { YAML_LIMITS } from './resources/skills/front-matter.ts'
 export { describedBy } from './resources/skills/version.ts'
+export { flattenClaims } from './sign-in/claims.ts'

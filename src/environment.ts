@@ -35,6 +35,12 @@ export interface TickMessage extends OfDatabase {
 
 export type Message = DeliveryMessage | TickMessage
 
+/** The entrypoint `Tokens` of the console Worker. */
+export interface TokenService {
+  /** @returns the API key of the grant; null if the token is not valid for the resource, a URL. */
+  apiKeyOf(resource: string, token: string): Promise<string | null>
+}
+
 export interface Environment extends LimitSettings {
   /** And the databases, which only `databaseOf` reads (db/database.ts). */
   readonly OBJECTS: R2Bucket
@@ -50,6 +56,8 @@ export interface Environment extends LimitSettings {
   readonly MCP?: Fetcher
   /** The address of the console, to which `/console` redirects; missing if there is none. */
   readonly CONSOLE_URL?: string
+  /** The access tokens of connected apps, which the console Worker issues; missing if there is no console. */
+  readonly AUTH?: TokenService
   readonly KEY_RATE_LIMIT: RateLimit
   readonly ORGANIZATION_RATE_LIMIT: RateLimit
   readonly REFUSAL_RATE_LIMIT: RateLimit
@@ -81,6 +89,8 @@ const LIMITS = {
   skillVersions: ['SKILL_VERSION_LIMIT', 100],
   /** How many days a deletion can be undone. */
   undoDays: ['UNDO_DAYS', 7],
+  /** How many days a connected app lives after the last sign-in of its person. */
+  grantIdleDays: ['GRANT_IDLE_DAYS', 30],
 } as const
 
 /** The setting of each quota of an organization, and its value without one. */

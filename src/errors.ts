@@ -28,6 +28,7 @@ export const ERROR_STATUSES = {
   deletion_not_found: 404,
   environment_variable_not_found: 404,
   event_endpoint_not_found: 404,
+  identity_not_found: 404,
   path_not_found: 404,
   pin_not_found: 404,
   profile_picture_not_found: 404,
@@ -39,6 +40,7 @@ export const ERROR_STATUSES = {
   schedule_not_found: 404,
   session_file_not_found: 404,
   session_not_found: 404,
+  sign_in_rule_not_found: 404,
   skill_feed_not_found: 404,
   skill_not_found: 404,
   skill_version_not_found: 404,
@@ -68,6 +70,7 @@ export const ERROR_STATUSES = {
   run_not_pending: 409,
   schedule_id_taken: 409,
   schedule_limit: 409,
+  sign_in_rule_limit: 409,
   skill_feed_limit: 409,
   skill_name_taken: 409,
   token_already_returned: 409,
@@ -139,6 +142,12 @@ export const unauthorized = {
   invalid: () => refusedKey('api_key_invalid', 'The API key is not valid: it is incomplete or unknown.'),
   expired: () => refusedKey('api_key_expired', 'The API key has expired.'),
   revoked: () => refusedKey('api_key_revoked', 'The API key was revoked.'),
+  token: () =>
+    new ApiError(
+      'api_key_invalid',
+      'The access token is not valid: it has expired, was revoked, or is for another service. Connect again.',
+      INVALID_TOKEN,
+    ),
   suspended: () =>
     new ApiError(
       'organization_suspended',

@@ -6,6 +6,7 @@ import { createApp } from './app.ts'
 import type { Environment, Message } from './environment.ts'
 
 export { ProjectEnvironments } from './resources/environment-variables/project-environments.ts'
+export { SignIn } from './sign-in/entrypoint.ts'
 
 const app = createApp()
 

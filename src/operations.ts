@@ -21,6 +21,8 @@ const runs = () => import('./resources/schedules/runs/handlers.ts')
 const schedules = () => import('./resources/schedules/handlers.ts')
 const eventEndpoints = () => import('./resources/events/endpoints/handlers.ts')
 const files = () => import('./resources/session-files/handlers.ts')
+const signInRules = () => import('./resources/sign-in-rules/handlers.ts')
+const identities = () => import('./resources/identities/handlers.ts')
 const sessions = () => import('./resources/platform-resources/sessions.ts')
 const skills = () => import('./resources/skills/handlers.ts')
 const skillFeeds = () => import('./resources/skill-feeds/handlers.ts')
@@ -37,12 +39,24 @@ export const operations: readonly Operation[] = [
 
   route('GET /v1/me', me, (m) => m.retrieveMe),
   route('POST /v1/me/sessions', apiKeys, (m) => m.createApiKeySession),
+  route('DELETE /v1/me/sessions', apiKeys, (m) => m.deleteOwnSessions),
   route('DELETE /v1/me/api-key', apiKeys, (m) => m.deleteOwnApiKey),
 
   route('POST /v1/api-keys', apiKeys, (m) => m.createApiKey),
   route('GET /v1/api-keys', apiKeys, (m) => m.listApiKeys),
   route('DELETE /v1/api-keys/{apiKeyId}', apiKeys, (m) => m.deleteApiKey),
   route('POST /v1/api-keys/{apiKeyId}/rotate', apiKeys, (m) => m.rotateApiKey),
+
+  route('POST /v1/sign-in-rules', signInRules, (m) => m.createSignInRule),
+  route('GET /v1/sign-in-rules', signInRules, (m) => m.listSignInRules),
+  route('POST /v1/sign-in-rules/preview', signInRules, (m) => m.previewSignIn),
+  route('GET /v1/sign-in-rules/{signInRuleId}', signInRules, (m) => m.retrieveSignInRule),
+  route('PATCH /v1/sign-in-rules/{signInRuleId}', signInRules, (m) => m.updateSignInRule),
+  route('DELETE /v1/sign-in-rules/{signInRuleId}', signInRules, (m) => m.deleteSignInRule),
+  route('GET /v1/identities', identities, (m) => m.listIdentities),
+  route('GET /v1/identities/{identityId}', identities, (m) => m.retrieveIdentity),
+  route('PATCH /v1/identities/{identityId}', identities, (m) => m.updateIdentity),
+  route('DELETE /v1/identities/{identityId}', identities, (m) => m.deleteIdentity),
 
   route('GET /v1/events', events, (m) => m.listEvents),
   route('GET /v1/audit-events', events, (m) => m.listAuditEvents),

@@ -28,6 +28,8 @@ import { Workspace } from './support/workspace.ts'
 const operations = await loadOperations()
 
 const PUBLIC_PATHS = ['/health', '/openapi.json']
+/** The metadata of /mcp, where there is an authorization server (console/test/oauth.test.ts). */
+const METADATA_PATHS = ['', '/mcp'].map((path) => `/.well-known/oauth-protected-resource${path}`)
 /** A token in the path, and no key: test/resources/skill-feeds/skill-feeds.test.ts. */
 const FEED_PATH = '/feeds/:token/.well-known/agent-skills/:file'
 /** Public too: test/docs.test.ts. */
@@ -92,7 +94,7 @@ describe('routes', () => {
     const routes = createApp().routes.filter(({ method }) => method !== 'ALL')
     const expected = [
       ...operations.map(({ contract: { method, path } }) => `${method} ${honoPath(path)}`),
-      ...[...PUBLIC_PATHS, FEED_PATH, ...PAGE_PATHS].map((path) => `GET ${path}`),
+      ...[...PUBLIC_PATHS, ...METADATA_PATHS, FEED_PATH, ...PAGE_PATHS].map((path) => `GET ${path}`),
       'POST /mcp',
     ]
     const found = new Set(routes.map(({ method, path }) => `${method} ${path}`))
@@ -110,7 +112,7 @@ describe('routes', () => {
 
   it('have no other that answers every method than the middleware', () => {
     const routes = createApp().routes.filter(({ method }) => method === 'ALL')
-    expect(new Set(routes.map(({ path }) => path))).toEqual(new Set(['/*']))
+    expect(new Set(routes.map(({ path }) => path))).toEqual(new Set(['/*', '/mcp']))
   })
 
   it('each have their example', () => {
@@ -132,7 +134,7 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
     const { example, key } = await preparedWithKey(row, (workspace, { keyOptions }) =>
       workspace.addKey({
         ...keyOptions,
-        scopes: contract.scope === null ? [] : [contract.scope],
+        scopes: contract.scope === null ? [] : [contract.scope, ...(row.furtherScopes ?? [])],
         expiresAt: '2999-01-01T00:00:00.000Z',
       }),
     )
@@ -315,6 +317,8 @@ const OWNERS: Record<string, (row: RowValues, before: Record<string, RowValues[]
   users: () => 'organization',
   agents: () => 'organization',
   eventEndpoints: () => 'organization',
+  identities: () => 'organization',
+  signInRules: () => 'organization',
   runEndpoints: () => 'organization',
   skills: () => 'scopes alone',
   skillVersions: () => 'scopes alone',

@@ -151,10 +151,10 @@ describe('the document', () => {
     expect(operationOf(operationId).security).toEqual([{ apiKey: scope === null ? [] : [scope] }])
   })
 
-  it('has up to 311 KB, and up to 34 KB in gzip', async () => {
-    expect(Buffer.byteLength(documentText)).toBeLessThanOrEqual(311_000)
+  it('has up to 341 KB, and up to 37 KB in gzip', async () => {
+    expect(Buffer.byteLength(documentText)).toBeLessThanOrEqual(341_000)
     const gzip = new Blob([documentText]).stream().pipeThrough(new CompressionStream('gzip'))
-    expect((await new Response(gzip).arrayBuffer()).byteLength).toBeLessThanOrEqual(34_000)
+    expect((await new Response(gzip).arrayBuffer()).byteLength).toBeLessThanOrEqual(37_000)
   })
 
   it('has what many operations share once, in its components', () => {
@@ -527,6 +527,11 @@ const CAUSES: Record<string, (example: Example, key: string) => Promise<void>> =
     const { headers, body, ...rest } = example
     const undeclared = { ...rest, body: new Blob([body as string]).stream() }
     expect((await send('putSessionFile', undeclared, key)).status).toBe(411)
+  },
+  async deleteOwnSessions(example, key) {
+    const { body } = await send('retrieveMe', { path: '/v1/me', ids: [] }, key)
+    await send('rotateApiKey', { path: `/v1/api-keys/${body.apiKey.id}/rotate`, json: {}, ids: [] }, key)
+    expect((await send('deleteOwnSessions', example, key)).status).toBe(403)
   },
   async createApiKeySession(example, key) {
     const { body } = await send('createApiKeySession', example, key)

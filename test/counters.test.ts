@@ -128,6 +128,8 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   deleteApiKey: {
     [AS_IT_IS]: 2,
     'it includes a descendant': 4,
+    // The rule and the role go to the key, and end.
+    'it includes a descendant that made a rule and gave a role': 10,
     'it has a session': 5,
   },
   // The successor, and the rotated key with the index by end.
@@ -152,7 +154,20 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   deletePullRequest: { [AS_IT_IS]: 7 },
   putUser: { [AS_IT_IS]: 2, 'it is there': 1 },
   // The key that is revoked has an event of its own.
-  deleteUser: { [AS_IT_IS]: 7, 'it has a key': 9 },
+  deleteUser: { [AS_IT_IS]: 7, 'it has a key': 9, 'it is a person who signed in': 8 },
+  // With the index of creators. A key that ends leaves two indexes, and comes into one.
+  createSignInRule: { [AS_IT_IS]: 2, 'it is restricted to a project': 2 },
+  updateSignInRule: { [AS_IT_IS]: 2, 'it changes everything': 2, 'a person of the rule has a session': 4 },
+  deleteSignInRule: { [AS_IT_IS]: 1, 'a person of the rule has a session': 3 },
+  // With the index of those who gave a role.
+  updateIdentity: {
+    [AS_IT_IS]: 1,
+    'the person gets a role': 2,
+    'the rules decide again': 1,
+    'the person has a session': 3,
+  },
+  deleteIdentity: { [AS_IT_IS]: 1, 'the person has a session': 3 },
+  deleteOwnSessions: { [AS_IT_IS]: 2, 'the key is a session': 4 },
   // What is restored with its indexes, and the deletion; the usage changes twice.
   restoreDeletion: {
     [AS_IT_IS]: 6,
@@ -363,6 +378,10 @@ const OWN: SQLiteTable[] = [
   // Lists read those whose schedule or parent was deleted, until the purge removes them.
   schema.runs,
   schema.schedules,
+  // A list has all, of up to 100.
+  schema.signInRules,
+  // A change of a rule looks at each.
+  schema.identities,
 ]
 
 const MANY = sized(1000, 5000)
@@ -454,7 +473,7 @@ describe('the rows of API keys that are read', () => {
   )
 
   it.each([10, 100])(
-    'are fifteen for each of %i descendants that are revoked, and a few when nothing is left to revoke',
+    'are eighteen for each of %i descendants that are revoked, and a few when nothing is left to revoke',
     async (count) => {
       const workspace = await Workspace.create()
       const key = await used(await workspace.addKey())
@@ -463,8 +482,8 @@ describe('the rows of API keys that are read', () => {
         createdByKeyId = (await workspace.addKeyWithId({ createdByKeyId })).id
       }
       const path = `/v1/api-keys/${id}?descendants=true`
-      expect(await rowsReadBy('deleteApiKey', path, key)).toBeLessThanOrEqual(15 * count + 28)
-      expect(await rowsReadBy('deleteApiKey', path, key)).toBeLessThanOrEqual(25)
+      expect(await rowsReadBy('deleteApiKey', path, key)).toBeLessThanOrEqual(18 * count + 49)
+      expect(await rowsReadBy('deleteApiKey', path, key)).toBeLessThanOrEqual(45)
     },
   )
 

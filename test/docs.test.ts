@@ -2,6 +2,8 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
+import { ROLES } from '../src/access/roles.ts'
+import { SCOPES } from '../src/access/scopes.ts'
 import worker from '../src/index.ts'
 import { loadOperations, operations } from '../src/operations.ts'
 import { ORIGIN, PREFIX } from './support/api.ts'
@@ -365,7 +367,7 @@ describe('what agents read', () => {
     }
     expect(text).not.toContain('npm run deploy -- ')
     // A model reads it at once.
-    expect(text.length).toBeLessThan(415_000)
+    expect(text.length).toBeLessThan(450_000)
   })
 
   it('describes an operation with its parameters, bodies, errors and an example', async () => {
@@ -385,5 +387,24 @@ describe('what agents read', () => {
     expect(text).toMatch(
       /^curl -X PATCH "\$WORKSPACE_URL\/v1\/pins\/session\/[0-9a-f-]{36}" .+"position":"(before|after)"/m,
     )
+  })
+})
+
+describe('docs/people.md', () => {
+  it('has the scopes of each role', async () => {
+    const { text } = await ask('/docs/people.md')
+    const rows = Array.from(text.matchAll(/^\| (viewer|member|admin) +\| (.+?) +\|$/gm), ([, role, may = '']) => [
+      role,
+      may,
+    ])
+    const names = (scopes: readonly string[]) => scopes.map((scope) => `\`${scope}\``).join(', ')
+    const { viewer, member, admin } = ROLES
+    expect(rows).toEqual([
+      ['viewer', 'all that end in `:read`'],
+      ['member', `those, and ${names(member.filter((scope) => !viewer.includes(scope)))}`],
+      ['admin', `all but ${names(SCOPES.filter((scope) => !admin.includes(scope)))}`],
+    ])
+    expect(viewer).toEqual(SCOPES.filter((scope) => scope.endsWith(':read')))
+    expect(member.filter((scope) => viewer.includes(scope))).toEqual(viewer)
   })
 })

@@ -117,6 +117,19 @@ const EDITABLES: readonly Editable[] = [
       ['deleteSkill', 'DELETE'],
     ],
   },
+  {
+    what: 'sign-in rule',
+    table: 'signInRules',
+    prepare: async () => [
+      'POST',
+      '/v1/sign-in-rules',
+      { issuer: 'https://login.example.com', claim: 'groups', value: 'engineers', role: 'viewer' },
+    ],
+    edits: [
+      ['updateSignInRule', 'PATCH', { value: 'admins' }],
+      ['deleteSignInRule', 'DELETE'],
+    ],
+  },
 ]
 
 async function withResource({ prepare, table, earlier }: Editable) {

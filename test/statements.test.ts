@@ -11,9 +11,9 @@ declare global {
   }
 }
 
-/** No HTTP operation reaches these: the tick, alerts, deliveries, the health check, and a service binding. */
+/** No HTTP operation reaches these: the tick, alerts, deliveries, the health check, and service bindings. */
 const OF_THE_SERVICE = [
-  /^src\/(?:alerts|maintenance|objects|resources\/(?:events\/delivery|schedules\/(?:firing|delivery)))\//,
+  /^src\/(?:alerts|maintenance|objects|sign-in|resources\/(?:events\/delivery|schedules\/(?:firing|delivery)))\//,
   /^src\/(?:health|db\/(?:directory|pass)|resources\/environment-variables\/project-environments)\.ts$/,
 ]
 /** They begin from the token of a feed. */

@@ -1,4 +1,6 @@
 /** `workspace keys`. */
+import { Option } from '@commander-js/extra-typings'
+import type { Data } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
 import type { Scope } from '../../src/contracts.ts'
 import { describe, given, group, withJson, withLimit, withOverlap } from './command.ts'
@@ -35,13 +37,14 @@ const create = withJson(
   print({ json }, key, key.token)
 })
 
+type ListedKey = Data<'listApiKeys'>['items'][number]
+
 const list = withLimit(
-  describe('list', 'Lists the API keys that yours may see.', ['keys list', 'keys list --sessions']).option(
-    '--sessions',
-    'list the sessions of keys instead',
-  ),
-).action(async ({ sessions, ...options }) => {
-  const kind = sessions ? 'session' : 'key'
+  describe('list', 'Lists the API keys that yours may see.', ['keys list', 'keys list --sessions', 'keys list --apps'])
+    .addOption(new Option('--sessions', 'list the sessions instead: who is signed in').conflicts('apps'))
+    .option('--apps', 'list the connected apps instead'),
+).action(async ({ sessions, apps, ...options }) => {
+  const kind = sessions ? 'session' : apps ? 'grant' : 'key'
   await printList(
     options,
     connect().apiKeys.list({ kind, limit: pageSize(options.limit) }),
@@ -55,6 +58,7 @@ const list = withLimit(
       EXPIRES: ({ expiresAt }) => time(expiresAt) ?? 'never',
     },
     {
+      ...(apps && { APP: ({ app }: ListedKey) => app?.redirectHost }),
       CREATED: ({ createdAt }) => time(createdAt),
       ROTATED: ({ rotatedAt }) => time(rotatedAt),
     },

@@ -13,6 +13,7 @@ import { files } from './files.ts'
 import { keys } from './keys.ts'
 import { login, logout, profiles, whoami } from './login.ts'
 import { surviveClosedOutput } from './output.ts'
+import { people } from './people.ts'
 import { pins } from './pins.ts'
 import { resources } from './resources.ts'
 import { runEndpoint } from './run-endpoint.ts'
@@ -22,7 +23,7 @@ import { skills } from './skills.ts'
 
 const program = group(
   'workspace',
-  'Works with a Workspace API: skills, environment variables, schedules and their runs, projects, agents, sessions and their files, pins, users, API keys and events.',
+  'Works with a Workspace API: skills, environment variables, schedules and their runs, projects, agents, sessions and their files, pins, users, API keys, people who sign in, and events.',
   ['login', 'skills push path/to/skills', 'env run --project website -- npm start'],
   [
     login,
@@ -39,6 +40,7 @@ const program = group(
     ...resources,
     deletions,
     keys,
+    people,
     events,
   ],
 )

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT, runWorkspace, type WorkspaceLogin } from '../../test/support/commands.ts'
 import { newFolder } from '../../test/support/dev-server.ts'
+import { signInOf } from '../../test/support/identities.ts'
 import { type RunningService, startService } from '../../test/support/service.ts'
 import { describedCommands } from './support/help.ts'
 import { entry, writeFiles } from './support/skill-folders.ts'
@@ -192,8 +193,32 @@ describe('every command', () => {
     await run(['keys', 'revoke', id], /^Revoked/)
   })
 
+  it('of people who sign in', async () => {
+    const issuer = 'https://login.example.com'
+    const rule = ['--issuer', issuer, '--claim', 'groups', '--value', 'engineers', '--role', 'member']
+    await run(['people', 'add-rule', ...rule, '--project', 'website'], /^Created \S{36}\.$/m)
+    await run(['people', 'rules'], /groups +engineers +member +website$/m)
+    const { id } = JSON.parse(await run(['people', 'rules', '--json'], /engineers/))
+    await run(['people', 'try', '--issuer', issuer, '--claim', 'groups=engineers'], /^Admitted as member, /)
+    const { organization } = JSON.parse(await run(['whoami', '--json'], /organization/))
+    await run(['users', 'put', 'mary', '--name', 'Mary'], /^created/)
+    const identity = { organizationId: organization.id, userId: 'mary', issuer, role: 'member', ruleIds: [id] } as const
+    for (const { sql, parameters = [] } of signInOf(identity).queries) {
+      await service.database
+        .prepare(sql)
+        .bind(...parameters)
+        .run()
+    }
+    await run(['people', 'list'], /^\S+ +Mary +- .* member +rules +\d+ (s|min) ago +-$/m)
+    await run(['people', 'role', 'Mary', 'admin'], /^Mary \(\S+\) has the role admin\.$/m)
+    await run(['people', 'block', 'mary'], /^Blocked Mary/m)
+    await run(['people', 'unblock', 'mary'], /^Unblocked Mary/m)
+    await run(['people', 'remove', 'mary'], /^Removed the access of Mary/m)
+    await run(['people', 'remove-rule', id], /^Deleted \S{36}\.$/m)
+  })
+
   it('of events', async () => {
-    await run(['events', '--limit', '1'], /^\d+ (s|min) ago +laptop \(ada\) revoked the API key sandbox$/m)
+    await run(['events', '--limit', '1'], /^\d+ (s|min) ago +laptop \(ada\) deleted the sign-in rule /m)
     const endpoints = ['events', 'endpoints']
     await run([...endpoints, 'create', `${receiverUrl}/events`], /^Created/)
     const { id } = JSON.parse(await run([...endpoints, 'list', '--json'], /ents/))

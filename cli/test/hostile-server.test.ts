@@ -64,6 +64,17 @@ const COMMANDS: readonly (readonly [string, ...string[]])[] = [
   ['keys', 'revoke', ID],
   ['keys', 'rotate', ID],
   ['keys', 'rotate', 'nobody'],
+  ['keys', 'list', '--apps', '-o', 'wide'],
+  ['people', 'list', '-o', 'wide'],
+  ['people', 'rules', '-o', 'wide'],
+  ['people', 'add-rule', '--issuer', 'https://x', '--claim', 'groups', '--value', 'x', '--role', 'viewer'],
+  ['people', 'remove-rule', ID],
+  ['people', 'try', '--issuer', 'https://x', '--claim', 'groups=x'],
+  ['people', 'role', HOSTILE_NAME, 'viewer'],
+  ['people', 'role', 'nobody', 'rules'],
+  ['people', 'block', HOSTILE_NAME],
+  ['people', 'unblock', HOSTILE_NAME],
+  ['people', 'remove', HOSTILE_NAME],
   ['pins', 'list'],
   ['pins', 'add', `session/${ID}`],
   ['pins', 'move', 'nothing', '--before', 'nothing'],
@@ -117,12 +128,14 @@ const HOSTILE = 'x\u001b[2J\u001b]0;t\u0007\r\nforged\u0085\u009b31m\u007f\u2028
 /** Whatever a response has to have. */
 const THING = {
   ...Object.fromEntries(
-    'id name path key projectId agentId status failure scheduledAt finishedAt message lastError cron runAt timezone nextRunAt enabledAt pausedReason createdAt updatedAt type apiKeyId userId lastUsedAt expiresAt token url version latestVersion at localTime sizeBytes claimId enc ciphertext organizationId filename sha256 resourceType resourceId secret lastRunAt deletedAt finalAt'
+    'id name path key projectId agentId status failure scheduledAt finishedAt message lastError cron runAt timezone nextRunAt enabledAt pausedReason createdAt updatedAt type apiKeyId userId lastUsedAt expiresAt token url version latestVersion at localTime sizeBytes claimId enc ciphertext organizationId filename sha256 resourceType resourceId secret lastRunAt deletedAt finalAt issuer claim value role subject userName email blockedAt lastSignInAt createdByKeyId'
       .split(' ')
       .map((name) => [name, HOSTILE]),
   ),
   scopes: [HOSTILE],
   projectIds: [HOSTILE],
+  ruleIds: [HOSTILE],
+  app: { clientId: HOSTILE, name: HOSTILE, redirectHost: HOSTILE, endsAt: HOSTILE },
   keys: [HOSTILE],
   isCurrent: true,
   resource: { type: HOSTILE, id: HOSTILE, path: HOSTILE, name: HOSTILE },
@@ -143,7 +156,7 @@ const ANSWER = {
   user: THING,
   apiKey: THING,
   files: [{ ...THING, filename: 'a\u202e.md', content: HOSTILE, encoding: 'utf-8' }],
-  items: [THING, { ...THING, name: 'notes' }],
+  items: [THING, { ...THING, name: HOSTILE_NAME, userName: HOSTILE_NAME }],
 }
 const CHARACTERS = /[^\P{Cc}\n]|[\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 

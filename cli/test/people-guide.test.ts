@@ -75,6 +75,9 @@ it('adds a person and a service, revokes and rotates keys, and removes the perso
   expect(await runWhoami()).toMatchObject({ user: { id: 'grace' }, apiKey: { name: "Grace's laptop" } })
 
   const serviceKey = tokenIn(await run(next('workspace keys create')))
+  await run(next('workspace people add-rule'))
+  await run(next('workspace people try'))
+  expect(await run(next('workspace people rules'))).toContain('engineers')
   const successor = tokenIn(await run(next('workspace keys rotate')))
   expect([await isValid(serviceKey), await isValid(successor)]).toEqual([true, true])
   expect(await run(next('workspace keys list'))).toContain("Grace's laptop")

@@ -134,6 +134,7 @@ describe('the client repeats', () => {
       'me.sessions.create',
       'apiKeys.create',
       'apiKeys.rotate',
+      'signInRules.create',
       'eventEndpoints.create',
       'eventEndpoints.rotate',
       'eventEndpoints.test',

@@ -3,26 +3,16 @@
  * key of the kind `session`, whose token is in a cookie that no script can read. The Worker holds no data: the API
  * decides each request.
  */
-import { env } from 'cloudflare:workers'
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
-import { NO_NONCE, pagePolicy, RENDER_POLICY, SECURITY_HEADERS } from './policies.ts'
+import { deleteCookie, getCookie } from 'hono/cookie'
+import { oauthRoutes } from './oauth/routes.ts'
+import { showPage } from './page.ts'
+import { RENDER_POLICY, SECURITY_HEADERS } from './policies.ts'
+import { apiUrl, COOKIE, COOKIE_OPTIONS, type ConsoleContext, type Environment, setSession } from './session.ts'
+import { signInRoutes } from './sign-in/routes.ts'
 
-interface Environment {
-  /** The API Worker. */
-  readonly API: Fetcher
-  /** The files of `dist/`, which Vite writes. */
-  readonly ASSETS: Fetcher
-  /** The address of the API, which the URLs of feeds begin with. `npm run deploy` and `npm run dev` set it. */
-  readonly API_URL?: string
-}
-
-type ConsoleContext = Context<{ Bindings: Environment }>
-
-/** Browsers accept a cookie of this prefix only with Secure, for the whole origin and for no other host. */
-const COOKIE = '__Host-session'
-const COOKIE_OPTIONS = { httpOnly: true, secure: true, sameSite: 'Strict', path: '/' } as const
+export { Tokens } from './oauth/tokens.ts'
 
 /** The API sees the caller's address, but neither the cookie nor what browsers add for other purposes. */
 const FORWARDED_HEADERS = [
@@ -52,14 +42,18 @@ app.use(async (c, next) => {
 })
 
 // Another site, or another port of this host, can send the cookie along, but cannot pretend to be this origin.
-for (const path of ['/api/*', '/session']) {
+for (const path of ['/api/*', '/session', '/session/*', '/oauth/consent']) {
   app.use(path, async (c, next) => {
     if (c.req.header('Sec-Fetch-Site') === 'same-origin') return next()
     return refuse(c, 403, 'Only pages of the console can call this path. Other programs call the API with an API key.')
   })
 }
 
+app.route('/', oauthRoutes)
+app.route('/', signInRoutes)
+
 app.post('/session', bodyLimit({ maxSize: SIGN_IN_LIMIT_BYTES }), async (c) => {
+  if (c.env.SIGN_IN_WITH_API_KEY === 'off') return refuse(c, 403, 'This console does not sign in with API keys.')
   const { apiKey } = await c.req.json<{ apiKey?: unknown }>().catch(() => ({ apiKey: undefined }))
   if (typeof apiKey !== 'string' || !/^[!-~]{1,200}$/.test(apiKey)) {
     return refuse(c, 400, 'apiKey is not an API key; allowed: wsk_ and 43 letters, digits, "-" and "_".')
@@ -69,8 +63,7 @@ app.post('/session', bodyLimit({ maxSize: SIGN_IN_LIMIT_BYTES }), async (c) => {
     headers: headersTo(c, apiKey, ['CF-Connecting-IP']),
   })
   if (!created.ok) return new Response(created.body, created)
-  const { token, expiresAt } = await created.json<{ token: string; expiresAt: string }>()
-  setCookie(c, COOKIE, token, { ...COOKIE_OPTIONS, expires: new Date(expiresAt) })
+  setSession(c, await created.json())
   return c.body(null, 204)
 })
 
@@ -125,25 +118,15 @@ app.on(['GET', 'POST'], ENTERED_PATHS, (c) => {
 
 app.on(['POST', 'PUT', 'PATCH', 'DELETE'], '*', (c) => refuse(c, 405, 'This path has pages only.'))
 
-// Every page is the same file, which finds out what to show.
 app.get('*', async (c) => {
   const { pathname } = new URL(c.req.url)
-  if (/^\/(?:api|session)(?:\/|$)/.test(pathname)) return refuse(c, 404, 'No such path.')
+  if (/^\/(?:api|session|oauth|\.well-known)(?:\/|$)/.test(pathname)) return refuse(c, 404, 'No such path.')
   // An ID, which is the last part of an address, may look like the name of a file: grace@example.com.
   if (/^\/(?:assets\/.*|[^/]+)\.\w+$/.test(pathname)) {
     const file = await c.env.ASSETS.fetch(c.req.raw)
     return new Response(file.body, file)
   }
-  const page = await c.env.ASSETS.fetch(new URL('/index.html', c.req.url))
-  const nonce = crypto.randomUUID()
-  return new Response((await page.text()).replaceAll(NO_NONCE, nonce), {
-    status: page.status,
-    headers: {
-      'Content-Type': 'text/html; charset=utf-8',
-      'Cache-Control': 'no-store',
-      'Content-Security-Policy': pagePolicy(nonce),
-    },
-  })
+  return showPage(c)
 })
 
 export default app
@@ -181,12 +164,6 @@ async function send(c: ConsoleContext, path: string, token: string): Promise<Res
   const headers = headersTo(c, token, FORWARDED_HEADERS)
   const response = await c.env.API.fetch(apiUrl(path), { method, headers, body, redirect: 'manual' })
   return new Response(response.body, response)
-}
-
-/** A service binding needs no host, but the API makes URLs of the one that it sees. */
-function apiUrl(path: string): string {
-  const { API_URL = 'https://api' } = env as Partial<Environment>
-  return new URL(path, API_URL).href
 }
 
 function headersTo(c: ConsoleContext, token: string, names: readonly string[]): Headers {

@@ -13,16 +13,19 @@ export interface Console {
   readonly url: string
   readonly demo: ReturnType<typeof readDemo>
   readonly state: string
+  /** All that `npm run dev` has printed so far. */
+  printed(): string
   stop(): Promise<void>
 }
 
-export async function startConsole(): Promise<Console> {
+/** @param flags of `npm run dev`. */
+export async function startConsole(...flags: readonly string[]): Promise<Console> {
   const state = newFolder()
   const port = await freePort()
-  const server: DevServer = await startDevServer(state, await freePort(), '--console-port', String(port))
+  const server: DevServer = await startDevServer(state, await freePort(), '--console-port', String(port), ...flags)
   const stop = async () => {
     await stopDevServer(server)
     rmSync(state, { recursive: true })
   }
-  return { url: `http://localhost:${port}`, demo: readDemo(state), state, stop }
+  return { url: `http://localhost:${port}`, demo: readDemo(state), state, printed: () => server.printed, stop }
 }

@@ -1,5 +1,7 @@
 /** Calls the API Worker with the API key of the MCP request. */
 
+import { bundleWith } from '../../src/contracts.ts'
+
 /** The headers of the MCP request that the API needs: the key, and the address that refused keys are counted by. */
 const PASSED_ON = ['Authorization', 'CF-Connecting-IP']
 
@@ -46,6 +48,8 @@ export class Api {
   #isKeyAccepted = false
   /** A response of the API to a key that it refused or did not look up. */
   #refused: Response | undefined
+  /** A failure because the key lacks a scope. */
+  #unscoped: ApiFailure | undefined
 
   constructor(binding: Fetcher, { url, headers }: Request) {
     this.#binding = binding
@@ -65,7 +69,9 @@ export class Api {
     const response = await this.#binding.fetch(`${this.#origin}${path}`, { ...request, headers: all })
     if (!NOT_ROUTED.includes(response.headers.get('Error-Code') ?? '')) this.#judge(response)
     if (response.ok) return response
-    throw await ApiFailure.of(response)
+    const failure = await ApiFailure.of(response)
+    if (failure.code === 'missing_scope') this.#unscoped = failure
+    throw failure
   }
 
   #judge(response: Response): void {
@@ -89,6 +95,19 @@ export class Api {
       })
     }
     return this.isRefused ? this.#refused : undefined
+  }
+
+  /**
+   * @returns the response of a request of which a call lacked a scope (RFC 6750, section 3.1), with the OAuth scope that
+   *   has it. By this, a client can ask its person for more.
+   */
+  insufficientScope(): Response | undefined {
+    if (!this.#unscoped) return undefined
+    const { message, code } = this.#unscoped
+    const [, scope = ''] = /"([\w:-]+)"/.exec(message) ?? []
+    const challenge = `Bearer error="insufficient_scope", scope="${bundleWith(scope) ?? scope}"`
+    const headers = { 'Error-Code': code ?? '', 'WWW-Authenticate': challenge }
+    return Response.json({ error: message }, { status: 403, headers })
   }
 
   /** A response that is JSON. */

@@ -61,10 +61,13 @@ async function serve(request: Request, api: Api): Promise<Response> {
   if (problem) return refused(ProtocolErrorCode.ParseError, describeProblem('body', problem))
   const wrong = wrongMessages(value)
   if (wrong !== undefined) return refused(ProtocolErrorCode.InvalidRequest, wrong)
-  if (!(await isLegacyRequest(request, value))) {
-    return createMcpHandler(() => serverOf(api), { legacy: 'reject' }).fetch(request, { parsedBody: value })
-  }
-  return Array.isArray(value) ? serveBatch(request, value, api) : serveLegacy(request, value, api)
+  const isLegacy = await isLegacyRequest(request, value)
+  if (isLegacy && Array.isArray(value)) return serveBatch(request, value, api)
+  const response = isLegacy
+    ? await serveLegacy(request, value, api)
+    : await createMcpHandler(() => serverOf(api), { legacy: 'reject' }).fetch(request, { parsedBody: value })
+  // In a batch it is the error of a message, because other messages may have acted.
+  return api.insufficientScope() ?? response
 }
 
 function refused(code: ProtocolErrorCode, message: string): Response {

@@ -235,7 +235,7 @@ function send(kind: KeyKind, { body, headers }: Sent): Promise<ApiResponse> {
 }
 
 /** Of the protocol, and of the checks before it. */
-const STATUSES = [200, 202, 400, 404, 406, 413, 415]
+const STATUSES = [200, 202, 400, 403, 404, 406, 413, 415]
 
 function expectBounded(kind: KeyKind, { status, headers, body }: ApiResponse): void {
   if (kind !== 'live' && kind !== 'limited') {

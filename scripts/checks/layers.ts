@@ -13,7 +13,8 @@ const DOOR = 'src/contracts.ts'
  */
 const LAYERS = {
   '*.config.ts': 'scripts/** test/**',
-  'client/test cli/test console/test mcp/test command-line/test': '**',
+  'console/test': '**',
+  'client/test cli/test mcp/test command-line/test': '**',
   test: '**',
   bench: 'operate/** scripts/** src/** test/support/inputs.ts test/browser/chromium.ts',
   'test/support/inputs.ts': 'src/http',
@@ -24,7 +25,8 @@ const LAYERS = {
   operate: 'command-line/src src/**',
   cli: `client/src command-line/src cli/** ${DOOR}`,
   'console/web': `client/src console/src ${DOOR}`,
-  'console/src console/build.ts': '',
+  'console/src console/build.ts':
+    'src/access/address.ts src/access/bundles.ts src/environment.ts src/sign-in/claims.ts src/sign-in/types.ts src/webhooks/receiver-url.ts',
   'mcp/src': DOOR,
   'command-line/src': 'client/src',
   'client/src client/generate.ts': '',
@@ -36,6 +38,7 @@ const LAYERS = {
   'src/alerts': `src/webhooks src/db ${BASE}`,
   'src/maintenance': `src/resources/* src/db src/crypto ${BASE}`,
   'src/openapi': 'src/**',
+  'src/sign-in': `src/resources/* src/http src/access src/db src/crypto ${BASE}`,
   'src/resources/*': 'src/**',
   'src/webhooks': `src/http src/access src/db src/crypto ${BASE}`,
   'src/http': `src/access src/db src/crypto ${BASE}`,

@@ -5,7 +5,7 @@
 import { v7 as newUuid, v5 as uuidOf } from 'uuid'
 import { SEQUENCES_PER_MS } from '../../src/access/event-types.ts'
 import { runsAfter } from '../../src/cron/next-run.ts'
-import { auditEvents, runs, schedules, users } from '../../src/db/schema.ts'
+import { auditEvents, identities, runs, schedules, signInRules, users } from '../../src/db/schema.ts'
 import { query } from '../../src/db/statement.ts'
 import { DAY_MS, HOUR_MS } from '../../src/durations.ts'
 import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
@@ -92,6 +92,12 @@ export const WEEK_DELETIONS = [
   },
 ] as const
 
+/** The identity provider of the organization, which nobody can reach. */
+export const ISSUER = 'https://login.example.com'
+
+/** Of the rule by which the second person signs in. */
+const RULE_ID = idOf('platform')
+
 /** What the two people did, how many hours ago. */
 const EVENTS = [
   [150, 'katherine', 'skill.updated', EXAMPLE_IDS.skillId, 'release-notes'],
@@ -113,6 +119,28 @@ export function weekRows(organizationId: string, keys: Readonly<Record<string, s
   const created = { createdAt: time(8 * 24).toISOString(), updatedAt: time(3 * 24).toISOString() }
   return [
     query.insert(users).values({ organizationId, ...SECOND_PERSON, ...created }),
+    query.insert(signInRules).values({
+      organizationId,
+      id: RULE_ID,
+      issuer: ISSUER,
+      claim: 'groups',
+      value: 'platform',
+      role: 'admin',
+      createdByKeyId: EXAMPLE_IDS.apiKeyId,
+      ...created,
+    }),
+    query.insert(identities).values({
+      organizationId,
+      id: idOf(SECOND_PERSON.name),
+      issuer: ISSUER,
+      subject: '00u1a2b3c5',
+      userId: SECOND_PERSON.id,
+      email: 'katherine@example.com',
+      role: 'admin',
+      ruleIds: JSON.stringify([RULE_ID]),
+      lastSignInAt: time(26).toISOString(),
+      createdAt: created.createdAt,
+    }),
     ...SCHEDULES.flatMap((schedule) => scheduleRows(organizationId, schedule, created, now)),
     ...EVENTS.map(([hoursAgo, userId, type, resourceId, resourceName]) =>
       query.insert(auditEvents).values({

@@ -17,13 +17,31 @@ import { stateFolder, type Target } from '../../operate/wrangler.ts'
 import { mintToken } from '../../src/access/api-key.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
-import { deletions, eventEndpoints, runs, schedules, sessionFiles, skillFeeds, skills } from '../../src/db/schema.ts'
+import {
+  deletions,
+  eventEndpoints,
+  identities,
+  runs,
+  schedules,
+  sessionFiles,
+  signInRules,
+  skillFeeds,
+  skills,
+} from '../../src/db/schema.ts'
 import { type Compilable, query, unguarded } from '../../src/db/statement.ts'
 import { HOUR_MS } from '../../src/durations.ts'
 import { EXAMPLE_IDS } from '../../src/http/example-ids.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { Service } from '../service.ts'
-import { FLAKY_TEST_ID, SECOND_PERSON, WEEK_DELETIONS, WEEK_FILES, WEEK_VERSIONS, weekRows } from './demo-week.ts'
+import {
+  FLAKY_TEST_ID,
+  ISSUER,
+  SECOND_PERSON,
+  WEEK_DELETIONS,
+  WEEK_FILES,
+  WEEK_VERSIONS,
+  weekRows,
+} from './demo-week.ts'
 
 export interface Demo {
   readonly baseUrl: string
@@ -228,6 +246,28 @@ function exampleRows(organizationId: string) {
       disabledReason: 'Every attempt of three days failed. The last one: HTTP 503',
       createdAt: hoursAgo(8 * 24),
       updatedAt: hoursAgo(6),
+    }),
+    query.insert(signInRules).values({
+      organizationId,
+      id: EXAMPLE_IDS.signInRuleId,
+      issuer: ISSUER,
+      claim: 'groups',
+      value: 'engineers',
+      role: 'member',
+      createdByKeyId: EXAMPLE_IDS.apiKeyId,
+      ...times,
+    }),
+    query.insert(identities).values({
+      organizationId,
+      id: EXAMPLE_IDS.identityId,
+      issuer: ISSUER,
+      subject: '00u1a2b3c4',
+      userId: EXAMPLE_IDS.userId,
+      email: 'ada@example.com',
+      role: 'member',
+      ruleIds: JSON.stringify([EXAMPLE_IDS.signInRuleId]),
+      lastSignInAt: times.createdAt,
+      createdAt: times.createdAt,
     }),
     query.insert(sessionFiles).values({
       organizationId,
@@ -596,5 +636,5 @@ const SCREENSHOT =
   'iVBORw0KGgoAAAANSUhEUgAAAUAAAADIAgMAAADkatA4AAAADFBMVEX///81U8ni5Op4fIgbF9dnAAAAs0lEQVR42u3ZQQrCMBBA0WzceL9uPJ3rnM4bVEQQbBtMcDDBvLezyC80aTvQtARLgoJ/G0zvBAW7BN3LgoKfggAQKT/V/v2cCwQfv9eym2CnoI1dDG6ubzm4O+lVsDUYviij7sNGgoKDBHd33fTBbx5f3sumL/PhFMHaYUnQtjGKdAkefFW4CArWBF8HTttg+8Nh1mB5UdpnG8EfBsNX2XxoPjQfhs02AABDy0FcSQAAIMAdl7If22vLFLkAAAAASUVORK5CYII='
 
 /** A PNG of 32 by 32 pixels. */
-const PICTURE =
+export const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAcUlEQVR42mN49OIDTRHDqAWjFoDRr2tLsSLqWIDLdCLtYKDEdGLsGFALiDGdoB2jFgxuC4Z+MqVHTqZHWTT0i2uv0EV4EEUW4DeaSGsYKDSaoDUM1DIdlx0MVDQdqx0M1DUd0w46WkAt09HsGLWAoAUAnNxjesfixoEAAAAASUVORK5CYII='

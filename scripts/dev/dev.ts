@@ -17,6 +17,7 @@ import { checkStateFolder } from '../../operate/state-folder.ts'
 import { ROOT, startDevelopmentServers, stateFolder } from '../../operate/wrangler.ts'
 import { createDemoKeys, curlLines, type Demo, demoFile, fillDemo, firstCurlLines, loadDemo, saveDemo } from './demo.ts'
 import { receiveRuns, tickEachMinute } from './local-runs.ts'
+import type { DemoProvider } from './sign-in.ts'
 
 const DEFAULT_PORT = 8787
 const DEFAULT_DATABASES = 2
@@ -26,12 +27,14 @@ const HEALTH_CHECK_MS = 200
 const SETTINGS = { RATE_LIMIT: 'off', REQUEST_LOG: 'off', LOCAL_RECEIVERS: 'on' }
 
 const VERBOSE = '--verbose'
-const OWN = /^--(?:verbose|no-console|(?:console-port|databases)\b.*)$/
+const OWN = /^--(?:verbose|no-console|(?:console-port|databases|sign-in)\b.*)$/
 const given = process.argv.slice(2)
 /** The flags for wrangler. */
-const args = given.filter(
-  (arg, index) => !OWN.test(arg) && !['--console-port', '--databases'].includes(given[index - 1] ?? ''),
-)
+const args = given.filter((arg, index) => {
+  const previous = given[index - 1] ?? ''
+  const isValue = ['--console-port', '--databases'].includes(previous) || (previous === '--sign-in' && /^\d/.test(arg))
+  return !OWN.test(arg) && !isValue
+})
 const options = parsed(
   describeScript(
     'dev',
@@ -41,6 +44,11 @@ const options = parsed(
     .option('--port <number>', 'the port of the service', portNumber, DEFAULT_PORT)
     .option('--console-port <number>', 'the port of the console; default: the next one', portNumber)
     .option('--no-console', 'do not start the console')
+    .option(
+      '--sign-in [port]',
+      'start an identity provider, too, with which people sign in to the console; default: the port after it',
+      portNumber,
+    )
     .option('--databases <number>', 'how many databases there are at least', positiveInteger, DEFAULT_DATABASES)
     .option('--persist-to <folder>', 'the state folder, created if missing; default: .wrangler/state')
     .option('--var <name:value...>', 'a setting (docs/limits.md); may be repeated')
@@ -53,6 +61,8 @@ const target = { remote: false, persistTo: options.persistTo }
 const baseUrl = `http://localhost:${options.port}`
 const consolePort = options.console ? (options.consolePort ?? options.port + 1) : undefined
 const consoleUrl = consolePort === undefined ? undefined : `http://localhost:${consolePort}`
+/** The port of the demo's identity provider. */
+const signInPort = signInPortOf(options.signIn)
 const variables = options.var ?? []
 const settings = Object.entries(SETTINGS)
   .map(([name, value]) => `${name}:${value}`)
@@ -72,6 +82,7 @@ await run()
 async function run(): Promise<void> {
   await checkPort(options.port, '--port')
   if (consolePort !== undefined) await checkPort(consolePort, '--console-port')
+  if (signInPort !== undefined) await checkPort(signInPort, '--sign-in')
   checkStateFolder(target)
   await checkNotServed(loadDemo(target))
   console.log(`Starting Workspace API with the state folder ${shown(stateFolder(target))}`)
@@ -81,6 +92,7 @@ async function run(): Promise<void> {
   const count = await prepareLocalDatabases(target, hasOwn ? 1 : options.databases)
   const databases = await Databases.open(target)
   const demoKeys = await createDemoKeys(databases).finally(() => databases.close())
+  const provider = await startSignIn(demoKeys?.organizationId ?? loadDemo(target)?.organizationId)
   await pendingSignals()
   hasServer = true
   startDevelopmentServers({
@@ -96,6 +108,7 @@ async function run(): Promise<void> {
     ],
     config: count === 1 ? join(ROOT, 'wrangler.toml') : writeLocalConfiguration(target, count),
     consolePort,
+    consoleVariables: [...(provider?.variables ?? []), ...variables.filter((each) => each.startsWith('SIGN_IN_'))],
     url: baseUrl,
     registry: join(stateFolder(target), 'registry'),
     isVerbose: showsOutput,
@@ -103,9 +116,22 @@ async function run(): Promise<void> {
   await untilHealthy(`${baseUrl}/health`)
   if (consoleUrl !== undefined) await untilHealthy(consoleUrl)
   const demo = demoKeys ? await fillDemo(baseUrl, demoKeys) : loadDemo(target)
-  if (demo && (await isKeyValid(baseUrl, demo))) await showDemo(demo)
+  if (demo && (await isKeyValid(baseUrl, demo))) await showDemo(demo, provider)
   else await showAddress()
   await tickEachMinute(baseUrl)
+}
+
+function signInPortOf(given: number | true | undefined): number | undefined {
+  if (given === undefined) return undefined
+  if (consolePort === undefined) throw new Error('--sign-in needs the console; leave out --no-console.')
+  return given === true ? consolePort + 1 : given
+}
+
+/** Its code is loaded only with `--sign-in`. */
+async function startSignIn(organization: string | undefined) {
+  if (signInPort === undefined || consoleUrl === undefined) return undefined
+  const { startProvider } = await import('./sign-in.ts')
+  return startProvider(signInPort, consoleUrl, organization)
 }
 
 /** Without the demo, as after a restore, only a command on the database can create an API key. */
@@ -137,10 +163,11 @@ async function oldestOrganizations() {
   return databases.rows(sql).finally(() => databases.close())
 }
 
-async function showDemo(stored: Demo): Promise<void> {
+async function showDemo(stored: Demo, provider: DemoProvider | undefined): Promise<void> {
   const { demo, otherReceiver } = receivesRuns ? await receiveRuns(baseUrl, stored) : { demo: stored }
   const current = { ...demo, baseUrl }
   saveDemo(target, current)
+  if (provider) await (await import('./sign-in.ts')).createRules(provider, current)
   print([
     'Workspace API is running. Press Ctrl-C to stop it.',
     '',
@@ -150,6 +177,9 @@ async function showDemo(stored: Demo): Promise<void> {
     `Lease key   ${demo.leaseKey}`,
     `Reference   ${baseUrl}/docs`,
     `Demo data   ${shown(demoFile(target))}`,
+    ...(provider
+      ? [`Sign-in     with ${provider.issuer}, as Ada (admin), Grace (member) or somebody without access`]
+      : []),
     '',
     `Try these in a second terminal. ${whereRunsGo(otherReceiver)}`,
     '',

@@ -89,12 +89,16 @@ type Actor = Partial<Record<'apiKeyId' | 'apiKeyName' | 'userId' | 'requestId', 
 /** The key of the request. */
 const caller: Actor = { apiKeyId: apiKeys.id, apiKeyName: apiKeys.name, userId: apiKeys.userId, requestId }
 
-/** A request records its change, and what follows from it: other keys end, a schedule is paused. */
-type Part = 'change' | 'consequence'
+/** A request records its change, and in two parts what follows from it: other keys end, a schedule is paused. */
+type Part = 'change' | 'further' | 'consequence'
 
-/** One request has up to 32,768 events of each part. Their IDs differ in the last digits. */
+/** One request has up to 16,384 events of each part. Their IDs differ in the last digits. */
 const ID_DIGITS = 4
-const FIRST_NUMBER: Readonly<Record<Part, number>> = { change: 0, consequence: 2 ** (4 * ID_DIGITS - 1) }
+const FIRST_NUMBER: Readonly<Record<Part, number>> = {
+  change: 0,
+  further: 2 ** (4 * ID_DIGITS - 2),
+  consequence: 2 ** (4 * ID_DIGITS - 1),
+}
 
 function idOf(part: Part, position: SQL): SQL {
   const format = literal(`%0${ID_DIGITS}x`)
@@ -249,17 +253,18 @@ export function guardedChange<Result, P extends Parameter, const Own extends rea
 const SERVICE_PARAMETERS = [eventId, firstSequence] as const
 
 /**
- * Records what the service does by itself. It has no actor.
+ * Records what the service does by itself, or what somebody does without a request of the API.
+ * @param fields with the actor, if there is one.
  * @param rows selects the rows, each with the columns of its event.
  */
 export function recordedByService<const Own extends readonly Parameter[]>(
   parameters: Own,
-  fields: EventFields & { readonly organizationId: SQLWrapper },
+  { actor = {}, ...fields }: EventFields & { readonly organizationId: SQLWrapper; readonly actor?: Actor },
   rows: Rows,
 ): Recording<Own[number] | (typeof SERVICE_PARAMETERS)[number]> {
   const newId = sql`substr(${eventId}, 1, 24) || lower(hex(randomblob(6)))`
   const position = sql`row_number() over (partition by ${fields.organizationId}) - 1`
   const build = () =>
-    query.insert(auditEvents).select(rows(eventRow(fields, fields.organizationId, newId, position, {})))
+    query.insert(auditEvents).select(rows(eventRow(fields, fields.organizationId, newId, position, actor)))
   return recording(unguarded([...parameters, ...SERVICE_PARAMETERS], build), false)
 }

@@ -2,9 +2,11 @@
  * Which API keys a caller may manage (docs/contract.md, API keys): those that act as its user and may use no other
  * projects. A rotated key manages only itself.
  */
-import { and, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys } from '../db/schema.ts'
+import { ApiError } from '../errors.ts'
 import { eventType } from './events.ts'
+import { precondition } from './preconditions.ts'
 
 /** True if each item of a list (JSON) is in another. */
 export const isSubset = (list: SQLWrapper, of: SQLWrapper): SQL =>
@@ -20,6 +22,20 @@ export const includesProjects = (projectIds: SQLWrapper): SQL =>
 /** True if the caller's key was not rotated. */
 export const isUnrotated = isNull(apiKeys.rotatedAt)
 
+/** The caller's key was not rotated. @param exception what a rotated key may do. */
+export const callerIsUnrotated = (exception?: SQL) =>
+  precondition(
+    or(isUnrotated, exception),
+    () =>
+      new ApiError(
+        'api_key_rotated',
+        'Your API key was rotated. Until it expires, it can manage no key but itself: it can delete itself, without descendants. Use its successor.',
+      ),
+  )
+
+/** True if the caller's key has the scopes (JSON). */
+export const hasScopes = (list: SQLWrapper) => isSubset(list, apiKeys.scopes)
+
 /** A key that is joined to the caller's in `apiKeys`. */
 type Key = Readonly<Record<'id' | 'userId' | 'projectIds', SQLWrapper>>
 
@@ -32,4 +48,5 @@ export const isManageable = (key: Key): SQL | undefined =>
 
 /** The type of the event of a key that ends. */
 export const typeOfEnd = (kind: SQLWrapper) =>
-  eventType(sql`case when ${kind} = 'session' then 'api-key.session-ended' else 'api-key.revoked' end`)
+  eventType(sql`case ${kind} when 'session' then 'api-key.session-ended' when 'grant' then 'api-key.app-disconnected'
+    else 'api-key.revoked' end`)

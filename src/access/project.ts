@@ -2,10 +2,11 @@
  * The project that a request names, what operations require of it, and what organization-wide resources require of the
  * API key.
  */
-import { and, eq, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, notExists, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { text, textOrNull } from '../db/parameters.ts'
+import { type Parameter, text, textOrNull } from '../db/parameters.ts'
 import { apiKeys, projects } from '../db/schema.ts'
+import { query } from '../db/statement.ts'
 import { ApiError } from '../errors.ts'
 import { isAccessible, isUnrestricted } from './guard.ts'
 import { precondition, requiring } from './preconditions.ts'
@@ -22,6 +23,26 @@ export const projectFound = (condition: SQL) =>
   precondition(condition, () => new ApiError('project_not_found', 'There is no project with this projectId.'))
 
 export const projectExists = projectFound(isNotNull(projects.id))
+
+/** @param projectIds JSON; NULL: all projects. */
+export const projectsExist = <const P extends readonly Parameter[]>(projectIds: SQLWrapper, takes: P) =>
+  precondition(
+    notExists(
+      query
+        .select({ one: sql`1` })
+        .from(sql`json_each(${projectIds})`)
+        .where(
+          notExists(
+            query
+              .select({ id: projects.id })
+              .from(projects)
+              .where(and(eq(projects.organizationId, apiKeys.organizationId), sql`${projects.id} = value`)),
+          ),
+        ),
+    ),
+    () => new ApiError('project_not_found', 'projectIds names a project that the organization does not have.'),
+    takes,
+  )
 
 /** @param holds true if the caller's API key is not restricted to other projects. */
 export const accessibleIf = (holds: SQL | undefined) =>

@@ -37,6 +37,8 @@ export const SCOPES = [
   'deletions:read',
   'deletions:write',
   'deletions:purge',
+  'sign-in:read',
+  'sign-in:write',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

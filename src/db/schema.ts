@@ -122,8 +122,11 @@ export const apiKeys = sqliteTable(
     organizationId: text().notNull(),
     id: text().notNull(),
     name: text().notNull(),
-    /** A session is made by a key for itself, ends with it, and after 12 hours at most. */
-    kind: text({ enum: ['key', 'session'] })
+    /**
+     * A session ends after 12 hours at most: that of a key for itself, with which it ends, or that of a person who signed
+     * in. A grant is the key of an app that a person connected.
+     */
+    kind: text({ enum: ['key', 'session', 'grant'] })
       .notNull()
       .default('key'),
     /** SHA-256 of the token, in lower-case hexadecimal. */
@@ -147,6 +150,14 @@ export const apiKeys = sqliteTable(
      * that key is removed, it becomes the key that created that one (maintenance/ended-keys.ts).
      */
     createdByKeyId: text(),
+    /** The identity of the person who signed in, also of every key that was created from there; null: nobody did. */
+    identityId: text(),
+    /** Of a grant: the app, by its OAuth client ID, its name, and the host that it was sent back to. */
+    clientId: text(),
+    clientName: text(),
+    redirectHost: text(),
+    /** Of a grant, the end that its person chose. `expiresAt` is earlier unless the person signs in now and then. */
+    grantEndsAt: text(),
     /** The number of the database that the key moved to with its organization; null: this one decides. */
     movedTo: integer(),
     /** When the operator suspended its organization. */
@@ -161,7 +172,7 @@ export const apiKeys = sqliteTable(
       .where(sql`"kind" = 'key' and "revokedAt" is null and "rotatedAt" is null`),
     index('apiKeysSessions')
       .on(table.organizationId, table.createdByKeyId, table.expiresAt)
-      .where(sql`"kind" = 'session' and "revokedAt" is null`),
+      .where(sql`"kind" <> 'key' and "revokedAt" is null`),
     index('apiKeysByEnd').on(table.kind, endOf(table)).where(sql`coalesce("revokedAt", "expiresAt") is not null`),
     uniqueIndex('apiKeysByIdempotencyKey')
       .on(table.organizationId, table.idempotencyKey)
@@ -170,7 +181,65 @@ export const apiKeys = sqliteTable(
     index('apiKeysByCreator')
       .on(table.organizationId, table.createdByKeyId, table.id, table.revokedAt)
       .where(sql`"createdByKeyId" is not null`),
+    index('apiKeysByIdentity')
+      .on(table.organizationId, table.identityId)
+      .where(sql`"identityId" is not null and "revokedAt" is null`),
   ],
+)
+
+/** A person as an identity provider knows them, and the user that they are here. */
+export const identities = sqliteTable(
+  'identities',
+  {
+    organizationId: text().notNull(),
+    id: text().notNull(),
+    issuer: text().notNull(),
+    subject: text().notNull(),
+    userId: text().notNull(),
+    /** The verified e-mail address of the last sign-in, in lower case. */
+    email: text(),
+    role: text({ enum: ['viewer', 'member', 'admin'] }).notNull(),
+    /** JSON array of the projects that the role is restricted to; null: all projects. */
+    projectIds: text(),
+    /** JSON array of the rules that gave the role at the last sign-in; null: the role was given to this person. */
+    ruleIds: text(),
+    /** The API key that gave the role to this person; like `createdByKeyId` of a rule. */
+    roleByKeyId: text(),
+    /** Since when the person cannot sign in. */
+    blockedAt: text(),
+    lastSignInAt: text(),
+    createdAt: text().notNull(),
+  },
+  (table) => [
+    byId(table),
+    uniqueIndex('identitiesBySubject').on(table.organizationId, table.issuer, table.subject),
+    index('identitiesByUser').on(table.organizationId, table.userId),
+    index('identitiesByRoleKey').on(table.organizationId, table.roleByKeyId).where(sql`"roleByKeyId" is not null`),
+  ],
+)
+
+/** Who may sign in: whoever has a claim with a value gets a role. */
+export const signInRules = sqliteTable(
+  'signInRules',
+  {
+    organizationId: text().notNull(),
+    id: text().notNull(),
+    issuer: text().notNull(),
+    claim: text().notNull(),
+    value: text().notNull(),
+    role: text({ enum: ['viewer', 'member', 'admin'] }).notNull(),
+    /** JSON array of the projects that the role is restricted to; null: all projects. */
+    projectIds: text(),
+    /**
+     * The API key of the request that created it or changed it last. When that key is removed, it becomes the key that
+     * created that one (maintenance/ended-keys.ts).
+     */
+    createdByKeyId: text(),
+    createdAt: text().notNull(),
+    updatedAt: text().notNull(),
+    revision: revision(),
+  },
+  (table) => [byId(table), index('signInRulesByCreator').on(table.organizationId, table.createdByKeyId)],
 )
 
 export const users = sqliteTable('users', platformResource({}), (table) => [byId(table)])

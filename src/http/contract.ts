@@ -15,6 +15,7 @@ export type Tag =
   | 'Users'
   | 'Pull requests'
   | 'API keys'
+  | 'Sign-in'
   | 'Events'
   | 'Deletions'
 

@@ -24,6 +24,8 @@ export const EXAMPLE_IDS = {
   apiKeyId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73',
   skillFeedId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c74',
   eventEndpointId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c75',
+  signInRuleId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c79',
+  identityId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7a',
   /** One to restore, and one to make final. */
   deletionId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c76',
   purgedDeletionId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c78',

@@ -133,6 +133,20 @@ export function externalId(documentation: Documentation) {
     .register(docs, { minLength: 1, maxLength: 255, ...documentation })
 }
 
+const MAX_PROJECTS = 100
+
+/** The projects that a key or a role is restricted to; null: all projects. */
+export function projectIdList() {
+  return z.nullable(
+    z
+      .array(externalId({}), `an array of up to ${MAX_PROJECTS} projects`)
+      .check(z.maxLength(MAX_PROJECTS), rule(isUnique, 'has a project several times', 'each project once')),
+  )
+}
+
+/** True if no text is there twice. */
+export const isUnique = (values: readonly string[]) => new Set(values).size === values.length
+
 /** An instant of a response: RFC 3339 in UTC, with milliseconds. */
 export function instant() {
   const allowed = `an instant such as "${EXAMPLE_INSTANT}"`

@@ -2,12 +2,12 @@
  * Removes API keys some time after their end. What they created stays: a removed key's children become those of its
  * creator, so that the search for descendants still finds them.
  */
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { DatabaseEnvironment } from '../db/database.ts'
 import { isSettled } from '../db/halts.ts'
 import { now, text } from '../db/parameters.ts'
-import { apiKeys, endOf, skillFeeds } from '../db/schema.ts'
+import { apiKeys, endOf, identities, signInRules, skillFeeds } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { DAY_MS } from '../durations.ts'
 
@@ -22,7 +22,7 @@ const ended = alias(apiKeys, 'ended')
 const keysEndedBy = text('keysEndedBy')
 const sessionsEndedBy = text('sessionsEndedBy')
 const ends = [keysEndedBy, sessionsEndedBy, now] as const
-const kept = sql`(values ('key', ${keysEndedBy}), ('session', ${sessionsEndedBy})) as "kept"`
+const kept = sql`(values ('key', ${keysEndedBy}), ('grant', ${keysEndedBy}), ('session', ${sessionsEndedBy})) as "kept"`
 /** A page of the keys to remove. */
 const page = (limit = PAGE_ROWS) =>
   sql`(select ${ended.organizationId}, ${ended.id}, ${ended.hash} from ${kept} cross join ${apiKeys} as "ended"
@@ -35,37 +35,53 @@ const children = (limit: SQL = sql``) =>
   sql`(select ${child.hash} from ${page()} cross join ${apiKeys} as "child" on ${isChild} ${limit})`
 
 const creator = alias(apiKeys, 'creator')
+const creatorOf = (organizationId: SQLWrapper, keyId: SQLWrapper) =>
+  sql`(select ${creator.createdByKeyId} from ${apiKeys} as "creator"
+    where ${creator.organizationId} = ${organizationId} and ${creator.id} = ${keyId})`
+const idsInPage = () => sql`(select ${ended.organizationId}, ${ended.id} from ${page()})`
+
 const passChildrenOn = unguarded(ends, () =>
   query
     .update(apiKeys)
-    .set({
-      createdByKeyId: sql`(select ${creator.createdByKeyId} from ${apiKeys} as "creator"
-        where ${creator.organizationId} = ${apiKeys.organizationId} and ${creator.id} = ${apiKeys.createdByKeyId})`,
-    })
+    .set({ createdByKeyId: creatorOf(apiKeys.organizationId, apiKeys.createdByKeyId) })
     .where(sql`${apiKeys.hash} in ${children(sql`limit ${sql.raw(String(PAGE_ROWS))}`)}`),
+)
+
+const passRulesOn = unguarded(ends, () =>
+  query
+    .update(signInRules)
+    .set({ createdByKeyId: creatorOf(signInRules.organizationId, signInRules.createdByKeyId) })
+    .where(sql`(${signInRules.organizationId}, ${signInRules.createdByKeyId}) in ${idsInPage()}`),
+)
+
+const passRolesOn = unguarded(ends, () =>
+  query
+    .update(identities)
+    .set({ roleByKeyId: creatorOf(identities.organizationId, identities.roleByKeyId) })
+    .where(sql`(${identities.organizationId}, ${identities.roleByKeyId}) in ${idsInPage()}`),
 )
 
 /** Feeds end with their key. */
 const removeFeeds = unguarded(ends, () =>
-  query
-    .delete(skillFeeds)
-    .where(
-      sql`(${skillFeeds.organizationId}, ${skillFeeds.apiKeyId}) in (select ${ended.organizationId}, ${ended.id} from ${page()})`,
-    ),
+  query.delete(skillFeeds).where(sql`(${skillFeeds.organizationId}, ${skillFeeds.apiKeyId}) in ${idsInPage()}`),
 )
 
-/** A key that still has children is left to the next page. */
+const hasRule = sql`exists (select 1 from ${signInRules}
+  where ${signInRules.organizationId} = ${ended.organizationId} and ${signInRules.createdByKeyId} = ${ended.id})`
+const hasRole = sql`exists (select 1 from ${identities}
+  where ${identities.organizationId} = ${ended.organizationId} and ${identities.roleByKeyId} = ${ended.id})`
+
+/** A key that still has children, or took over a rule or a role just now, is left to the next page. */
 const removeKeys = unguarded(ends, () =>
-  query
-    .delete(apiKeys)
-    .where(
-      sql`${apiKeys.hash} in (select ${ended.hash} from ${page()} where not exists (select 1 from ${apiKeys} as "child" where ${isChild}))`,
-    ),
+  query.delete(apiKeys).where(
+    sql`${apiKeys.hash} in (select ${ended.hash} from ${page()} where not exists (select 1 from ${apiKeys} as "child" where ${isChild})
+        and not ${hasRule} and not ${hasRole})`,
+  ),
 )
 
 export const selectEnded = unguarded(ends, () => query.select({ one: sql`1` }).from(page(1)))
 
-export const endedPage = [passChildrenOn, removeFeeds, removeKeys]
+export const endedPage = [passChildrenOn, passRulesOn, passRolesOn, removeFeeds, removeKeys]
 
 /** Removes some pages. The next tick continues. */
 export async function removeEndedKeys({ database }: DatabaseEnvironment, instant: Date): Promise<void> {

@@ -125,6 +125,7 @@ const TAGS: Record<Tag, string> = {
   Schedules: 'The schedules of projects and agents, and a preview of the times at which a cron expression fires.',
   Runs: 'The runs of schedules, and the run endpoint that they are sent to.',
   'API keys': 'The API keys of an organization: their scopes, projects and expiry.',
+  'Sign-in': 'Who may sign in with an identity provider: the rules, and the people who signed in.',
   Events: 'The changes in an organization, in order, and who made them.',
   Deletions: 'What was deleted and can be restored for some days.',
 }

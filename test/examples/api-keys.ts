@@ -160,6 +160,26 @@ export const apiKeyRows: Rows = {
           return includingDescendants(example)
         },
       },
+      'it includes a descendant that made a rule and gave a role': {
+        events: (...all) => [
+          {
+            type: 'sign-in-rule.deleted',
+            path: expect.stringMatching(/^\/v1\/sign-in-rules\//),
+            name: 'groups=engineers',
+          },
+          ...ofNamed('api-key.revoked', ofUnknown('api-key.revoked'))(...all),
+        ],
+        async apply(workspace, example) {
+          const {
+            ids: [createdByKeyId = ''],
+            projectIds = [],
+          } = example
+          const { id } = await workspace.addKeyWithId({ ...POWER, projectIds, createdByKeyId })
+          await workspace.addSignInRule({ createdByKeyId: id })
+          await workspace.addIdentity({ userId: workspace.userId, roleByKeyId: id, ruleIds: null })
+          return includingDescendants(example)
+        },
+      },
       'it has a session': {
         events: ofNamed('api-key.revoked', ofUnknown('api-key.session-ended')),
         apply: withSession,

@@ -157,6 +157,16 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
         ...ifMatchVariations,
         ...wasDeleted(type, lastSegment),
         ...(type === 'user' && {
+          'it is a person who signed in': {
+            events: (...all) => [
+              ...recorded(type, 'deleted')(...all),
+              { type: 'identity.deleted', path: expect.stringMatching(/^\/v1\/identities\//), name: 'ada@example.com' },
+            ],
+            async apply(workspace: Workspace, example) {
+              await workspace.addIdentity({ userId: lastSegment(example.path), email: 'ada@example.com' })
+              return example
+            },
+          } satisfies Row['variations'][string],
           'it has a key': {
             refusesUsers: true,
             events: (...all) => [

@@ -200,3 +200,32 @@ describe('the removal', () => {
     }
   })
 })
+
+describe('the rules and roles of an API key that ended', () => {
+  it('count as made by its creator, and end with the descendants of that one', async () => {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey({ userId: null })
+    const [root = '', middle = '', maker = ''] = await chain(workspace, 3)
+    const rule = await workspace.addSignInRule({ createdByKeyId: maker })
+    const identity = await workspace.addIdentity({ roleByKeyId: maker, ruleIds: null })
+    await revoke(workspace, maker)
+    await revoke(workspace, middle)
+    await tick(env, afterEnd(30))
+    expect(await idsIn(workspace)).not.toContain(maker)
+    const { body } = await request('GET', `/v1/sign-in-rules/${rule}`, { key })
+    expect(body.createdByKeyId).toBe(root)
+    await request('DELETE', `/v1/api-keys/${root}?descendants=true`, { key })
+    expect((await request('GET', `/v1/sign-in-rules/${rule}`, { key })).status).toBe(404)
+    expect((await request('GET', `/v1/identities/${identity}`, { key })).body.ruleIds).toEqual([])
+  })
+
+  it('have no maker once a first key of the organization is removed', async () => {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey({ userId: null })
+    const [maker = ''] = await chain(workspace, 1)
+    const rule = await workspace.addSignInRule({ createdByKeyId: maker })
+    await revoke(workspace, maker)
+    await tick(env, afterEnd(30))
+    expect((await request('GET', `/v1/sign-in-rules/${rule}`, { key })).body.createdByKeyId).toBeNull()
+  })
+})

@@ -321,7 +321,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got "pins"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read", "event-endpoints:write", "deletions:read", "deletions:write" or "deletions:purge".',
+        'scopes.0 is not one of the allowed values; got "pins"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read", "event-endpoints:write", "deletions:read", "deletions:write", "deletions:purge", "sign-in:read" or "sign-in:write".',
     },
     {
       mistake: 'an object in place of a scope',
@@ -330,7 +330,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got an object; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read", "event-endpoints:write", "deletions:read", "deletions:write" or "deletions:purge".',
+        'scopes.0 is not one of the allowed values; got an object; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read", "event-endpoints:write", "deletions:read", "deletions:write", "deletions:purge", "sign-in:read" or "sign-in:write".',
     },
     {
       mistake: 'several scopes that do not exist',
@@ -339,7 +339,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got "pins:reed"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read", "event-endpoints:write", "deletions:read", "deletions:write" or "deletions:purge". Did you mean "pins:read"? scopes.2 is not one of the allowed values; got "skills.read"; allowed: the same values. Did you mean "skills:read"? scopes.3 is not one of the allowed values; got "admin"; allowed: the same values.',
+        'scopes.0 is not one of the allowed values; got "pins:reed"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read", "skill-feeds:write", "environment-variables:lease", "event-endpoints:read", "event-endpoints:write", "deletions:read", "deletions:write", "deletions:purge", "sign-in:read" or "sign-in:write". Did you mean "pins:read"? scopes.2 is not one of the allowed values; got "skills.read"; allowed: the same values. Did you mean "skills:read"? scopes.3 is not one of the allowed values; got "admin"; allowed: the same values.',
     },
     {
       mistake: 'scopes as text',
@@ -347,7 +347,7 @@ export const organization: Mistakes = {
       json: key({ scopes: 'pins:read pins:write' }),
       status: 400,
       code: 'invalid_input',
-      error: 'scopes is not an array; got "pins:read pins:write"; allowed: an array of up to 37 scopes.',
+      error: 'scopes is not an array; got "pins:read pins:write"; allowed: an array of up to 39 scopes.',
     },
     {
       mistake: 'scope',
@@ -363,7 +363,7 @@ export const organization: Mistakes = {
       json: { name: 'laptop' },
       status: 400,
       code: 'invalid_input',
-      error: 'scopes is missing; allowed: an array of up to 37 scopes.',
+      error: 'scopes is missing; allowed: an array of up to 39 scopes.',
     },
     {
       mistake: 'a scope twice',
@@ -593,7 +593,7 @@ export const organization: Mistakes = {
       request: 'GET /v1/api-keys?kind=sessions',
       status: 400,
       code: 'invalid_input',
-      error: 'kind is not one of the allowed values; got "sessions"; allowed: "key" or "session".',
+      error: 'kind is not one of the allowed values; got "sessions"; allowed: "key", "session" or "grant".',
     },
     {
       mistake: 'an overlap that is too long',

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -46,6 +46,7 @@ describe('npm run deploy -- --dry-run', () => {
       `Worker ${readConfiguration(pages ?? {}).name}\n`,
       'env.MCP (',
       'env.API (',
+      'env.SIGN_IN (',
       'First key',
       'Health',
       ...(config.triggers.crons ?? []).map((cron) => `cron trigger ${cron}`),
@@ -95,6 +96,16 @@ describe('npm run deploy -- --dry-run', () => {
     expect(code).toBe(1)
   })
 
+  it('fails for a console that cannot sign people in', async () => {
+    const project = newProject(TOML)
+    const toml = readFileSync(join(ROOT, 'console', 'wrangler.toml'), 'utf8')
+    mkdirSync(join(project.folder, 'console'))
+    writeFileSync(join(project.folder, 'console', 'wrangler.toml'), toml.replace('"SIGN_IN"', '"SIGNIN"'))
+    const { code, printed } = await dryRun('--config', project.config)
+    expect(printed).toMatch(/console.wrangler\.toml does not match .*bindings API and SIGN_IN of the service/)
+    expect(code).toBe(1)
+  })
+
   it('fails for an environment that there is not', async () => {
     const { code, printed } = await dryRun('--env', 'nowhere')
     expect(printed).toContain('nowhere')
@@ -106,9 +117,13 @@ describe('npm run deploy', () => {
   const made = (printed: string) => JSON.parse(/^\{.*"apiKey".*\}$/m.exec(printed)?.[0] ?? 'null')
 
   /** With the services in another form of TOML. */
-  const OTHER_TOML = TOML.replace(/^\[\[services\]\]\nbinding = "MCP"\nservice = "workspace-api-mcp"\n/m, '').replace(
+  const OTHER_TOML = TOML.replaceAll(/^\[\[services\]\]\n(?:[a-z]+ = .*\n)+/gm, '').replace(
     /^\[assets\]/m,
-    "services = [ { service = 'workspace-api-mcp', 'binding' = 'MCP' } ] # a comment\n[assets]",
+    `services = [
+  { service = 'workspace-api-mcp', 'binding' = 'MCP' }, # a comment
+  { service = 'workspace-api-console', 'binding' = 'AUTH', entrypoint = 'Tokens' },
+]
+[assets]`,
   )
 
   it('takes an empty account to a running service', async () => {
@@ -133,10 +148,15 @@ describe('npm run deploy', () => {
         .get(worker)
         ?.map(({ bindings }) => bindings.filter(({ type }) => type === 'service').map(({ service }) => service))
     expect(['workspace-api', 'workspace-api-mcp', 'workspace-api-console'].map(services)).toEqual([
-      [[], ['workspace-api-mcp']],
+      [[], ['workspace-api-mcp', 'workspace-api-console']],
       [['workspace-api']],
-      [['workspace-api']],
+      [['workspace-api', 'workspace-api']],
     ])
+    const [namespace, ...namespaces] = api.namespaces
+    expect([namespace?.title, namespaces]).toEqual(['workspace-api-console-oauth', []])
+    expect(ofConsole?.bindings).toContainEqual({ type: 'kv_namespace', name: 'OAUTH_KV', namespace_id: namespace?.id })
+    expect(ofConsole?.bindings.find(({ name }) => name === 'CONSOLE_URL')).toMatchObject({ text: consoleUrl })
+    expect(ofConsole?.bindings).toContainEqual(expect.objectContaining({ name: 'SIGN_IN', entrypoint: 'SignIn' }))
     expect(readdirSync(project.folder).filter((file) => file.includes('without-mcp'))).toEqual([])
 
     expect(api.databases.map(({ name }) => name)).toEqual(['workspace-api'])
@@ -198,7 +218,8 @@ describe('npm run deploy', () => {
       const env = { ...process.env, ...variables, CI: 'true' }
       await promisify(execFile)(process.execPath, [wrangler, ...args.split(' ')], { cwd: ROOT, env })
     }
-    expect([[...api.uploads.keys()], api.databases, api.queues, api.buckets]).toEqual([[], [], [], []])
+    const { uploads, databases, queues, buckets, namespaces } = api
+    expect([[...uploads.keys()], databases, queues, buckets, namespaces]).toEqual([[], [], [], [], []])
   })
 
   it('creates staging for a user with read replication, and upgrades it when run again', {

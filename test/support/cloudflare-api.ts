@@ -96,6 +96,8 @@ export class CloudflareApi {
   /** The objects of all buckets, by `bucket/key`. */
   readonly objects = new Map<string, Buffer>()
   readonly queues: string[] = []
+  /** Of KV. */
+  readonly namespaces: { readonly id: string; readonly title: string }[] = []
   /** Of each queue. */
   readonly consumers = new Map<string, Consumer>()
   /** The metadata of each upload of each Worker. */
@@ -372,7 +374,23 @@ export class CloudflareApi {
       ({ names: [name = ''] }) => ({ services: { incoming: this.#boundTo(name), outgoing: [] } }),
     ],
     [/^GET \/workers\/tails\/by-consumer\/([^/]+)$/, () => []],
-    [/^GET \/storage\/kv\/namespaces$/, () => []],
+    [/^GET \/storage\/kv\/namespaces$/, () => this.namespaces],
+    [
+      /^POST \/storage\/kv\/namespaces$/,
+      ({ body }) => {
+        const made = { id: crypto.randomUUID().replaceAll('-', ''), title: (body as { title: string }).title }
+        this.namespaces.push(made)
+        return made
+      },
+    ],
+    [
+      /^DELETE \/storage\/kv\/namespaces\/([^/]+)$/,
+      ({ names: [id] }) =>
+        void this.namespaces.splice(
+          this.namespaces.findIndex((each) => each.id === id),
+          1,
+        ),
+    ],
     [/^GET \/workers\/workers\/([^/]+)$/, ({ names: [name] }) => this.#service(name)],
     [/^GET \/workers\/scripts\/([^/]+)\/settings$/, ({ names: [name] }) => this.#worker(name).at(-1)],
     [/^GET \/workers\/scripts\/([^/]+)\/deployments$/, () => ({ deployments: [] })],

@@ -1,6 +1,7 @@
 /** What the shared suites know of an operation: a request that succeeds, and what can stand in its way. */
 import { v7 as newUuid } from 'uuid'
 import type { EventType } from '../../src/access/event-types.ts'
+import type { Scope } from '../../src/access/scopes.ts'
 import type { Contract } from '../../src/http/contract.ts'
 import type { RequestOptions } from './api.ts'
 import { type KeyOptions, now, type Workspace } from './workspace.ts'
@@ -113,6 +114,8 @@ export interface Row {
    * True if only a key that is limited to projects succeeds; others get 403. The example has the `keyOptions` of one.
    */
   readonly needsLimit?: true
+  /** The scopes that a key needs besides that of the operation, because it gives them away. */
+  readonly furtherScopes?: readonly Scope[]
   /** True if the request names nothing that has to exist: in another organization it succeeds too. */
   readonly namesNothing?: true
   /** True if all that it names is the user that the key acts as, whatever the organization. */

@@ -15,6 +15,7 @@ import { runEndpointRows } from '../examples/run-endpoint.ts'
 import { runRows } from '../examples/runs.ts'
 import { scheduleRows } from '../examples/schedules.ts'
 import { sessionFileRows } from '../examples/session-files.ts'
+import { signInRows } from '../examples/sign-in.ts'
 import { skillFeedRows } from '../examples/skill-feeds.ts'
 import { skillRows } from '../examples/skills.ts'
 import { type ApiResponse, request } from './api.ts'
@@ -41,6 +42,7 @@ const rows: Rows = {
   ...environmentVariableRows,
   ...platformResourceRows,
   ...apiKeyRows,
+  ...signInRows,
   ...deletionRows,
   ...eventRows,
   ...eventEndpointRows,

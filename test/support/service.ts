@@ -13,6 +13,15 @@ export interface RunningService {
   close(): Promise<void>
 }
 
+/** The service has a binding to the console Worker. */
+export const CONSOLE_STAND_IN = {
+  config: {
+    name: 'workspace-api-console',
+    main: 'test/support/console-stand-in.ts',
+    compatibility_date: '2026-11-01',
+  },
+}
+
 /** @param vars in the place of those of wrangler.toml. */
 export async function startService(vars: Readonly<Record<string, string>> = {}): Promise<RunningService> {
   const workers = createTestHarness({
@@ -24,6 +33,7 @@ export async function startService(vars: Readonly<Record<string, string>> = {}):
         secrets: { ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}` },
       },
       { configPath: 'mcp/wrangler.toml' },
+      CONSOLE_STAND_IN,
     ],
   })
   const service = workers.getWorker<Environment & { DB: D1Database }>('workspace-api')

@@ -40,6 +40,8 @@ export interface KeyOptions {
   /** The key that created it. */
   readonly createdByKeyId?: string
   readonly kind?: 'session'
+  /** The identity of the person whose key it is. */
+  readonly identityId?: string
   /** The number of the database that its token names. */
   readonly database?: number
   /** The number of its live sessions. */
@@ -85,7 +87,16 @@ export class Workspace {
   }
 
   async addKeyWithId(options: KeyOptions = {}) {
-    const { scopes = SCOPES, userId, projectIds, expiresAt, createdByKeyId = null, kind, sessions = 0 } = options
+    const {
+      scopes = SCOPES,
+      userId,
+      projectIds,
+      expiresAt,
+      createdByKeyId = null,
+      identityId = null,
+      kind,
+      sessions = 0,
+    } = options
     const user = userId === undefined ? this.userId : userId
     const { token, row } = provisioning.mintApiKey(
       {
@@ -99,7 +110,7 @@ export class Workspace {
       },
       options.database ?? databaseNumber(),
     )
-    await write(bind(env.DB, provisioning.insertApiKey, { ...row, createdByKeyId }))
+    await write(bind(env.DB, provisioning.insertApiKey, { ...row, createdByKeyId, identityId }))
     if (kind) await this.change(tables.apiKeys, row.id, { kind })
     const session = {
       kind: 'session',
@@ -108,6 +119,29 @@ export class Workspace {
     } as const
     for (let count = 0; count < sessions; count++) await this.addKeyWithId({ ...options, ...session, sessions: 0 })
     return { token, id: row.id }
+  }
+
+  /** A sign-in rule for everyone of an issuer of its own. */
+  async addSignInRule(values: Partial<(typeof tables.signInRules)['$inferSelect']> = {}): Promise<string> {
+    const id = this.newId()
+    const rule = { issuer: 'https://login.example.com', claim: 'groups', value: 'engineers', role: 'member' }
+    await this.#insert(tables.signInRules, { id, ...rule, ...values })
+    return id
+  }
+
+  /** A person who signed in, and is a new user. */
+  async addIdentity(values: Partial<(typeof tables.identities)['$inferSelect']> = {}): Promise<string> {
+    const id = this.newId()
+    const userId = values.userId ?? (await this.addUser())
+    const person = {
+      issuer: 'https://login.example.com',
+      subject: this.newId(),
+      role: 'member',
+      ruleIds: '[]',
+      lastSignInAt: now(),
+    }
+    await this.#insert(tables.identities, { id, ...person, ...values, userId })
+    return id
   }
 
   async revokeKey(id: string): Promise<void> {

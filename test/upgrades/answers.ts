@@ -145,6 +145,18 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
     createdAt: new Date(Math.floor(Number(sequence) / 1024)).toISOString(),
   }))
 
+  const list = (json: Row[string] = null) => (json === null ? null : JSON.parse(String(json)))
+  const rules = all('signInRules').map((row) => ({
+    ...one(row, 'id', 'issuer', 'claim', 'value', 'role', 'createdByKeyId', 'createdAt', 'updatedAt'),
+    projectIds: list(row.projectIds),
+  }))
+  const identities = all('identities').map((row) => ({
+    ...one(row, 'id', 'issuer', 'subject', 'userId', 'email', 'role', 'blockedAt', 'lastSignInAt', 'createdAt'),
+    userName: all('users').find(({ id }) => id === row.userId)?.name ?? null,
+    projectIds: list(row.projectIds),
+    ruleIds: list(row.ruleIds),
+  }))
+
   return Object.fromEntries([
     ['/v1/users', page(pick(all('users'), 'id', 'name', 'createdAt', 'updatedAt'))],
     ['/v1/projects', page(pick(all('projects'), 'id', 'name', 'archivedAt', 'createdAt', 'updatedAt'))],
@@ -165,6 +177,8 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
     ['/v1/skills', page(summaries)],
     ...ofSkill,
     ...(endpoint ? [['/v1/run-endpoint', endpoint]] : []),
+    ['/v1/sign-in-rules', page(rules)],
+    ['/v1/identities', page(identities)],
     ['/v1/event-endpoints', { items: eventEndpoints, nextCursor: null }],
     ['/v1/audit-events', { items: events.toReversed(), nextCursor: null }],
   ])
@@ -185,12 +199,14 @@ export function apiKeysOf(organizationId: string, { apiKeys = [] }: Rows): Row[]
     'lastUsedAt',
     'createdAt',
     'createdByKeyId',
+    'identityId',
   ]
   const parsed = (list: Row[string] = null) => (list === null ? null : JSON.parse(String(list)))
   return page(pick(live, ...fields)).items.map((key) => ({
     ...key,
     scopes: parsed(key.scopes),
     projectIds: parsed(key.projectIds),
+    app: null,
   }))
 }
 

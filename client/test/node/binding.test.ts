@@ -9,6 +9,7 @@ import { createTestHarness } from 'wrangler'
 import type { Environment } from '../../../src/environment.ts'
 import { ROOT } from '../../../test/support/commands.ts'
 import { addOrganization } from '../../../test/support/organization.ts'
+import { CONSOLE_STAND_IN } from '../../../test/support/service.ts'
 
 const workers = createTestHarness({
   root: ROOT,
@@ -18,8 +19,9 @@ const workers = createTestHarness({
       vars: { RATE_LIMIT: 'off' },
       secrets: { ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}` },
     },
-    // The service has a binding to it.
+    // The service has bindings to these.
     { configPath: 'mcp/wrangler.toml' },
+    CONSOLE_STAND_IN,
     { configPath: 'client/test/support/dashboard/wrangler.toml' },
   ],
 })

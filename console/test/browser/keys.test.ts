@@ -9,7 +9,7 @@ import { expectQuiet, signedIn } from '../../../test/browser/console.ts'
 import { type Console, startConsole } from '../console.ts'
 import { expectAccessible, LOOKS } from './axe.ts'
 import { choose, press, tabTo } from './keyboard.ts'
-import { addPerson, type Person, senderOf } from './people.ts'
+import { addPerson, ISSUER, type Person, senderOf, writeBeside } from './people.ts'
 import { expectForgotten } from './secrets.ts'
 
 interface Me {
@@ -255,6 +255,25 @@ describe('a revocation', () => {
     await session.close()
   })
 
+  it('deletes the sign-in rules that were created with it, if that is asked for', async () => {
+    const person = await addPerson(running)
+    const { scopes } = (await me(person.apiKey)).apiKey
+    const leaked = await person.send<Key>('POST', '/v1/api-keys', { name: 'leaked admin', scopes })
+    const rule = { issuer: ISSUER, claim: 'groups', value: `of ${leaked.id}`, role: 'viewer' }
+    const { id } = await senderOf(running.demo.baseUrl, leaked.token)<{ id: string }>('POST', '/v1/sign-in-rules', rule)
+    const session = await open(person.apiKey)
+    const { page } = session
+    await act(page, 'leaked admin', 'Revoke')
+    expect(await page.getByText('sign-in rule').count()).toBe(0)
+    await page.getByLabel('Also end what was created with it').check()
+    await page.getByRole('region', { name: 'What ends with it' }).getByText(`groups = of ${leaked.id}`).waitFor()
+    await button(page, 'Revoke').click()
+    await page.getByText(/^leaked admin.* revoked\.$/).waitFor()
+    await expect(person.send('GET', `/v1/sign-in-rules/${id}`)).rejects.toThrow('404')
+    expectQuiet(session)
+    await session.close()
+  })
+
   it('leaves what was created with the key, unless that is asked for', async () => {
     const person = await addPerson(running)
     const parent = await addKey(person, 'parent')
@@ -277,7 +296,7 @@ describe('a revocation', () => {
     const session = await open(person.apiKey)
     const { page } = session
     if (which === 'its sign-in') {
-      await page.getByRole('button', { name: 'Signed in' }).click()
+      await page.getByRole('button', { name: 'My sessions' }).click()
       await row(page, `laptop of ${person.name}`).getByText('you, here').waitFor()
     }
     await act(page, `laptop of ${person.name}`, which === 'its sign-in' ? 'End' : 'Revoke')
@@ -300,6 +319,123 @@ describe('a revocation', () => {
     await button(page, 'Revoke').click()
     await page.getByRole('alert').getByText('There is no API key with this apiKeyId.').waitFor()
     expectQuiet(session, [/status of 404/])
+    await session.close()
+  })
+})
+
+describe('my sessions', () => {
+  it('by mouse: all end, the one here too; keys stay', async () => {
+    const person = await addPerson(running)
+    const other = await person.send<Key>('POST', '/v1/me/sessions', { name: 'phone' })
+    const colleague = await addPerson(running)
+    const theirs = await colleague.send<Key>('POST', '/v1/me/sessions', {})
+    const session = await open(person.apiKey)
+    const { page } = session
+    await page.getByRole('button', { name: 'My sessions' }).click()
+    await row(page, 'phone').waitFor()
+    expect(await page.getByRole('row').count()).toBe(3)
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+    await button(page, 'Cancel').click()
+    expect(await isRefused(other.token)).toBe(false)
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+    await page.getByText('All your sign-ins end, in this browser and in every other.').waitFor()
+    await button(page, 'Sign out').click()
+    await page.getByRole('heading', { name: 'Sign in to Workspace' }).waitFor()
+    expect(await isRefused(other.token)).toBe(true)
+    expect([await isRefused(person.apiKey), await isRefused(theirs.token)]).toEqual([false, false])
+    expect(await page.context().cookies()).toEqual([])
+    await page.goto(`${running.url}/keys`)
+    await page.getByRole('heading', { name: 'Sign in to Workspace' }).waitFor()
+    expectQuiet(session, [/status of 401/])
+    await session.close()
+  })
+
+  it('by keyboard alone: all end', async () => {
+    const person = await addPerson(running)
+    const other = await person.send<Key>('POST', '/v1/me/sessions', {})
+    const session = await open(person.apiKey)
+    const { page } = session
+    await press(page, page.getByRole('button', { name: 'My sessions' }))
+    await press(page, page.getByRole('button', { name: 'Sign out everywhere' }))
+    await press(page, button(page, 'Sign out'))
+    await page.getByRole('heading', { name: 'Sign in to Workspace' }).waitFor()
+    expect(await isRefused(other.token)).toBe(true)
+    expectQuiet(session, [/status of 401/])
+    await session.close()
+  })
+
+  it('are those of everybody for a key that acts as no user, which has none to end', async () => {
+    const session = await open(running.demo.serviceKey, '/keys?kind=session')
+    const { page } = session
+    await page.getByRole('button', { name: 'Signed in' }).waitFor()
+    await page.getByText('you, here').waitFor()
+    expect(await page.getByRole('button', { name: 'Sign out everywhere' }).count()).toBe(0)
+    expectQuiet(session)
+    await session.close()
+  })
+})
+
+/** Makes a key of a person the one of an app that the person connected. */
+async function connectApp(person: Person, name = 'Editor'): Promise<Key> {
+  const { projectId, organizationId } = running.demo
+  const settings = { name, scopes: ['skills:read'], projectIds: [projectId] }
+  const key = await person.send<Key>('POST', '/v1/api-keys', settings)
+  const sql = `UPDATE "apiKeys" SET "kind" = 'grant', "clientId" = 'https://editor.example.com/client.json', "clientName" = ?,
+    "redirectHost" = 'editor.example.com', "grantEndsAt" = ?, "expiresAt" = ? WHERE "organizationId" = ? AND "id" = ?`
+  const [end, earlier] = [60, 20].map((days) => new Date(Date.now() + days * 86_400_000).toISOString())
+  await writeBeside(running, [{ sql, parameters: [name, end ?? '', earlier ?? '', organizationId, key.id] }])
+  return key
+}
+
+describe('connected apps', () => {
+  it('by mouse: one is looked at and disconnected', async () => {
+    const person = await addPerson(running)
+    const app = await connectApp(person)
+    const session = await open(person.apiKey)
+    const { page } = session
+    await row(page, `laptop of ${person.name}`).waitFor()
+    expect(await row(page, 'Editor').count()).toBe(0)
+    await page.getByRole('button', { name: 'Connected apps' }).click()
+    const texts = row(page, 'Editor')
+    for (const text of ['editor.example.com', 'skills: read', 'Website']) await texts.getByText(text).last().waitFor()
+    await page.getByRole('searchbox').fill('EDITOR.EXAMPLE')
+    await page.waitForURL(/q=EDITOR/)
+    await page.getByRole('link', { name: 'Editor' }).click()
+    for (const text of ['https://editor.example.com/client.json', 'Ends at the latest', 'connected app']) {
+      await page.getByText(text).waitFor()
+    }
+    expect(await isRefused(app.token)).toBe(false)
+    await page.getByRole('button', { name: 'Disconnect' }).click()
+    await page.getByText('The next request of the app is refused.').waitFor()
+    await button(page, 'Disconnect').click()
+    await page.getByText('Editor disconnected.').waitFor()
+    await page.getByText('No app is connected').waitFor()
+    expect(await isRefused(app.token)).toBe(true)
+    expectQuiet(session)
+    await session.close()
+  })
+
+  it('by keyboard alone: one of two is disconnected', async () => {
+    const person = await addPerson(running)
+    const [app, other] = [await connectApp(person), await connectApp(person, 'Chat')]
+    const session = await open(person.apiKey)
+    const { page } = session
+    await press(page, page.getByRole('button', { name: 'Connected apps' }))
+    await choose(page, 'Actions for Editor', 'Disconnect')
+    await press(page, button(page, 'Disconnect'))
+    await page.getByText('Editor disconnected.').waitFor()
+    await row(page, 'Chat').waitFor()
+    expect([await isRefused(app.token), await isRefused(other.token)]).toEqual([true, false])
+    expectQuiet(session)
+    await session.close()
+  })
+
+  it('have names that nobody has checked', async () => {
+    const person = await addPerson(running)
+    await connectApp(person, 'Ac\u202eme')
+    const session = await open(person.apiKey, '/keys?kind=grant')
+    await row(session.page, 'Ac\ufffdme').waitFor()
+    expectQuiet(session)
     await session.close()
   })
 })
@@ -362,8 +498,19 @@ it('Activity says who signed in, and leads to keys', async () => {
 it.each(LOOKS)('is accessible: $colorScheme, $viewport.width px', async (look) => {
   const person = await addPerson(running)
   await addKey(person, 'spare')
+  await connectApp(person, 'An editor with a very long name of its own')
   const session = await open(person.apiKey, '/keys', look)
   const { page } = session
+  await page.getByRole('button', { name: 'Connected apps' }).click()
+  await row(page, 'An editor with a very long name of its own').waitFor()
+  await expectAccessible(page)
+  await page.getByRole('link', { name: 'An editor' }).click()
+  await page.getByText('Ends at the latest').waitFor()
+  await expectAccessible(page)
+  await page.goto(`${running.url}/keys?kind=session`)
+  await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+  await expectAccessible(page)
+  await page.goto(`${running.url}/keys`)
   await row(page, 'spare').waitFor()
   await expectAccessible(page)
   await page.getByRole('button', { name: 'New key' }).click()

@@ -427,7 +427,7 @@ it('a row is opened although the search has not begun yet', async () => {
 describe('what the key may not do is not offered', () => {
   it('to change, to see keys or pictures', async () => {
     const [me, other] = [
-      await addPerson(running, { without: ['users:write', 'api-keys:read', 'profile-picture:write'] }),
+      await addPerson(running, { without: ['users:write', 'api-keys:read', 'profile-picture:write', 'sign-in:read'] }),
       await addPerson(running),
     ]
     const session = await open(me.apiKey, `/people?q=${encodeURIComponent(me.name)}`)

@@ -1,5 +1,8 @@
 /** People of the demo with API keys of their own, so that no test sees the changes of another. */
 import { randomUUID } from 'node:crypto'
+import type { Query } from '../../../operate/cloudflare.ts'
+import { existingDatabaseFile, localDatabase } from '../../../operate/database.ts'
+import { type NewIdentity, signInOf } from '../../../test/support/identities.ts'
 import type { Console } from '../console.ts'
 
 export interface Person {
@@ -37,5 +40,38 @@ export function senderOf(baseUrl: string, apiKey: string): Person['send'] {
     })
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
     return await response.json()
+  }
+}
+
+export const ISSUER = 'https://login.example.com'
+
+/** Makes a person one who has signed in, and made their API key then. @returns the ID of the identity. */
+export async function signInAs(
+  running: Console,
+  { id: userId, send }: Person,
+  settings: Partial<NewIdentity> = {},
+): Promise<string> {
+  const { apiKey: own } = await send<{ apiKey: { id: string } }>('GET', '/v1/me')
+  const { organizationId } = running.demo
+  const { id, queries } = signInOf({
+    organizationId,
+    userId,
+    apiKeyId: own.id,
+    issuer: ISSUER,
+    role: 'member',
+    ruleIds: [],
+    ...settings,
+  })
+  await writeBeside(running, queries)
+  return id
+}
+
+/** Writes to the database while the service runs. */
+export async function writeBeside({ state }: Console, queries: readonly Query[]): Promise<void> {
+  const database = localDatabase(existingDatabaseFile({ remote: false, persistTo: state }))
+  try {
+    await database.batch(queries)
+  } finally {
+    database.close()
   }
 }

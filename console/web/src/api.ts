@@ -16,6 +16,7 @@ import { Workspace } from '../../../client/src/index.ts'
 import type { Scope } from '../../../src/contracts.ts'
 import { showError, showToast } from './components/toast.tsx'
 import { messageOf, WorkspaceError } from './errors.ts'
+import { isSignInPage } from './session.ts'
 
 type Schemas = components['schemas']
 export type Me = Schemas['Me']
@@ -332,6 +333,6 @@ const isShowingSecret = () => document.querySelector('[data-secret]') !== null
 /** The session has ended. Nothing of what was shown stays in memory. */
 function signInAgain(error: unknown): void {
   const { pathname, search } = location
-  if (!isSignedOut(error) || pathname === '/sign-in' || isShowingSecret()) return
+  if (!isSignedOut(error) || isSignInPage(pathname) || isShowingSecret()) return
   location.assign(`/sign-in?${new URLSearchParams({ next: `${pathname}${search}` })}`)
 }

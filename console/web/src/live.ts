@@ -9,6 +9,7 @@ export const STALE: Readonly<Record<string, readonly string[]>> = {
   'event-endpoint': ['event-endpoints'],
   'environment-variable': ['variables'],
   'environment-variables': ['variables'],
+  identity: ['identities', 'api-keys', 'me'],
   pin: ['pins'],
   'profile-picture': ['pictures'],
   project: ['projects', 'schedules', 'sessions', 'pins', 'runs', 'variables'],
@@ -18,9 +19,10 @@ export const STALE: Readonly<Record<string, readonly string[]>> = {
   schedule: ['schedules', 'runs'],
   session: ['sessions', 'pins', 'files'],
   'session-file': ['files'],
+  'sign-in-rule': ['sign-in-rules', 'identities'],
   skill: ['skills'],
   'skill-feed': ['skill-feeds'],
-  user: ['users', 'pictures', 'me'],
+  user: ['users', 'pictures', 'me', 'identities'],
 }
 
 /** Events that change what can be restored. */

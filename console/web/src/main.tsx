@@ -7,11 +7,14 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { meQuery, queryClient } from './api.ts'
 import { createConsoleRouter } from './router.tsx'
+import { isSignInPage } from './session.ts'
+import { takeProblem } from './sign-in/problem.ts'
 import { applyTheme } from './theme.ts'
 
 applyTheme()
+takeProblem()
 // Every page but this one waits for it, so it is on its way before anything is drawn.
-if (location.pathname !== '/sign-in') void queryClient.prefetchQuery(meQuery)
+if (!isSignInPage(location.pathname)) void queryClient.prefetchQuery(meQuery)
 reloadAfterDeployments()
 const router = createConsoleRouter()
 

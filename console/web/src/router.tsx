@@ -4,22 +4,38 @@ import { isSignedOut, meQuery, queryClient } from './api.ts'
 import { NotFound } from './components/not-found.tsx'
 import { PageError } from './components/page-error.tsx'
 import { DELETED_KINDS } from './deleted/kinds.ts'
+import { KEY_KINDS } from './keys/kinds.ts'
 import { Layout } from './layout/layout.tsx'
 import { beginFeed } from './live.ts'
 import { KINDS } from './people/kinds.ts'
 import { choice, count, day, search, text } from './search.ts'
-import { SignIn } from './sign-in/sign-in.tsx'
+import { readSignInWays, rememberedOrganization } from './session.ts'
 
 type Given = Readonly<Record<string, unknown>>
+
+/** That of a page that an app opens has a long query. */
+const MAX_ADDRESS_LENGTH = 4000
 
 const root = createRootRoute({ notFoundComponent: NotFound })
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: ({ next }: Given) => search({ next: text(next) }),
-  component: SignIn,
-})
+  validateSearch: ({ next }: Given) => search({ next: text(next, MAX_ADDRESS_LENGTH) }),
+  beforeLoad: ({ search }) => {
+    const organizationId = rememberedOrganization()
+    if (organizationId === undefined) return
+    throw redirect({ to: '/sign-in/$organizationId', params: { organizationId }, search, replace: true })
+  },
+  loader: () => readSignInWays(),
+}).lazy(async () => (await import('./sign-in/sign-in.tsx')).Route)
+
+const organizationSignIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in/$organizationId',
+  validateSearch: ({ next }: Given) => search({ next: text(next, MAX_ADDRESS_LENGTH) }),
+  loader: ({ params }) => readSignInWays(params.organizationId),
+}).lazy(async () => (await import('./sign-in/sign-in.tsx')).OrganizationRoute)
 
 /** What needs a session. */
 const app = createRoute({
@@ -37,6 +53,22 @@ const app = createRoute({
   },
   errorComponent: PageError,
 })
+
+/** An app asks to be connected. The page has nothing else, so that nobody is led astray. */
+const authorize = createRoute({
+  getParentRoute: () => root,
+  path: '/authorize',
+  beforeLoad: async () => {
+    try {
+      await queryClient.ensureQueryData(meQuery)
+    } catch (error) {
+      if (!isSignedOut(error)) throw error
+      // The router would write numbers and lists in the query in another way.
+      throw redirect({ to: '/sign-in', search: { next: `${window.location.pathname}${window.location.search}` } })
+    }
+  },
+  errorComponent: PageError,
+}).lazy(async () => (await import('./authorize/authorize.tsx')).Route)
 
 const today = createRoute({ getParentRoute: () => app, path: '/' }).lazy(
   async () => (await import('./today/today.tsx')).Route,
@@ -161,7 +193,7 @@ const keys = createRoute({
   getParentRoute: () => app,
   path: '/keys',
   validateSearch: ({ kind, q, state }: Given) =>
-    search({ kind: choice(kind, ['session'] as const), q: text(q), state: choice(state, KEY_STATES) }),
+    search({ kind: choice(kind, KEY_KINDS), q: text(q), state: choice(state, KEY_STATES) }),
 }).lazy(async () => (await import('./keys/keys.tsx')).Route)
 
 const key = createRoute({ getParentRoute: () => app, path: '/keys/$keyId' }).lazy(
@@ -173,6 +205,15 @@ const people = createRoute({
   path: '/people',
   validateSearch: ({ kind, q }: Given) => search({ kind: choice(kind, KINDS), q: text(q) }),
 }).lazy(async () => (await import('./people/people.tsx')).Route)
+
+const rules = createRoute({ getParentRoute: () => app, path: '/people/sign-in' }).lazy(
+  async () => (await import('./people/rules.tsx')).Route,
+)
+
+/** Leads to the person. */
+const identity = createRoute({ getParentRoute: () => app, path: '/people/identities/$identityId' }).lazy(
+  async () => (await import('./people/to-person.tsx')).Route,
+)
 
 /** A person, an agent or a project. */
 const resource = createRoute({
@@ -215,6 +256,8 @@ const pages = [
   keys,
   key,
   people,
+  rules,
+  identity,
   resource,
   endpoints,
   endpoint,
@@ -223,7 +266,7 @@ const pages = [
 
 export function createConsoleRouter() {
   const router = createRouter({
-    routeTree: root.addChildren([signIn, app.addChildren(pages)]),
+    routeTree: root.addChildren([signIn, organizationSignIn, authorize, app.addChildren(pages)]),
     defaultPreload: 'intent',
     // What a page shows is kept by the queries.
     defaultPreloadStaleTime: 0,

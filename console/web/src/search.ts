@@ -2,10 +2,10 @@
 
 const MAX_LENGTH = 500
 
-export function text(value: unknown): string | undefined {
+export function text(value: unknown, maxLength = MAX_LENGTH): string | undefined {
   // The router reads "123" as a number.
   const given = typeof value === 'number' ? String(value) : value
-  return typeof given === 'string' && given !== '' && given.length <= MAX_LENGTH ? given : undefined
+  return typeof given === 'string' && given !== '' && given.length <= maxLength ? given : undefined
 }
 
 export function choice<Value extends string>(value: unknown, allowed: readonly Value[]): Value | undefined {

@@ -16,6 +16,48 @@ export async function signOut(): Promise<void> {
   if (!response.ok) throw new Error(await errorOf(response))
 }
 
+/** How people can sign in. */
+export interface SignInWays {
+  readonly providers: readonly { readonly id: string; readonly name: string; readonly issuer: string }[]
+  readonly hasApiKeys: boolean
+  /** Other providers are for people who name their organization. */
+  readonly needsOrganization: boolean
+  /** What is wrong with the settings of the console. */
+  readonly problems: readonly string[]
+}
+
+/**
+ * @param organization its ID; without it, only the providers that belong to an organization.
+ * @returns the error if they cannot be read: a key may still work.
+ */
+export async function readSignInWays(organization?: string): Promise<SignInWays | Error> {
+  const query = organization === undefined ? '' : `?${new URLSearchParams({ organization })}`
+  try {
+    const response = await fetch(`/session/providers${query}`)
+    return response.ok ? await response.json() : new Error(await errorOf(response))
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+export const isSignInPage = (pathname: string) => /^\/sign-in(?:\/|$)/.test(pathname)
+
+const ORGANIZATION = 'organization'
+
+/** For the next time, when the session has ended and the address names no organization. */
+export function rememberOrganization(id: string | undefined): void {
+  if (id !== undefined) localStorage.setItem(ORGANIZATION, id)
+}
+
+export function rememberedOrganization(): string | undefined {
+  return localStorage.getItem(ORGANIZATION) ?? undefined
+}
+
+/** An organization that is not there is not offered again. */
+export function forgetOrganization(): void {
+  localStorage.removeItem(ORGANIZATION)
+}
+
 async function errorOf(response: Response): Promise<string> {
   const { error } = (await response.json().catch(() => ({}))) as { error?: string }
   return error ?? `The console responded with the status ${response.status}.`

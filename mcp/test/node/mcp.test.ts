@@ -359,17 +359,31 @@ describe('every tool', () => {
     }
   })
 
-  it('says which scope or user a key lacks, with the sentence of the API', async () => {
+  const postCall = (key: string, name: string, input: object) =>
+    fetch(url, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } }),
+    })
+
+  it('gets 403 with the scope that a key lacks, and says which user, with the sentence of the API', async () => {
     const limited = await newKey(['audit-events:read'])
     const client = await connectNew(limited.token)
     for (const [name, input] of Object.entries(inputs())) {
       if (['who_am_i', 'preview_schedule'].includes(name)) continue
-      const result = await call(client, name, input)
-      expect([name, errorOf(result).code]).toEqual([name, 'missing_scope'])
+      const refused = await postCall(limited.token, name, input)
+      const challenge = refused.headers.get('WWW-Authenticate') ?? ''
+      expect([name, refused.status, refused.headers.get('Error-Code')]).toEqual([name, 403, 'missing_scope'])
+      expect(challenge).toMatch(/^Bearer error="insufficient_scope", scope="(skills|files|schedules|runs|pins)"$/)
+      await expect(call(client, name, input)).rejects.toThrow()
     }
     const direct = await new Service(demo.baseUrl, limited.token).send('GET', '/v1/skills').catch(String)
-    const { content } = await call(client, 'list_skills')
-    expect(`Error: ${content[0]?.text}`).toBe(direct)
+    const { error } = (await (await postCall(limited.token, 'list_skills', {})).json()) as { error: string }
+    expect(`Error: ${error}`).toBe(direct)
 
     const ofNobody = await connectNew(demo.serviceKey)
     for (const name of ['list_pins', 'place_pin', 'remove_pin']) {
@@ -833,7 +847,7 @@ describe('skills as resources', () => {
     for (const wrong of [uri.replace('release-notes', 'other'), 'skill://release-notes/SKILL.md'])
       await expect(skills.get(wrong)).rejects.toThrow(/No skill is served/)
     const limited = await connectNew((await newKey(['pins:read'])).token)
-    await expect(limited.readResource({ uri })).rejects.toThrow(/skills:read/)
+    await expect(limited.readResource({ uri })).rejects.toThrow(/required "skills"/)
   })
 })
 

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { newFolder } from '../../../test/support/dev-server.ts'
 
-const COMMAND = join(
+export const COMMAND = join(
   dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')),
   'dist',
   'index.js',

@@ -3,20 +3,32 @@ import * as z from 'zod/mini'
 import { SCOPES } from '../../access/scopes.ts'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
-import { docs, externalId, instant, integer, overlapSeconds, rule, text, time, uuid } from '../../http/fields.ts'
+import {
+  docs,
+  externalId,
+  instant,
+  integer,
+  isUnique,
+  overlapSeconds,
+  projectIdList,
+  rule,
+  text,
+  time,
+  uuid,
+} from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
-const MAX_PROJECTS = 100
 export const MAX_SESSION_SECONDS = 12 * 3600
-const KINDS = ['key', 'session'] as const
+const KINDS = ['key', 'session', 'grant'] as const
 
 const fields = {
   id: uuid(),
   name: z.string(),
-  kind: z
-    .enum(KINDS)
-    .register(docs, { description: 'A session was created by `POST /v1/me/sessions`; any other is a key.' }),
+  kind: z.enum(KINDS).register(docs, {
+    description:
+      'A session was created by `POST /v1/me/sessions` or by a sign-in, a grant for an app that a person connected; any other is a key.',
+  }),
   scopes: z.array(z.string()),
   userId: z
     .nullable(z.string())
@@ -31,8 +43,22 @@ const fields = {
     .register(docs, { description: 'The last use, to the hour; null before the first.' }),
   createdAt: instant(),
   createdByKeyId: z.nullable(uuid()).register(docs, {
-    description: 'The key that created it; null for a first key of the organization.',
+    description:
+      'The key that created it; null for a first key of the organization. Of a sign-in: the key that created the rule.',
   }),
+  identityId: z.nullable(uuid()).register(docs, {
+    description: 'The identity of the person who signed in, also of the keys created from there; null if nobody did.',
+  }),
+  app: z
+    .nullable(
+      z.strictObject({
+        clientId: z.string(),
+        name: z.string(),
+        redirectHost: z.string(),
+        endsAt: z.nullable(instant()).register(docs, { description: 'The end that the person chose.' }),
+      }),
+    )
+    .register(docs, { description: 'The app of a grant; null for other kinds.' }),
 }
 
 export const apiKey = z.strictObject(fields).register(docs, { id: 'ApiKey' })
@@ -68,11 +94,11 @@ const exampleApiKey = {
   lastUsedAt: null,
   createdAt: '2026-03-29T01:00:00.000Z',
   createdByKeyId: null,
+  identityId: null,
+  app: null,
 }
 
 const exampleNewApiKey = { ...exampleApiKey, token: 'wsk_…' }
-
-const isUnique = (values: readonly string[]) => new Set(values).size === values.length
 
 const headers = z.object({
   'Idempotency-Key': z.optional(
@@ -117,17 +143,9 @@ export const createApiKeyContract = {
       userId: z
         .optional(z.nullable(externalId({})))
         .register(docs, { description: 'The user that the key acts as; null if it acts as none.' }),
-      projectIds: z
-        .optional(
-          z.nullable(
-            z
-              .array(externalId({}), `an array of up to ${MAX_PROJECTS} projects`)
-              .check(z.maxLength(MAX_PROJECTS), rule(isUnique, 'has a project several times', 'each project once')),
-          ),
-        )
-        .register(docs, {
-          description: 'The projects that the key is restricted to; null if it is not restricted.',
-        }),
+      projectIds: z.optional(projectIdList()).register(docs, {
+        description: 'The projects that the key is restricted to; null if it is not restricted.',
+      }),
       expiresAt: z.optional(z.nullable(time())).register(docs, {
         description: 'When the key expires, in any form of RFC 3339; null if it never expires.',
       }),
@@ -167,12 +185,12 @@ export const listApiKeysContract = {
   summary: 'List API keys',
   description:
     'Lists the API keys of the organization in order of creation. A key that acts as a user lists only the keys of that user. A ' +
-    'key that is restricted to projects lists only keys that are restricted to these projects or to some of them. Sessions are listed with `kind=session` only. Tokens are never listed.',
+    'key that is restricted to projects lists only keys that are restricted to these projects or to some of them. Sessions and grants are listed with `kind=session` and `kind=grant` only. Tokens are never listed.',
   scope: 'api-keys:read',
   params: z.object({}),
   query: z.object({
     kind: z._default(z.enum(KINDS), 'key').register(docs, {
-      description: 'Which API keys are listed: keys, or sessions.',
+      description: 'Which API keys are listed: keys, sessions, or grants of apps.',
       example: 'session',
     }),
     ...pageQuery(uuid()),
@@ -245,7 +263,7 @@ export const deleteApiKeyContract = {
     descendants: z._default(z.enum(['true', 'false']), 'false').register(docs, {
       description:
         'If true, also revokes the keys that were created with the key, the keys created with those, and so on. The ' +
-        'successor of a key counts as created with the key that sent the rotation. With true, the key itself may already be revoked.',
+        'successor of a key counts as created with the key that sent the rotation. The sign-in rules and roles that these keys made end too, with the keys of the people whom they admitted. With true, the key itself may already be revoked.',
       example: 'true',
     }),
   }),
@@ -324,4 +342,28 @@ export const deleteOwnApiKeyContract = {
     example: { deleted: true, id: exampleApiKey.id, descendants: 0 },
   },
   errors,
+} as const satisfies Contract
+
+export const deleteOwnSessionsContract = {
+  operationId: 'deleteOwnSessions',
+  method: 'DELETE',
+  path: '/v1/me/sessions',
+  tag: 'API keys',
+  summary: 'Sign out everywhere',
+  description:
+    'Ends all sessions of the user that your API key acts as, with effect from the next request; also the one that sends the request. ' +
+    'Keys and grants stay valid. An API key that is restricted to projects ends only sessions that are restricted to these projects or to some of them.',
+  scope: null,
+  actsAsUser: true,
+  params: z.object({}),
+  success: {
+    status: 200,
+    description: 'The sessions ended.',
+    schema: z
+      .strictObject({ deleted: z.literal(true), sessions: z.int().check(z.minimum(0)) })
+      .register(docs, { id: 'SessionsDeletion' }),
+    example: { deleted: true, sessions: 2 },
+  },
+  errorCodes: ['api_key_rotated'],
+  errors: { ...errors, 403: 'Your API key was rotated.' },
 } as const satisfies Contract

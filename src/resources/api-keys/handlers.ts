@@ -9,14 +9,19 @@ import {
   createApiKeySessionContract,
   deleteApiKeyContract,
   deleteOwnApiKeyContract,
+  deleteOwnSessionsContract,
   listApiKeysContract,
   MAX_SESSION_SECONDS,
   rotateApiKeyContract,
 } from './contract.ts'
 import {
+  adoptRoles,
+  adoptRules,
   creatable,
   deletable,
+  deleteRules,
   deletion,
+  endOwnSessions,
   endSurplusSessions,
   insertKey,
   insertSession,
@@ -26,26 +31,40 @@ import {
   moveFeeds,
   ownDeletable,
   ownDeletion,
+  recordDeletedRules,
   recordEndedSessions,
   recordSurplusSessions,
   retireKey,
   rotatable,
   sessionCreatable,
+  sessionsDeletable,
   shortenSessions,
+  takeRoles,
 } from './statements.ts'
 
 interface Row {
   readonly scopes: string
   readonly projectIds: string | null
+  readonly app: string | null
 }
 
-/** Lists are stored as JSON. */
-function parseLists<R extends Row>(row: R): Omit<R, keyof Row> & { scopes: string[]; projectIds: string[] | null } {
-  const { scopes, projectIds } = row
+interface App {
+  readonly clientId: string
+  readonly name: string
+  readonly redirectHost: string
+  readonly endsAt: string | null
+}
+
+/** Lists are stored as JSON, and the statements return the app as JSON. */
+function parseRow<R extends Row>(
+  row: R,
+): Omit<R, keyof Row> & { scopes: string[]; projectIds: string[] | null; app: App | null } {
+  const { scopes, projectIds, app } = row
   return {
     ...row,
     scopes: JSON.parse(scopes),
     projectIds: projectIds === null ? null : JSON.parse(projectIds),
+    app: app === null ? null : JSON.parse(app),
   }
 }
 
@@ -75,7 +94,7 @@ export const createApiKey = endpoint(createApiKeyContract, async (c, context) =>
     },
   )
   return {
-    body: { ...parseLists(created), token: tokenIn(context.caller.databaseNumber) },
+    body: { ...parseRow(created), token: tokenIn(context.caller.databaseNumber) },
     location: `${context.path}/${created.id}`,
   }
 })
@@ -84,7 +103,7 @@ export const listApiKeys = endpoint(listApiKeysContract, async (c, context) => {
   const query = c.req.valid('query')
   const values = { ...toPaging(query), kind: query.kind }
   const { all, own } = await context.run(authorized, { all: listKeys, own: listOwnKeys }, values)
-  return { body: toPage([...all, ...own].map(parseLists), query, ({ id }) => id) }
+  return { body: toPage([...all, ...own].map(parseRow), query, ({ id }) => id) }
 })
 
 export const rotateApiKey = endpoint(rotateApiKeyContract, async (c, context) => {
@@ -104,17 +123,16 @@ export const rotateApiKey = endpoint(rotateApiKeyContract, async (c, context) =>
   )
   const keys = context.path.slice(0, context.path.indexOf(`/${apiKeyId}/`))
   return {
-    body: { ...parseLists(successor), token: tokenIn(context.caller.databaseNumber) },
+    body: { ...parseRow(successor), token: tokenIn(context.caller.databaseNumber) },
     location: `${keys}/${successor.id}`,
   }
 })
 
 export const deleteApiKey = endpoint(deleteApiKeyContract, async (c, context) => {
   const { apiKeyId: id } = c.req.valid('param')
-  const { revoked } = await context.run(deletable, deletion, {
-    apiKeyId: id,
-    descendants: Number(c.req.valid('query').descendants === 'true'),
-  })
+  const values = { apiKeyId: id, descendants: Number(c.req.valid('query').descendants === 'true') }
+  const steps = { adoptRules, adoptRoles, recordDeletedRules, ...deletion, deleteRules, takeRoles }
+  const { revoked } = await context.run(deletable, values.descendants ? steps : deletion, values)
   const descendants = revoked.filter((key) => key.id !== id).length
   return { body: { deleted: true, id, descendants } }
 })
@@ -135,7 +153,7 @@ export const createApiKeySession = endpoint(createApiKeySessionContract, async (
     },
   )
   return {
-    body: { ...parseLists(session), token: tokenIn(context.caller.databaseNumber) },
+    body: { ...parseRow(session), token: tokenIn(context.caller.databaseNumber) },
     location: `${context.path.slice(0, -'me/sessions'.length)}api-keys/${session.id}`,
   }
 })
@@ -143,4 +161,9 @@ export const createApiKeySession = endpoint(createApiKeySessionContract, async (
 export const deleteOwnApiKey = endpoint(deleteOwnApiKeyContract, async (_, context) => {
   const { check, revoked } = await context.run(ownDeletable, ownDeletion, { descendants: 0 })
   return { body: { deleted: true, id: check.ownId, descendants: revoked.length - 1 } }
+})
+
+export const deleteOwnSessions = endpoint(deleteOwnSessionsContract, async (_, context) => {
+  const { ended } = await context.run(sessionsDeletable, { ended: endOwnSessions }, {})
+  return { body: { deleted: true, sessions: ended.length } }
 })

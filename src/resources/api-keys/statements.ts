@@ -10,20 +10,21 @@ import {
   isNull,
   ne,
   not,
-  notExists,
   or,
   type SQL,
   type SQLWrapper,
   sql,
 } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { guardedChange, recordedAfter, recordedForEach } from '../../access/events.ts'
-import { mayAct } from '../../access/guard.ts'
+import { hasRule } from '../../access/admission.ts'
+import { guardedChange, mightAct, recordedAfter, recordedForEach } from '../../access/events.ts'
+import { isUnrestricted, mayAct } from '../../access/guard.ts'
 import {
   actsAs,
+  callerIsUnrotated,
+  hasScopes,
   includesProjects,
   isKeyAccessible,
-  isSubset,
   isUnrotated,
   typeOfEnd,
 } from '../../access/manage-keys.ts'
@@ -34,10 +35,11 @@ import {
   preconditionUnless,
   requiring,
 } from '../../access/preconditions.ts'
+import { projectsExist } from '../../access/project.ts'
 import { withinApiKeyQuota } from '../../access/quotas.ts'
 import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { columnsIn, insertRow } from '../../db/rows.ts'
-import { apiKeys, projects, skillFeeds, users } from '../../db/schema.ts'
+import { apiKeys, identities, signInRules, skillFeeds, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import { apiKey } from './contract.ts'
@@ -79,22 +81,13 @@ const newExpiresAt = givenOrOwn(expiresAt, expiresAtIsGiven, apiKeys.expiresAt)
 const livesUntil = (expiresAt: SQLWrapper) =>
   sql`(${apiKeys.expiresAt} is null or coalesce(${expiresAt} <= ${apiKeys.expiresAt}, false))`
 
-/** True if the caller's key has the scopes. */
-const hasScopes = (list: SQLWrapper) => isSubset(list, apiKeys.scopes)
+/** The app of a grant, as JSON; NULL for other kinds. */
+const appOf = (key: typeof apiKeys | typeof named) =>
+  sql<string | null>`case when ${key.clientId} is not null then json_object('clientId', ${key.clientId},
+    'name', ${key.clientName}, 'redirectHost', ${key.redirectHost}, 'endsAt', ${key.grantEndsAt}) end`.as('app')
 
-/** A key as the API returns it, except that its lists are JSON. */
-const fields = columnsIn(apiKeys, apiKey)
-
-/** The caller's key was not rotated. @param exception what a rotated key may do. */
-const callerIsUnrotated = (exception?: SQL) =>
-  precondition(
-    or(isUnrotated, exception),
-    () =>
-      new ApiError(
-        'api_key_rotated',
-        'Your API key was rotated. Until it expires, it can manage no key but itself: it can delete itself, without descendants. Use its successor.',
-      ),
-  )
+/** A key as the API returns it, except that its lists and its app are JSON. */
+const fields = columnsIn(apiKeys, apiKey, { app: appOf(apiKeys) })
 
 /** The key that another request with the same `Idempotency-Key` created. */
 const earlier = alias(apiKeys, 'earlier')
@@ -136,23 +129,7 @@ export const creatable = requiring([earlierKey], {
     () => new ApiError('user_not_found', 'userId names a user that the organization does not have.'),
     [userId, userIdIsGiven],
   ),
-  projectsExist: precondition(
-    notExists(
-      query
-        .select({ one: sql`1` })
-        .from(sql`json_each(${projectIds})`)
-        .where(
-          notExists(
-            query
-              .select({ id: projects.id })
-              .from(projects)
-              .where(and(eq(projects.organizationId, apiKeys.organizationId), sql`${projects.id} = value`)),
-          ),
-        ),
-    ),
-    () => new ApiError('project_not_found', 'projectIds names a project that the organization does not have.'),
-    [projectIds],
-  ),
+  projectsExist: projectsExist(projectIds, [projectIds]),
   callerIsUnrotated: callerIsUnrotated(),
   callerHasScopes: precondition(
     hasScopes(scopes),
@@ -215,6 +192,7 @@ export const insertKey = guardedChange(creatable, [name, hash], recordedCreation
           createdAt: now,
           idempotencyKey,
           createdByKeyId: apiKeys.id,
+          identityId: apiKeys.identityId,
         }),
       ),
     )
@@ -252,7 +230,7 @@ function listing(isListed: SQL) {
   )
   return guarded(authorized, [kind, cursor, rowLimit], () =>
     authorized
-      .rows(columnsIn(named, apiKey), and(isListed, includesProjects(named.projectIds)))
+      .rows(columnsIn(named, apiKey, { app: appOf(named) }), and(isListed, includesProjects(named.projectIds)))
       .innerJoin(named, isListable)
       .orderBy(asc(named.id))
       .limit(rowLimit),
@@ -260,19 +238,21 @@ function listing(isListed: SQL) {
 }
 
 const session = alias(apiKeys, 'session')
-/** A session of the key that has not ended. */
+/** A session of the key, or an app that was connected in one, that has not ended. */
 const isLiveSessionOf = (key: typeof named | typeof apiKeys) =>
   and(
     eq(session.organizationId, apiKeys.organizationId),
     eq(session.createdByKeyId, key.id),
+    // That of a person who signed in by a rule of the key is not a session of the key.
+    sql`${session.identityId} is ${key.identityId}`,
     // As in the condition of the index.
-    sql`${session.kind} = 'session'`,
+    sql`${session.kind} <> 'key'`,
     isNull(session.revokedAt),
     gt(session.expiresAt, now),
   )
 
 const keyIsNoSession = (key: typeof named | typeof apiKeys, message: string) =>
-  precondition(sql`${key.kind} <> 'session'`, () => new ApiError('api_key_is_session', message))
+  precondition(sql`${key.kind} = 'key'`, () => new ApiError('api_key_is_session', message))
 
 export const sessionCreatable = requiring([], {
   callerIsNoSession: keyIsNoSession(
@@ -295,12 +275,12 @@ export const sessionCreatable = requiring([], {
 const surplus = sql`"surplus"`
 const surplusSessions = sql`(${sessionCreatable
   .rows({ id: sql`${session.id}`.as('id'), hash: sql`${session.hash}`.as('hash') })
-  .innerJoin(session, isLiveSessionOf(apiKeys))
+  .innerJoin(session, and(isLiveSessionOf(apiKeys), sql`${session.kind} = 'session'`))
   .orderBy(desc(session.id))
   .limit(MAX_SESSIONS)
   .offset(MAX_SESSIONS - 1)}) as ${surplus}`
 
-const endedSession = { type: 'api-key.session-ended', id: session.id, name: session.name } as const
+const endedSession = { type: typeOfEnd(session.kind), id: session.id, name: session.name }
 
 export const recordSurplusSessions = recordedForEach(
   sessionCreatable,
@@ -345,6 +325,7 @@ export const insertSession = guardedChange(sessionCreatable, [id, sessionName, h
           expiresAt: sql`min(coalesce(${apiKeys.expiresAt}, ${expiresAt}), ${expiresAt})`,
           createdAt: now,
           createdByKeyId: apiKeys.id,
+          identityId: apiKeys.identityId,
         }),
       ),
     )
@@ -403,6 +384,8 @@ export const insertSuccessor = guardedChange(rotatable, [hash], recordedRotation
           createdAt: now,
           idempotencyKey,
           createdByKeyId: apiKeys.id,
+          // Whoever has the token of the successor loses it together with their access.
+          identityId: sql`coalesce(${named.identityId}, ${apiKeys.identityId})`,
         }),
       ),
     )
@@ -440,7 +423,7 @@ export const recordEndedSessions = recordedForEach(
 export const shortenSessions = guarded(rotatable, [overlapEndsAt], () =>
   query
     .update(apiKeys)
-    .set({ expiresAt: sql`${overlapEndsAt}` })
+    .set({ expiresAt: sql`${overlapEndsAt}`, grantEndsAt: sql`min(${apiKeys.grantEndsAt}, ${overlapEndsAt})` })
     .where(sql`${apiKeys.hash} in (select "hash" from ${shortenedSessions})`),
 )
 
@@ -483,7 +466,18 @@ const lineage = sql`"lineage"`
 const ending = sql`"ending"`
 const child = alias(apiKeys, 'child')
 const revoked = alias(apiKeys, 'revoked')
-const fieldsOfLineage = (key: typeof child | typeof named | typeof session, isNamed: 0 | 1) => ({
+/** A key of a person whom a rule admitted, or who was given a role. */
+const admitted = alias(apiKeys, 'admitted')
+const isAdmitted = and(
+  eq(admitted.organizationId, identities.organizationId),
+  eq(admitted.identityId, identities.id),
+  // As in the condition of the index.
+  isNotNull(admitted.identityId),
+  isNull(admitted.revokedAt),
+)
+const isOfLineage = ({ organizationId }: Record<'organizationId', SQLWrapper>, keyId: SQLWrapper) =>
+  and(sql`${organizationId} = ${of(lineage, 'organizationId')}`, sql`${keyId} = ${of(lineage, 'id')}`)
+const fieldsOfLineage = (key: typeof admitted | typeof child | typeof named | typeof session, isNamed: 0 | 1) => ({
   organizationId: sql`${key.organizationId}`.as('organizationId'),
   id: sql`${key.id}`.as('id'),
   hash: sql`${key.hash}`.as('hash'),
@@ -492,12 +486,12 @@ const fieldsOfLineage = (key: typeof child | typeof named | typeof session, isNa
 })
 
 /**
- * The deletion of the named key. It revokes the key's sessions too and, if it includes them, the descendants, also
- * those of revoked keys. The index `apiKeysByCreator` has all that the search reads of a descendant.
+ * The named key, its sessions and, if the request includes them, its descendants, also revoked ones. The keys of the
+ * people whom a descendant let in are descendants too. The index `apiKeysByCreator` has all that the search reads of a
+ * descendant.
  */
-function deletionStatements<P extends Parameter>(preconditions: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>) {
-  const { rows } = preconditions
-  const endingKeys = sql`(with recursive ${lineage}("organizationId", "id", "hash", "revokedAt", "isNamed") as ${rows(
+function lineageOf(rows: Preconditions['rows'], columns: string, condition: string): SQL {
+  return sql`(with recursive ${lineage}("organizationId", "id", "hash", "revokedAt", "isNamed") as ${rows(
     fieldsOfLineage(named, 1),
   )
     .union(rows(fieldsOfLineage(session, 0)).innerJoin(session, isLiveSessionOf(named)))
@@ -505,12 +499,35 @@ function deletionStatements<P extends Parameter>(preconditions: Pick<Preconditio
       query
         .select(fieldsOfLineage(child, 0))
         .from(child)
-        .innerJoin(
-          lineage,
-          and(eq(child.organizationId, of(lineage, 'organizationId')), eq(child.createdByKeyId, of(lineage, 'id'))),
-        )
+        .innerJoin(lineage, isOfLineage(child, child.createdByKeyId))
         .where(sql`${descendants}`),
-    )} select * from ${lineage} where "revokedAt" is null) as ${ending}`
+    )
+    .union(
+      query
+        .select(fieldsOfLineage(admitted, 0))
+        .from(signInRules)
+        .innerJoin(lineage, isOfLineage(signInRules, signInRules.createdByKeyId))
+        .innerJoin(
+          identities,
+          and(eq(identities.organizationId, signInRules.organizationId), hasRule(identities.ruleIds, signInRules.id)),
+        )
+        .innerJoin(admitted, isAdmitted)
+        .where(sql`${descendants}`),
+    )
+    .union(
+      query
+        .select(fieldsOfLineage(admitted, 0))
+        .from(identities)
+        .innerJoin(lineage, isOfLineage(identities, identities.roleByKeyId))
+        .innerJoin(admitted, isAdmitted)
+        .where(sql`${descendants}`),
+    )} select ${sql.raw(columns)} from ${lineage} where ${sql.raw(condition)})`
+}
+
+/** The deletion of the named key, with its sessions and, if it includes them, its descendants. */
+function deletionStatements<P extends Parameter>(preconditions: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>) {
+  const { rows } = preconditions
+  const endingKeys = sql`${lineageOf(rows, '*', '"revokedAt" is null')} as ${ending}`
 
   const recorded = recordedForEach(
     preconditions,
@@ -521,8 +538,9 @@ function deletionStatements<P extends Parameter>(preconditions: Pick<Preconditio
         .select(row)
         .from(apiKeys)
         .innerJoin(endingKeys, sql`true`)
-        .innerJoin(revoked, sql`${revoked.hash} = ${of(ending, 'hash')}`)
-        .where(and(mayAct, condition)),
+        // SQLite keeps the order of a CROSS JOIN. Otherwise it starts at all keys.
+        .crossJoin(revoked)
+        .where(and(mayAct, sql`${revoked.hash} = ${of(ending, 'hash')}`, condition)),
   )
 
   // Descendants that are revoked together with their creators have no live descendants, so they lose their creator: no
@@ -541,4 +559,94 @@ function deletionStatements<P extends Parameter>(preconditions: Pick<Preconditio
 }
 
 export const deletion = deletionStatements(deletable)
+
+/**
+ * True for the creator of a rule or a role that is a descendant. The plus signs have SQLite search them only if there is
+ * such a rule or role. Only a key that is not restricted to projects changes them.
+ */
+const isOfDescendant = (organizationId: SQLWrapper, keyId: SQLWrapper) =>
+  and(
+    sql`${organizationId} = ${deletable.rows({ organizationId: apiKeys.organizationId }, and(isUnrestricted, sql`${descendants}`))}`,
+    isNotNull(keyId),
+    sql`(+${organizationId}, +${keyId}) in ${lineageOf(deletable.rows, '"organizationId", "id"', 'true')}`,
+  )
+
+/** Before the keys end: the named key takes over the rules and the roles that its descendants made or gave. */
+export const adoptRules = guarded(deletable, [], () =>
+  query
+    .update(signInRules)
+    .set({ createdByKeyId: sql`${apiKeyId}` })
+    .where(isOfDescendant(signInRules.organizationId, signInRules.createdByKeyId)),
+)
+export const adoptRoles = guarded(deletable, [], () =>
+  query
+    .update(identities)
+    .set({ roleByKeyId: sql`${apiKeyId}` })
+    .where(isOfDescendant(identities.organizationId, identities.roleByKeyId)),
+)
+
+export const recordDeletedRules = recordedForEach(
+  deletable,
+  [],
+  {
+    type: 'sign-in-rule.deleted',
+    id: signInRules.id,
+    name: sql`${signInRules.claim} || '=' || ${signInRules.value}`,
+  },
+  (row, condition) =>
+    deletable
+      .rows(row, and(isUnrestricted, sql`${descendants}`, condition))
+      .innerJoin(
+        signInRules,
+        and(eq(signInRules.organizationId, apiKeys.organizationId), eq(signInRules.createdByKeyId, apiKeyId)),
+      ),
+  'consequence',
+)
+
+/** After the keys ended, perhaps the caller's too: its organization, if it may have deleted the named key. */
+const organizationOfDeletion = () =>
+  query
+    .select({ organizationId: apiKeys.organizationId })
+    .from(apiKeys)
+    .innerJoin(named, and(isNamed, isNotNull(named.revokedAt)))
+    .where(and(mightAct, isUnrestricted, isUnrotated, isKeyAccessible(named), sql`${descendants}`))
+
+export const deleteRules = guarded({ takes: [apiKeyId, descendants] }, [], () =>
+  query
+    .delete(signInRules)
+    .where(and(eq(signInRules.organizationId, organizationOfDeletion()), eq(signInRules.createdByKeyId, apiKeyId))),
+)
+
+/** The rules decide again for the people to whom a descendant gave a role. */
+export const takeRoles = guarded({ takes: [apiKeyId, descendants] }, [], () =>
+  query
+    .update(identities)
+    .set({ ruleIds: '[]', roleByKeyId: null })
+    .where(and(eq(identities.organizationId, organizationOfDeletion()), eq(identities.roleByKeyId, apiKeyId))),
+)
+
 export const ownDeletion = deletionStatements(ownDeletable)
+
+export const sessionsDeletable = requiring([], { callerIsUnrotated: callerIsUnrotated() })
+
+/** A session of the caller's user. */
+const isOwnSession = and(
+  eq(session.organizationId, apiKeys.organizationId),
+  eq(session.userId, apiKeys.userId),
+  eq(session.kind, 'session'),
+  isNull(session.revokedAt),
+  gt(session.expiresAt, now),
+  includesProjects(session.projectIds),
+)
+
+const recordedOwnSessions = recordedForEach(sessionsDeletable, [], endedSession, (row, condition) =>
+  query.select(row).from(apiKeys).innerJoin(session, isOwnSession).where(and(sessionsDeletable.guard, condition)),
+)
+
+export const endOwnSessions = guardedChange(sessionsDeletable, [], recordedOwnSessions, () =>
+  query
+    .update(apiKeys)
+    .set({ revokedAt: sql`${now}` })
+    .where(sql`${apiKeys.hash} in ${sessionsDeletable.rows({ hash: session.hash }).innerJoin(session, isOwnSession)}`)
+    .returning({ id: apiKeys.id }),
+)

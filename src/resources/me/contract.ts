@@ -26,7 +26,7 @@ export const retrieveMeContract = {
         apiKey: z.strictObject({
           id: uuid(),
           name: z.string(),
-          kind: z.enum(['key', 'session']),
+          kind: z.enum(['key', 'session', 'grant']),
           scopes: z.array(z.string()),
           projectIds: z.nullable(z.array(z.string())).register(docs, {
             description: 'The projects that the key is restricted to; null if it is not restricted.',
@@ -34,6 +34,9 @@ export const retrieveMeContract = {
           expiresAt: z
             .nullable(instant())
             .register(docs, { description: 'When the key expires; null if it never expires.' }),
+          identityId: z
+            .nullable(uuid())
+            .register(docs, { description: 'The identity of the person who signed in; null if nobody did.' }),
         }),
       })
       .register(docs, { id: 'Me' }),
@@ -47,6 +50,7 @@ export const retrieveMeContract = {
         scopes: ['pins:read', 'pins:write'],
         projectIds: null,
         expiresAt: null,
+        identityId: null,
       },
     },
   },

@@ -6,7 +6,7 @@ import { selectMe } from './statements.ts'
 
 export const retrieveMe = endpoint(retrieveMeContract, async (_, context) => {
   const { me } = await context.run(authorized, { me: one(selectMe) }, {})
-  const { organizationId, organizationName, userId, userName, id, name, kind, expiresAt } = me
+  const { organizationId, organizationName, userId, userName, id, name, kind, expiresAt, identityId } = me
   return {
     body: {
       organization: { id: organizationId, name: organizationName },
@@ -18,6 +18,7 @@ export const retrieveMe = endpoint(retrieveMeContract, async (_, context) => {
         scopes: JSON.parse(me.scopes),
         projectIds: me.projectIds === null ? null : JSON.parse(me.projectIds),
         expiresAt,
+        identityId,
       },
     },
   }

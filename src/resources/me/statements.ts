@@ -17,6 +17,7 @@ export const selectMe = guarded(authorized, [], () =>
       scopes: apiKeys.scopes,
       projectIds: apiKeys.projectIds,
       expiresAt: apiKeys.expiresAt,
+      identityId: apiKeys.identityId,
     })
     .innerJoin(organizations, eq(organizations.id, apiKeys.organizationId))
     .leftJoin(users, and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, apiKeys.userId))),

@@ -8,7 +8,7 @@ import { authorized, precondition } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
 import { now, text } from '../../db/parameters.ts'
 import { columnsIn } from '../../db/rows.ts'
-import { apiKeys, deletions, users } from '../../db/schema.ts'
+import { apiKeys, deletions, identities, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
@@ -28,7 +28,7 @@ const USER = {
   id: () => externalId({ description: 'The user.', example: EXAMPLE_IDS.userId }),
   exampleId: EXAMPLE_IDS.userId,
   exampleName: 'Ada Lovelace',
-  dependents: 'its profile picture and pins, and revokes its API keys',
+  dependents: 'its profile picture, pins and identities, and revokes its API keys',
   table: users,
   quota: 'users',
 } as const satisfies Kind
@@ -108,6 +108,32 @@ const revokeUserKeys = guarded(authorized, [userId], () =>
     ),
 )
 
+const isUserIdentity = and(eq(identities.organizationId, apiKeys.organizationId), eq(identities.userId, userId))
+
+const recordIdentities = recordedForEach(
+  authorized,
+  [userId],
+  { type: 'identity.deleted', id: identities.id, name: sql`coalesce(${identities.email}, ${identities.subject})` },
+  (row, condition) =>
+    query.select(row).from(apiKeys).innerJoin(identities, isUserIdentity).where(and(mayRevokeUserKeys, condition)),
+  'further',
+)
+
+/** So that the person of a deleted user is unknown, and a further sign-in makes another user. */
+const deleteIdentities = guarded(authorized, [userId], () =>
+  query
+    .delete(identities)
+    .where(
+      and(
+        eq(
+          identities.organizationId,
+          query.select({ organizationId: apiKeys.organizationId }).from(apiKeys).where(mayRevokeUserKeys),
+        ),
+        eq(identities.userId, userId),
+      ),
+    ),
+)
+
 const contracts = organizationResourceContracts(USER, {
   code: 'unrestricted_key_required',
   change: 'The API key is restricted to projects.',
@@ -118,6 +144,6 @@ const shared = organizationResourceStatements(USER, fields, { toChange, toDelete
 
 export const statements = {
   ...shared,
-  deletion: { ...shared.deletion, recordUserKeys, revokeUserKeys },
+  deletion: { ...shared.deletion, recordIdentities, deleteIdentities, recordUserKeys, revokeUserKeys },
 }
 export const { put, retrieve, list, remove } = organizationResourceEndpoints(contracts, statements)

@@ -3,9 +3,10 @@
  * it. The token in the path is the only credential. Whatever is wrong, the response is the same 404.
  */
 import type { Context } from 'hono'
+import { getAddress } from '../../access/address.ts'
 import { parseToken } from '../../access/api-key.ts'
 import { MAX_HOPS } from '../../access/caller.ts'
-import { countAgainst, countRefusedKey, getAddress, refuseBlocked } from '../../access/rate-limit.ts'
+import { countAgainst, countRefusedKey, refuseBlocked } from '../../access/rate-limit.ts'
 import { RecentMap } from '../../access/recent-map.ts'
 import { sha256 } from '../../crypto/digest.ts'
 import { type Database, databaseOf } from '../../db/database.ts'

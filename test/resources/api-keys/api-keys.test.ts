@@ -84,6 +84,8 @@ describe('createApiKey', () => {
         lastUsedAt: null,
         createdAt: expect.stringMatching(INSTANT),
         createdByKeyId: (await request('GET', '/v1/me', { key: admin })).body.apiKey.id,
+        identityId: null,
+        app: null,
         token: expect.stringMatching(/^wsk[12]?_[0-9A-Za-z]{49}$/),
       },
     ])
@@ -99,6 +101,7 @@ describe('createApiKey', () => {
         scopes: json.scopes,
         projectIds: json.projectIds,
         expiresAt: SOON,
+        identityId: null,
       },
     })
     expect((await list(body.token)).status).toBe(200)
@@ -930,7 +933,7 @@ describe('retrieveMe', () => {
       {
         organization: { id: workspace.organizationId, name: 'Acme' },
         user: userId === null ? null : { id: userId, name: 'Ada' },
-        apiKey: { id, name: 'test', kind: 'key', scopes, projectIds, expiresAt },
+        apiKey: { id, name: 'test', kind: 'key', scopes, projectIds, expiresAt, identityId: null },
       },
     ])
   })

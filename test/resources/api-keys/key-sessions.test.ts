@@ -61,6 +61,8 @@ describe('createApiKeySession', () => {
         lastUsedAt: null,
         createdAt: NOW,
         createdByKeyId: maker.id,
+        identityId: null,
+        app: null,
       },
     ])
     expect(headers.get('Location')).toBe(`${basePath}/v1/api-keys/${session.id}`)

@@ -332,6 +332,12 @@ describe('npm run dev', () => {
     )
   })
 
+  it('says in one sentence that --sign-in needs the console', async () => {
+    expect(await refusal(state, await freePort(), '--sign-in', '--no-console')).toBe(
+      '--sign-in needs the console; leave out --no-console.',
+    )
+  })
+
   it('says in one sentence that the state folder is served already', async () => {
     expect(await refusal(state, await freePort())).toBe(
       `The state folder is already served at http://localhost:${port}; stop that process, or name another folder: npm run dev -- --persist-to some/dir`,
@@ -584,8 +590,9 @@ describe('npm run dev on a state folder that it cannot use', () => {
 })
 
 /** Runs it where it cannot start. @returns what it says; nothing else is printed. */
-async function refusal(state: string, port: number): Promise<string> {
-  const { status, stdout, stderr } = await runScript('dev', ['--port', String(port), '--persist-to', state])
+async function refusal(state: string, port: number, ...flags: readonly string[]): Promise<string> {
+  const args = ['--port', String(port), '--persist-to', state, ...flags]
+  const { status, stdout, stderr } = await runScript('dev', args)
   expect([status, stdout]).toEqual([1, ''])
   return stderr.trim()
 }

@@ -34,7 +34,7 @@ export function addressOf({ type, resource, projectId, createdAt }: Event): stri
     }
     return `/deleted${stringifySearch(filters)}`
   }
-  if (/\.(?:deleted|revoked|session-ended)$/.test(type)) return undefined
+  if (/\.(?:deleted|revoked|session-ended|app-disconnected)$/.test(type)) return undefined
   if (resource.type.startsWith('environment-variable')) return `/variables${stringifySearch({ project: projectId })}`
   // What the version of this time changed.
   if (type === 'skill.updated') return `/skills/${resource.id}?at=${createdAt}`
@@ -43,6 +43,8 @@ export function addressOf({ type, resource, projectId, createdAt }: Event): stri
     .replace(/^\/skill-feeds\/.*/, '/skills/feeds')
     .replace(/^\/pins\/session\//, '/sessions/')
     .replace(/^\/(users|agents|projects)\/([^/]+)(?:\/profile-picture)?$/, '/people/$1/$2')
+    .replace(/^\/identities\//, '/people/identities/')
+    .replace(/^\/sign-in-rules\/.*/, '/people/sign-in')
     .replace(/^\/api-keys\//, '/keys/')
     .replace(/^\/event-endpoints\//, '/endpoints/')
     .replace(/^\/run-endpoint$/, '/endpoints')

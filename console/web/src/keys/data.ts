@@ -1,39 +1,52 @@
-/** What the pages ask the API about API keys and sessions of them, and what they tell it to do. */
+/** What the pages ask the API about API keys, sessions and connected apps, and what they tell it to do. */
 import { useQuery } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/api.ts'
 import { Workspace } from '../../../../client/src/index.ts'
 import { isSignedOut, listQuery, meQuery, queryClient, useMe, workspace } from '../api.ts'
 import type { Tone } from '../components/status.tsx'
 import { DAY_MS } from '../time.ts'
+import { visible } from '../visible.ts'
 
 export type ApiKey = components['schemas']['ApiKey']
+export type Kind = ApiKey['kind']
 export type NewApiKey = components['schemas']['NewApiKey']
 
 const PAGE = 1000
 /** How many keys, and how many sessions, the pages read. */
 export const MAX_KEYS = 5000
 
-export const keysQuery = (kind: ApiKey['kind']) =>
+export const keysQuery = (kind: Kind) =>
   listQuery(['api-keys', kind], async () => {
     const keys: ApiKey[] = []
     for await (const key of workspace.apiKeys.list({ kind, limit: PAGE })) if (keys.push(key) === MAX_KEYS) break
     return keys
   })
 
-/** All keys and all sessions that have not ended. */
+/** All keys, and all sessions and apps that have not ended. */
 export function useKeys() {
-  const keys = useQuery(keysQuery('key'))
-  const sessions = useQuery(keysQuery('session'))
-  const refetch = () => void Promise.all([keys.refetch(), sessions.refetch()])
-  if (!keys.data || !sessions.data) return { error: keys.error ?? sessions.error, refetch }
-  const now = Date.now()
-  return {
-    keys: keys.data,
-    sessions: sessions.data.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > now),
-    error: null,
-    refetch,
+  const queries = {
+    key: useQuery(keysQuery('key')),
+    session: useQuery(keysQuery('session')),
+    grant: useQuery(keysQuery('grant')),
   }
+  const refetch = () => void Promise.all(Object.values(queries).map((query) => query.refetch()))
+  const [keys, sessions, grants] = [queries.key.data, queries.session.data, queries.grant.data]
+  if (!keys || !sessions || !grants) {
+    const [error = null] = Object.values(queries).flatMap((query) => query.error ?? [])
+    return { error, refetch }
+  }
+  const now = Date.now()
+  const hasNotEnded = ({ expiresAt }: ApiKey) => expiresAt === null || Date.parse(expiresAt) > now
+  const byKind: Readonly<Record<Kind, readonly ApiKey[]>> = {
+    key: keys,
+    session: sessions.filter(hasNotEnded),
+    grant: grants.filter(hasNotEnded),
+  }
+  return { byKind, all: Object.values(byKind).flat(), error: null, refetch }
 }
+
+/** What an app calls itself may be anything. */
+export const nameOf = ({ name, app }: ApiKey) => (app ? visible(app.name) : name)
 
 const SOON_MS = 7 * DAY_MS
 
@@ -53,23 +66,25 @@ export function stateOf({ kind, expiresAt, rotatedAt }: ApiKey, now: Date): Stat
   return left < SOON_MS && kind === 'key' ? 'expiring' : 'active'
 }
 
-/** The keys and sessions that were created with a key, by the ID of that key. */
+/** What was created with a key, by the ID of that key. */
 export type Children = ReadonlyMap<string | null, readonly ApiKey[]>
 
 export function childrenOf(all: readonly ApiKey[]): Children {
   return Map.groupBy(all, ({ createdByKeyId }) => createdByKeyId)
 }
 
-/** All keys and sessions that were created with a key, with those, and so on. */
+/** All that was created with a key, with what was, and so on. */
 export function descendantsOf(id: string, children: Children): readonly ApiKey[] {
   return (children.get(id) ?? []).flatMap((child) => [child, ...descendantsOf(child.id, children)])
 }
 
-/** What ends with a key: its sessions and, if it is asked for, its descendants. */
-export function endsWith(id: string, children: Children, withDescendants: boolean): readonly ApiKey[] {
-  return withDescendants
-    ? descendantsOf(id, children)
-    : (children.get(id) ?? []).filter(({ kind }) => kind === 'session')
+/** What ends with a key: its sessions and apps and, if it is asked for, its descendants. */
+export function endsWith(key: ApiKey, children: Children, withDescendants: boolean): readonly ApiKey[] {
+  if (withDescendants) return descendantsOf(key.id, children)
+  // A sign-in by a rule counts as created with the key of the rule, but does not end with it; nor does an app of a person.
+  return (children.get(key.id) ?? []).filter(({ kind, identityId }) =>
+    kind === 'session' ? identityId === key.identityId : kind === 'grant' && identityId === null,
+  )
 }
 
 /** True if a key that ends then outlives the session: the session cannot create or rotate it. */
@@ -93,6 +108,9 @@ export async function creator(apiKey: string | undefined): Promise<Workspace> {
   if (entered.organization.id === organization.id) return own
   throw new Error(`The API key that you entered belongs to another organization, ${entered.organization.name}.`)
 }
+
+/** Ends all sessions of the user, the own one included. */
+export const signOutEverywhere = () => workspace.me.sessions.delete()
 
 export function revoke(id: string, withDescendants: boolean) {
   return workspace.apiKeys.delete(id, { descendants: withDescendants })

@@ -1,5 +1,5 @@
-/** Revokes or rotates an API key, and says first what ends with it. */
-import { useMutation } from '@tanstack/react-query'
+/** Revokes or rotates an API key, ends a session or disconnects an app, and says first what ends with it. */
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { refresh, useMe } from '../api.ts'
 import { Check, FormDialog } from '../components/field.tsx'
@@ -8,8 +8,21 @@ import { DEFAULT_OVERLAP, Overlap } from '../components/overlap.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
+import { labelOf, type Rule, rulesQuery, useMaySignIn } from '../people/sign-in-data.ts'
+import { visible } from '../visible.ts'
 import { ConfirmingKey } from './confirming-key.tsx'
-import { type ApiKey, type Children, creator, descendantsOf, endsWith, revoke, stateOf, useOutlives } from './data.ts'
+import {
+  type ApiKey,
+  type Children,
+  creator,
+  descendantsOf,
+  endsWith,
+  type Kind,
+  nameOf,
+  revoke,
+  stateOf,
+  useOutlives,
+} from './data.ts'
 import styles from './keys.module.css'
 
 export interface Ending {
@@ -26,11 +39,12 @@ export function canRotate(apiKey: ApiKey, now: Date): boolean {
   return apiKey.kind === 'key' && apiKey.rotatedAt === null && stateOf(apiKey, now) !== 'expired'
 }
 
-/** What can be done to a key or a session. */
+export const END_VERBS: Readonly<Record<Kind, string>> = { key: 'Revoke', session: 'End', grant: 'Disconnect' }
+
+/** What can be done to a key, a session or an app. */
 export function endingsOf(apiKey: ApiKey, begin: (ending: Ending) => void): readonly MenuItem[] {
   const rotate = { label: 'Rotate', onSelect: () => begin({ apiKey, how: 'rotate' }) }
-  const label = apiKey.kind === 'session' ? 'End' : 'Revoke'
-  const revoke = { label, isDangerous: true, onSelect: () => begin({ apiKey, how: 'revoke' }) }
+  const revoke = { label: END_VERBS[apiKey.kind], isDangerous: true, onSelect: () => begin({ apiKey, how: 'revoke' }) }
   return canRotate(apiKey, new Date()) ? [rotate, revoke] : [revoke]
 }
 
@@ -49,18 +63,20 @@ export function EndKey({ ending: { apiKey, how }, ...rest }: EndKeyProps) {
 type DialogProps = Omit<EndKeyProps, 'ending'> & { readonly apiKey: ApiKey }
 
 function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
-  const { id, name, kind } = apiKey
+  const { id, kind } = apiKey
+  const name = nameOf(apiKey)
   const { apiKey: own } = useMe()
+  const { title, consequence, done } = REVOCATIONS[kind]
   const [withDescendants, setWithDescendants] = useState(false)
   const made = descendantsOf(id, tree).filter((each) => each.kind === 'key')
-  const endings = endsWith(id, tree, withDescendants)
+  const endings = endsWith(apiKey, tree, withDescendants)
   const isOwnEnd = id === own.id || endings.some((each) => each.id === own.id)
-  const isSession = kind === 'session'
+  const rules = useRulesOf([apiKey, ...descendantsOf(id, tree)])
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => revoke(id, withDescendants),
     onSuccess: async ({ descendants }) => {
       const others = descendants > 0 ? ` and ${descendants} ${descendants === 1 ? 'other' : 'others'}` : ''
-      showToast(`${name}${others} ${isSession ? 'ended' : 'revoked'}.`)
+      showToast(`${name}${others} ${done}.`)
       onClose()
       onDone?.()
       await refresh('api-keys', 'me')
@@ -68,34 +84,37 @@ function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
   })
   return (
     <FormDialog
-      title={isSession ? `End the sign-in ${name}?` : `Revoke ${name}?`}
-      verb={isSession ? 'End' : 'Revoke'}
+      title={title.replace('{name}', () => name)}
+      verb={END_VERBS[kind]}
       isDangerous
       isPending={isPending}
       error={error}
       onSubmit={() => mutate()}
       onClose={onClose}
     >
-      <p>{isSession ? 'The next request of that browser is refused.' : 'The next request with this key is refused.'}</p>
+      <p>{consequence}</p>
       {isOwnEnd && <p className={styles.warning}>It ends your own sign-in: you are signed out.</p>}
-      {(made.length > 0 || hasGone(tree)) && (
+      {(made.length > 0 || rules.length > 0 || hasGone(tree)) && (
         <Check
           label={
             made.length === 0
-              ? 'Also revoke what was created with it, by way of keys that are gone'
+              ? rules.length === 0
+                ? 'Also revoke what was created with it, by way of keys that are gone'
+                : 'Also end what was created with it'
               : `Also revoke the ${made.length} ${made.length === 1 ? 'key' : 'keys'} that were created with it, and with those`
           }
           isChecked={withDescendants}
           onChange={setWithDescendants}
         />
       )}
-      {endings.length > 0 && (
+      {(endings.length > 0 || (withDescendants && rules.length > 0)) && (
         <section className={styles.body} aria-label="What ends with it">
           <h3>Ends with it</h3>
           <ul className={styles.endings}>
             {endings.map((each) => (
               <li key={each.id} className="anywhere">
-                <bdi>{each.name}</bdi>
+                <bdi>{nameOf(each)}</bdi>
+                {each.kind === 'grant' && <span className="quiet">, connected app</span>}
                 {each.kind === 'session' && (
                   <span className="quiet">
                     {', sign-in: '}
@@ -104,6 +123,13 @@ function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
                 )}
               </li>
             ))}
+            {withDescendants &&
+              rules.map((rule) => (
+                <li key={rule.id} className="anywhere">
+                  <bdi>{visible(labelOf(rule))}</bdi>
+                  <span className="quiet">, sign-in rule, with the sign-ins and apps of whom it admitted</span>
+                </li>
+              ))}
           </ul>
         </section>
       )}
@@ -112,6 +138,28 @@ function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
       )}
     </FormDialog>
   )
+}
+
+const REVOCATIONS: Readonly<Record<Kind, Readonly<Record<'title' | 'consequence' | 'done', string>>>> = {
+  key: { title: 'Revoke {name}?', consequence: 'The next request with this key is refused.', done: 'revoked' },
+  session: {
+    title: 'End the sign-in {name}?',
+    consequence: 'The next request of that browser is refused.',
+    done: 'ended',
+  },
+  grant: {
+    title: 'Disconnect {name}?',
+    consequence: 'The next request of the app is refused. To use it again, connect it again.',
+    done: 'disconnected',
+  },
+}
+
+/** The sign-in rules that were created or changed last with one of these keys. */
+function useRulesOf(keys: readonly ApiKey[]): readonly Rule[] {
+  const may = useMaySignIn()
+  const { data: rules = [] } = useQuery({ ...rulesQuery, enabled: may.read })
+  const ids = new Set<string | null>(keys.map(({ id }) => id))
+  return rules.filter(({ createdByKeyId }) => ids.has(createdByKeyId))
 }
 
 /** True if a key names a creator that is not listed: one that was revoked, or that the session may not see. */
@@ -131,7 +179,7 @@ function Rotate({ apiKey, tree, onDone, onClose }: DialogProps) {
   const [token, setToken] = useState<string>()
   const [idempotencyKey] = useState(() => crypto.randomUUID())
   const needsKey = useOutlives()(expiresAt)
-  const signedIn = (tree.get(id) ?? []).filter(({ kind }) => kind === 'session')
+  const signedIn = endsWith(apiKey, tree, false).filter(({ kind }) => kind === 'session')
   const isOwn = signedIn.some((session) => session.id === own.id)
   const isShortened = overlapSeconds < MAX_SESSION_SECONDS
   const { mutate, isPending, error } = useMutation({

@@ -1,4 +1,4 @@
-/** One API key, or one session: what it may do, what it has created, and how to end it. */
+/** One API key, session or connected app: what it may do, what it has created, and how to end it. */
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useCan, useMe } from '../api.ts'
 import { Facts } from '../components/facts.tsx'
@@ -6,8 +6,9 @@ import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
-import { type ApiKey, type Children, childrenOf, STATES, stateOf, useKeys } from './data.ts'
-import { canRotate, EndKey, useEnding } from './end-key.tsx'
+import { visible } from '../visible.ts'
+import { type ApiKey, type Children, childrenOf, type Kind, nameOf, STATES, stateOf, useKeys } from './data.ts'
+import { canRotate, END_VERBS, EndKey, useEnding } from './end-key.tsx'
 import styles from './keys.module.css'
 import { Projects, UserName } from './keys.tsx'
 import { groupsOf, verbOf } from './purposes.ts'
@@ -26,9 +27,8 @@ function Key() {
 }
 
 function Loading({ keyId }: { readonly keyId: string }) {
-  const { keys, sessions, error, refetch } = useKeys()
-  if (!keys) return <Page title="Key">{error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton />}</Page>
-  const all = [...keys, ...sessions]
+  const { all, error, refetch } = useKeys()
+  if (!all) return <Page title="Key">{error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton />}</Page>
   const apiKey = all.find(({ id }) => id === keyId)
   if (apiKey) return <Loaded apiKey={apiKey} all={all} />
   return (
@@ -44,7 +44,7 @@ function Loading({ keyId }: { readonly keyId: string }) {
 }
 
 function Loaded({ apiKey, all }: { readonly apiKey: ApiKey; readonly all: readonly ApiKey[] }) {
-  const { id, name, kind, scopes, createdByKeyId, createdAt, lastUsedAt, expiresAt, rotatedAt } = apiKey
+  const { id, kind, app, scopes, createdByKeyId, createdAt, lastUsedAt, expiresAt, rotatedAt } = apiKey
   const canWrite = useCan()('api-keys:write')
   const canReadEvents = useCan()('audit-events:read')
   const { apiKey: own } = useMe()
@@ -53,7 +53,7 @@ function Loaded({ apiKey, all }: { readonly apiKey: ApiKey; readonly all: readon
   const now = useNow()
   const tree = childrenOf(all)
   const { tone, word } = STATES[stateOf(apiKey, now)]
-  const isSession = kind === 'session'
+  const name = nameOf(apiKey)
   const children = tree.get(id) ?? []
   return (
     <Page
@@ -62,7 +62,7 @@ function Loaded({ apiKey, all }: { readonly apiKey: ApiKey; readonly all: readon
         <p>
           <Status tone={tone}>{word}</Status>
           <span className="quiet">
-            {isSession ? ' · signed in · ' : ' · '}
+            {KIND_WORDS[kind]}
             <UserName userId={apiKey.userId} />
             {id === own.id && ' · you, here'}
           </span>
@@ -77,7 +77,7 @@ function Loaded({ apiKey, all }: { readonly apiKey: ApiKey; readonly all: readon
               </button>
             )}
             <button type="button" data-kind="danger" onClick={() => begin({ apiKey, how: 'revoke' })}>
-              {isSession ? 'End' : 'Revoke'}
+              {END_VERBS[kind]}
             </button>
           </>
         )
@@ -88,11 +88,14 @@ function Loaded({ apiKey, all }: { readonly apiKey: ApiKey; readonly all: readon
           <h2>About it</h2>
           <Facts
             facts={[
+              ['App', app && <code>{visible(app.clientId)}</code>],
+              ['Sends people back to', app && <bdi>{visible(app.redirectHost)}</bdi>],
               ['Projects', <Projects key="projects" projectIds={apiKey.projectIds} />],
               ['Created', <Time key="created" at={createdAt} />],
               ['Created with', createdByKeyId && <Creator id={createdByKeyId} all={all} />],
               ['Last used', lastUsedAt ? <Time key="used" at={lastUsedAt} /> : 'never'],
               ['Rotated', rotatedAt && <Time at={rotatedAt} />],
+              ['Ends at the latest', app?.endsAt && <Time at={app.endsAt} />],
               ['Ends', expiresAt ? <Time key="ends" at={expiresAt} /> : 'never'],
               ['ID', <code key="id">{id}</code>],
             ]}
@@ -126,7 +129,7 @@ function Loaded({ apiKey, all }: { readonly apiKey: ApiKey; readonly all: readon
         <EndKey
           ending={ending}
           tree={tree}
-          onDone={() => void navigate({ to: '/keys', search: isSession ? { kind } : {} })}
+          onDone={() => void navigate({ to: '/keys', search: kind === 'key' ? {} : { kind } })}
           onClose={end}
         />
       )}
@@ -134,15 +137,21 @@ function Loaded({ apiKey, all }: { readonly apiKey: ApiKey; readonly all: readon
   )
 }
 
+const KIND_WORDS: Readonly<Record<Kind, string>> = {
+  key: ' · ',
+  session: ' · signed in · ',
+  grant: ' · connected app · ',
+}
+
 function Creator({ id, all }: { readonly id: string; readonly all: readonly ApiKey[] }) {
   const creator = all.find((each) => each.id === id)
   return creator ? <KeyLink apiKey={creator} /> : <>a key that is gone</>
 }
 
-function KeyLink({ apiKey: { id, name } }: { readonly apiKey: ApiKey }) {
+function KeyLink({ apiKey }: { readonly apiKey: ApiKey }) {
   return (
-    <Link to="/keys/$keyId" params={{ keyId: id }}>
-      <bdi>{name}</bdi>
+    <Link to="/keys/$keyId" params={{ keyId: apiKey.id }}>
+      <bdi>{nameOf(apiKey)}</bdi>
     </Link>
   )
 }

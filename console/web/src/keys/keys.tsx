@@ -1,4 +1,4 @@
-/** API keys and, apart from them, who is signed in with them. */
+/** API keys and, apart from them, who is signed in and which apps are connected. */
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { useCan, useMe, useName, useNames } from '../api.ts'
@@ -10,12 +10,15 @@ import { ProjectName } from '../components/project-name.tsx'
 import { Status } from '../components/status.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time, useNow } from '../components/time.tsx'
+import { visible } from '../visible.ts'
 import {
   type ApiKey,
   type Children,
   childrenOf,
   descendantsOf,
+  type Kind,
   MAX_KEYS,
+  nameOf,
   STATES,
   type State,
   stateOf,
@@ -23,8 +26,10 @@ import {
 } from './data.ts'
 import { EndKey, endingsOf, useEnding } from './end-key.tsx'
 import styles from './keys.module.css'
+import { KEY_KINDS } from './kinds.ts'
 import { NewKey } from './new-key.tsx'
 import { summaryOf } from './purposes.ts'
+import { SignOutEverywhere } from './sign-out-everywhere.tsx'
 
 export const Route = createLazyRoute('/app/keys')({ component: Keys })
 
@@ -63,28 +68,38 @@ function Lists() {
     },
     [navigate],
   )
-  const { keys, sessions, error, refetch } = useKeys()
-  if (!keys) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton />
-  const all = kind === 'key' ? keys : sessions
+  const { user } = useMe()
+  const { byKind, all, error, refetch } = useKeys()
+  if (!byKind) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton />
+  const ofKind = byKind[kind]
   const isFiltered = q !== undefined || state !== undefined
-  const found = all.filter((key) => {
-    const texts = [key.name, key.id, key.userId ?? '', users.get(key.userId ?? '') ?? '']
+  const found = ofKind.filter((key) => {
+    const texts = [
+      key.name,
+      key.id,
+      key.app?.name ?? '',
+      key.app?.redirectHost ?? '',
+      key.userId ?? '',
+      users.get(key.userId ?? '') ?? '',
+    ]
     const isNamed = texts.some((text) => text.toLowerCase().includes(q?.toLowerCase() ?? ''))
     return isNamed && (state === undefined || stateOf(key, now) === state)
   })
   return (
     <>
       <div className={styles.tabs}>
-        <button type="button" aria-pressed={kind === 'key'} onClick={() => void navigate({ search: {} })}>
-          API keys <span className="quiet">{keys.length}</span>
-        </button>
-        <button
-          type="button"
-          aria-pressed={kind === 'session'}
-          onClick={() => void navigate({ search: { kind: 'session' } })}
-        >
-          Signed in <span className="quiet">{sessions.length}</span>
-        </button>
+        {KEY_KINDS.map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={kind === each}
+            onClick={() => void navigate({ search: each === 'key' ? {} : { kind: each } })}
+          >
+            {/* Whoever acts as a user sees what belongs to that user only. */}
+            {each === 'session' && user ? 'My sessions' : TABS[each]}{' '}
+            <span className="quiet">{byKind[each].length}</span>
+          </button>
+        ))}
       </div>
       <Filters>
         <SearchField label="Search by name, person or ID" value={q} onChange={search} />
@@ -97,27 +112,32 @@ function Lists() {
             onChange={(chosen) => void navigate({ search: (previous) => ({ ...previous, state: chosen }) })}
           />
         )}
+        {kind === 'session' && user && <SignOutEverywhere />}
       </Filters>
       {found.length === 0 ? (
-        <Empty title={isFiltered ? 'Nothing matches' : 'None'}>
-          {isFiltered && (
-            <Link to="/keys" search={kind === 'session' ? { kind } : {}}>
+        <Empty title={isFiltered ? 'Nothing matches' : kind === 'grant' ? 'No app is connected' : 'None'}>
+          {isFiltered ? (
+            <Link to="/keys" search={kind === 'key' ? {} : { kind }}>
               Show all
             </Link>
+          ) : (
+            kind === 'grant' && 'An agent or an editor that connects to the MCP server appears here.'
           )}
         </Empty>
       ) : (
-        <List shown={found.slice(0, limit)} kind={kind} tree={childrenOf([...keys, ...sessions])} />
+        <List shown={found.slice(0, limit)} kind={kind} tree={childrenOf(all)} />
       )}
       <ShowMore list={{ hasMore: found.length > limit, isGrowing: false, showMore: () => setLimit(limit + SHOWN) }} />
-      {all.length === MAX_KEYS && <p className="quiet">These are the first {MAX_KEYS}.</p>}
+      {ofKind.length === MAX_KEYS && <p className="quiet">These are the first {MAX_KEYS}.</p>}
     </>
   )
 }
 
+const TABS: Readonly<Record<Kind, string>> = { key: 'API keys', session: 'Signed in', grant: 'Connected apps' }
+
 interface ListProps {
   readonly shown: readonly ApiKey[]
-  readonly kind: ApiKey['kind']
+  readonly kind: Kind
   readonly tree: Children
 }
 
@@ -131,9 +151,9 @@ function List({ shown, kind, tree }: ListProps) {
         columns={[
           { name: 'Name', width: 'minmax(0, 3fr)' },
           isKey && { name: 'State', width: '136px', narrowWidth: '116px' },
-          isKey
-            ? { name: 'May do', width: 'minmax(0, 3fr)', isWideOnly: true }
-            : { name: 'Signed in', width: '112px', isWideOnly: true },
+          kind === 'session'
+            ? { name: 'Signed in', width: '112px', isWideOnly: true }
+            : { name: 'May do', width: 'minmax(0, 3fr)', isWideOnly: true },
           { name: 'Projects', width: 'minmax(0, 2fr)', isWideOnly: true },
           { name: 'Last used', width: '112px', isWideOnly: true },
           { name: 'Ends', width: '112px', isWideOnly: isKey },
@@ -159,7 +179,8 @@ interface KeyRowProps {
 
 function KeyRow({ apiKey, tree, onEnd }: KeyRowProps) {
   const { apiKey: own } = useMe()
-  const { id, name, kind, scopes, lastUsedAt, expiresAt, createdAt } = apiKey
+  const { id, kind, scopes, app, lastUsedAt, expiresAt, createdAt } = apiKey
+  const name = nameOf(apiKey)
   const { tone, word } = STATES[stateOf(apiKey, useNow())]
   const made = descendantsOf(id, tree).filter((each) => each.kind === 'key').length
   const isKey = kind === 'key'
@@ -169,19 +190,20 @@ function KeyRow({ apiKey, tree, onEnd }: KeyRowProps) {
         <Link className="row-link" to="/keys/$keyId" params={{ keyId: id }}>
           <bdi>{name}</bdi>
         </Link>
-        <div className="quiet small">
+        <div className="quiet small anywhere">
+          {app && <bdi>{visible(app.redirectHost)} · </bdi>}
           {id === own.id && 'you, here · '}
           <UserName userId={apiKey.userId} />
           {made > 0 && ` · made ${made} ${made === 1 ? 'key' : 'keys'}`}
         </div>
-        {isKey && <div className={`quiet small ${styles.narrow}`}>{summaryOf(scopes, own.scopes)}</div>}
+        {kind !== 'session' && <div className={`quiet small ${styles.narrow}`}>{summaryOf(scopes, own.scopes)}</div>}
       </Cell>
       {isKey && (
         <Cell>
           <Status tone={tone}>{word}</Status>
         </Cell>
       )}
-      <Cell className="wide-only">{isKey ? summaryOf(scopes, own.scopes) : <Time at={createdAt} />}</Cell>
+      <Cell className="wide-only">{kind === 'session' ? <Time at={createdAt} /> : summaryOf(scopes, own.scopes)}</Cell>
       <Cell className="wide-only">
         <Projects projectIds={apiKey.projectIds} />
       </Cell>

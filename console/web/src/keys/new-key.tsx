@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { refresh, useCan, useMe, useNames } from '../api.ts'
 import fieldStyles from '../components/field.module.css'
 import { Check, Field, FormDialog } from '../components/field.tsx'
+import { ProjectChoice, toggled } from '../components/project-choice.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { DAY_MS, toDate } from '../time.ts'
 import { ConfirmingKey } from './confirming-key.tsx'
@@ -199,12 +200,6 @@ interface ChoiceProps {
   readonly onChange: (chosen: ReadonlySet<string>) => void
 }
 
-function toggled(chosen: ReadonlySet<string>, value: string): ReadonlySet<string> {
-  const next = new Set(chosen)
-  if (!next.delete(value)) next.add(value)
-  return next
-}
-
 function Scopes({ own, chosen, onChange }: ChoiceProps & { readonly own: readonly string[] }) {
   return (
     <div className={styles.scopes}>
@@ -222,25 +217,6 @@ function Scopes({ own, chosen, onChange }: ChoiceProps & { readonly own: readonl
             ))}
           </div>
         </fieldset>
-      ))}
-    </div>
-  )
-}
-
-/** @param own the projects of the session; null: all. */
-function ProjectChoice({ own, chosen, onChange }: ChoiceProps & { readonly own: readonly string[] | null }) {
-  const names = useNames('projects')
-  const ids = own ?? Array.from(names.keys())
-  if (ids.length === 0) return <p className="quiet">This session may not list projects.</p>
-  return (
-    <div className={fieldStyles.box}>
-      {ids.map((id) => (
-        <Check
-          key={id}
-          label={names.get(id) ?? id}
-          isChecked={chosen.has(id)}
-          onChange={() => onChange(toggled(chosen, id))}
-        />
       ))}
     </div>
   )

@@ -25,6 +25,8 @@ export function Person({ onShowKeys }: { readonly onShowKeys: () => void }) {
       queryClient.clear()
     },
   })
+  // The key of a person who signed in has the name of the person.
+  const signedIn = apiKey.identityId === null ? `signed in with ${apiKey.name}` : 'signed in'
   return (
     <section className={styles.person} aria-label="You">
       <p className="anywhere">
@@ -36,7 +38,7 @@ export function Person({ onShowKeys }: { readonly onShowKeys: () => void }) {
           <strong>{user?.name ?? apiKey.name}</strong>
         )}
         <br />
-        <span className="quiet small">{user ? `signed in with ${apiKey.name}` : 'a key without a user'}</span>
+        <span className="quiet small">{user ? signedIn : 'a key without a user'}</span>
       </p>
       <select
         aria-label="Colors"

@@ -15,15 +15,17 @@ import { visible } from '../visible.ts'
 import { ActionDialog, itemsOf, type Shown, useArchive } from './actions.tsx'
 import { Avatar } from './avatar.tsx'
 import { type Resource, reachOf, resourcesQuery, useKeysOf, useMay, WORDS } from './data.ts'
-import { KINDS, type Kind } from './kinds.ts'
+import type { Kind } from './kinds.ts'
 import { NewResource } from './new-resource.tsx'
 import styles from './people.module.css'
+import { ROLE_WORDS } from './roles.tsx'
+import { type Identity, useIdentities } from './sign-in-data.ts'
+import { Tabs } from './tabs.tsx'
 
 export const Route = createLazyRoute('/app/people')({ component: People })
 
 function People() {
   const { kind = 'users' } = Route.useSearch()
-  const navigate = Route.useNavigate()
   const can = useCan()
   const may = useMay(kind)
   const [isCreating, setIsCreating] = useState(false)
@@ -39,18 +41,7 @@ function People() {
         )
       }
     >
-      <div className={styles.tabs}>
-        {KINDS.map((each) => (
-          <button
-            key={each}
-            type="button"
-            aria-pressed={kind === each}
-            onClick={() => void navigate({ search: each === 'users' ? {} : { kind: each } })}
-          >
-            {WORDS[each].plural}
-          </button>
-        ))}
-      </div>
+      <Tabs current={kind} />
       {can(`${kind}:read`) ? (
         <List key={kind} kind={kind} />
       ) : (
@@ -114,12 +105,16 @@ function Resources({ kind, resources }: { readonly kind: Kind; readonly resource
   const keysOf = useKeysOf()
   const [shown, setShown] = useState<Shown>()
   const hasReach = kind === 'users' && keysOf !== undefined
+  const identities = useIdentities()
+  const hasRoles = kind === 'users' && identities !== undefined && identities.length > 0
+  const identityOf = new Map(identities?.map((identity) => [identity.userId, identity]))
   return (
     <>
       <Table
         columns={[
           { name: 'Name', width: 'minmax(0, 2fr)' },
           kind !== 'users' && { name: 'State', width: '112px' },
+          hasRoles && { name: 'Signs in as', width: 'minmax(0, 1fr)', isWideOnly: true },
           hasReach && { name: 'Projects of the keys', width: 'minmax(0, 1fr)', isWideOnly: true },
           { name: 'Created', width: '112px', isWideOnly: true },
           may.change && { name: 'Actions', width: '48px', isUnlabelled: true },
@@ -131,6 +126,7 @@ function Resources({ kind, resources }: { readonly kind: Kind; readonly resource
             key={resource.id}
             kind={kind}
             resource={resource}
+            role={hasRoles && <SignsInAs identity={identityOf.get(resource.id)} />}
             reach={hasReach && <Reach keys={keysOf(resource.id)} />}
           >
             {may.change && (
@@ -152,12 +148,14 @@ function Resources({ kind, resources }: { readonly kind: Kind; readonly resource
 interface ResourceRowProps {
   readonly kind: Kind
   readonly resource: Resource
+  /** How a person signs in; false: nobody does, or the session may not know. */
+  readonly role: ReactNode
   /** The projects that the keys of a person reach; false: the session sees no keys. */
   readonly reach: ReactNode
   readonly children: ReactNode
 }
 
-function ResourceRow({ kind, resource, reach, children }: ResourceRowProps) {
+function ResourceRow({ kind, resource, role, reach, children }: ResourceRowProps) {
   const { user } = useMe()
   const { id, name, archivedAt, createdAt } = resource
   return (
@@ -173,6 +171,7 @@ function ResourceRow({ kind, resource, reach, children }: ResourceRowProps) {
               {kind === 'users' && id === user?.id && 'you · '}
               <bdi>{visible(id)}</bdi>
             </div>
+            {role && <div className={`quiet small ${styles.narrow}`}>{role}</div>}
             <div className={`quiet small ${styles.narrow}`}>
               created <Time at={createdAt} />
             </div>
@@ -184,12 +183,31 @@ function ResourceRow({ kind, resource, reach, children }: ResourceRowProps) {
           <Status tone={archivedAt ? 'idle' : 'good'}>{archivedAt ? 'Archived' : 'Active'}</Status>
         </Cell>
       )}
+      {role && <Cell className="wide-only">{role}</Cell>}
       {reach && <Cell className="wide-only">{reach}</Cell>}
       <Cell className={`wide-only ${styles.short}`}>
         <Time at={createdAt} />
       </Cell>
       {children}
     </Row>
+  )
+}
+
+/** The role of a person, and when they signed in last. */
+function SignsInAs({ identity }: { readonly identity: Identity | undefined }) {
+  if (!identity) return null
+  const { role, blockedAt, lastSignInAt } = identity
+  if (blockedAt) return <Status tone="bad">Blocked</Status>
+  return (
+    <>
+      {ROLE_WORDS[role].name}
+      {lastSignInAt && (
+        <span className="quiet small">
+          {' · '}
+          <Time at={lastSignInAt} />
+        </span>
+      )}
+    </>
   )
 }
 

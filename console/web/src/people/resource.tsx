@@ -22,9 +22,11 @@ import {
   useMay,
   WORDS,
 } from './data.ts'
+import { Identities } from './identity.tsx'
 import type { Kind } from './kinds.ts'
 import { OwnPicture } from './own-picture.tsx'
 import styles from './people.module.css'
+import { useIdentities } from './sign-in-data.ts'
 
 export const Route = createLazyRoute('/app/people/$kind/$id')({ component: Resource })
 
@@ -109,7 +111,14 @@ function Loaded({ kind, resource, problem }: LoadedProps) {
           />
           <Elsewhere kind={kind} id={id} />
         </section>
-        {kind === 'users' ? <Keys userId={id} /> : <Schedules kind={kind} id={id} />}
+        {kind === 'users' ? (
+          <>
+            <Identities userId={id} />
+            <Keys userId={id} />
+          </>
+        ) : (
+          <Schedules kind={kind} id={id} />
+        )}
       </div>
       {shown && (
         <ActionDialog
@@ -166,6 +175,7 @@ function Elsewhere({ kind, id }: { readonly kind: Kind; readonly id: string }) {
 function Keys({ userId }: { readonly userId: string }) {
   const canWrite = useCan()('api-keys:write')
   const keysOf = useKeysOf()
+  const signsIn = useIdentities()?.some((identity) => identity.userId === userId)
   if (!keysOf) return null
   const keys = keysOf(userId)
   const reach = keys && reachOf(keys)
@@ -178,7 +188,7 @@ function Keys({ userId }: { readonly userId: string }) {
         <p className="quiet">You act as a person, so you see only the keys of that person: your own.</p>
       ) : keys.length === 0 ? (
         <p className="quiet">
-          Nobody can act as this person without an API key.{' '}
+          {signsIn ? 'This person has no API key.' : 'Nobody can act as this person without an API key.'}{' '}
           {canWrite && <Link to="/keys">Create one on the page Keys</Link>}
         </p>
       ) : (

@@ -9,6 +9,7 @@ import type { Environment } from '../../../../src/environment.ts'
 import { ROOT, runWorkspace } from '../../../support/commands.ts'
 import { newFolder } from '../../../support/dev-server.ts'
 import { addOrganization } from '../../../support/organization.ts'
+import { CONSOLE_STAND_IN } from '../../../support/service.ts'
 
 const newKey = (id: string) => `${id}:${randomBytes(32).toString('base64')}`
 const FIRST_KEY = newKey('first')
@@ -20,6 +21,7 @@ const workersWith = (ENCRYPTION_KEYS: string) => ({
   workers: [
     { configPath: 'wrangler.toml', vars: { RATE_LIMIT: 'off' }, secrets: { ENCRYPTION_KEYS } },
     { configPath: 'mcp/wrangler.toml' },
+    CONSOLE_STAND_IN,
     { configPath: 'test/support/build-system/wrangler.toml' },
   ],
 })

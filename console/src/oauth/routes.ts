@@ -1,0 +1,21 @@
+/** The paths of the authorization server. Their code is loaded on first use. */
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import type { ConsoleContext, Environment } from '../session.ts'
+
+const BODY_LIMIT_BYTES = 64 * 1024
+
+export const oauthRoutes = new Hono<{ Bindings: Environment }>()
+
+const serveProtocol = async (c: ConsoleContext) => (await import('./protocol.ts')).serveProtocol(c)
+
+oauthRoutes.all('/.well-known/oauth-authorization-server', serveProtocol)
+for (const path of ['/oauth/token', '/oauth/register']) {
+  oauthRoutes.all(path, bodyLimit({ maxSize: BODY_LIMIT_BYTES }), serveProtocol)
+}
+
+// The page at /authorize asks for these, because a request from another site does not have the cookie of the session.
+oauthRoutes.get('/oauth/consent', async (c) => (await import('./consent.ts')).describe(c))
+oauthRoutes.post('/oauth/consent', bodyLimit({ maxSize: BODY_LIMIT_BYTES }), async (c) =>
+  (await import('./consent.ts')).decide(c),
+)

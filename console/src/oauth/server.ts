@@ -1,0 +1,83 @@
+/**
+ * The authorization server: apps connect to `/mcp` of the API by OAuth 2.1. What an app may do is an API key of the
+ * kind `grant`, which lies in the grant, encrypted with the tokens of the app. The API decides each call by that key.
+ */
+import {
+  OAuthAuthorizationServer,
+  OAuthError,
+  type TokenExchangeCallbackOptions,
+} from '@cloudflare/workers-oauth-provider'
+import { BUNDLE_NAMES } from '../../../src/access/bundles.ts'
+import { apiUrl, type Environment } from '../session.ts'
+
+/** What a grant keeps. */
+export interface GrantProps {
+  readonly apiKey: string
+  /** The end that its person chose. */
+  readonly endsAt: string
+}
+
+/** Where apps can be connected. */
+export interface OAuthEnvironment extends Environment {
+  readonly API_URL: string
+  readonly CONSOLE_URL: string
+  readonly OAUTH_KV: KVNamespace
+  /** The address that asks for a token: the API counts refused keys by it. */
+  readonly address?: string
+}
+
+export function canConnect(environment: Environment): environment is OAuthEnvironment {
+  const { API_URL, CONSOLE_URL, OAUTH_KV } = environment
+  return API_URL !== undefined && CONSOLE_URL !== undefined && OAUTH_KV !== undefined
+}
+
+const DAY_SECONDS = 86_400
+const ACCESS_TOKEN_SECONDS = 3600
+/** The least that KV keeps. */
+const MIN_SECONDS = 60
+/** An app that asks for tokens stays registered. */
+const REGISTRATION_SECONDS = 30 * DAY_SECONDS
+const RETRY_SECONDS = 5
+
+export const issuerOf = ({ CONSOLE_URL }: OAuthEnvironment): string => new URL(CONSOLE_URL).origin
+export const resourceOf = ({ API_URL }: OAuthEnvironment): string => new URL('/mcp', API_URL).href
+
+let server: OAuthAuthorizationServer<OAuthEnvironment> | undefined
+
+/** The environment of an isolate stays the same. */
+export function serverOf(environment: OAuthEnvironment): OAuthAuthorizationServer<OAuthEnvironment> {
+  server ??= new OAuthAuthorizationServer<OAuthEnvironment>({
+    issuer: issuerOf(environment),
+    resources: [resourceOf(environment)],
+    scopesSupported: [...BUNDLE_NAMES],
+    clientIdMetadataDocumentEnabled: true,
+    clientRegistrationEndpoint: '/oauth/register',
+    clientRegistrationTTL: REGISTRATION_SECONDS,
+    accessTokenTTL: ACCESS_TOKEN_SECONDS,
+    tokenExchangeCallback: requireLive,
+    // The library would log descriptions, which quote what the client sent.
+    onError: () => undefined,
+  })
+  return server
+}
+
+/** Before tokens are issued: the key decides whether there is still a grant, and how long. */
+async function requireLive({ props, env }: TokenExchangeCallbackOptions<OAuthEnvironment>) {
+  const { apiKey, endsAt } = props as GrantProps
+  const headers = { Authorization: `Bearer ${apiKey}`, 'CF-Connecting-IP': env.address ?? '' }
+  const response = await env.API.fetch(apiUrl('/v1/me'), { headers })
+  await response.body?.cancel()
+  // A suspension can end.
+  if (response.status === 401 && response.headers.get('Error-Code') !== 'organization_suspended') {
+    throw new OAuthError('invalid_grant', { description: 'The app was disconnected. Connect it again.' })
+  }
+  if (!response.ok) {
+    throw new OAuthError('temporarily_unavailable', {
+      description: 'The service is temporarily unavailable.',
+      statusCode: 503,
+      headers: { 'Retry-After': String(RETRY_SECONDS) },
+    })
+  }
+  const seconds = Math.max(MIN_SECONDS, Math.ceil((Date.parse(endsAt) - Date.now()) / 1000))
+  return { refreshTokenTTL: seconds, accessTokenTTL: Math.min(ACCESS_TOKEN_SECONDS, seconds) }
+}

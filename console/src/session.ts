@@ -1,0 +1,48 @@
+/** The cookie of a session, and requests to the API. */
+import { env } from 'cloudflare:workers'
+import type { Context } from 'hono'
+import { setCookie } from 'hono/cookie'
+import type { SignInService } from '../../src/sign-in/types.ts'
+
+export interface Environment {
+  /** The API Worker. */
+  readonly API: Fetcher
+  /** Its entrypoint for what only the console may ask of it. */
+  readonly SIGN_IN: SignInService
+  /** The files of `dist/`, which Vite writes. */
+  readonly ASSETS: Fetcher
+  /** The address of the API, which the URLs of feeds begin with. `npm run deploy` and `npm run dev` set it. */
+  readonly API_URL?: string
+  /** Its own address. `npm run deploy` and `npm run dev` set it. */
+  readonly CONSOLE_URL?: string
+  /** Clients, grants and tokens of connected apps; without it, no app can be connected. */
+  readonly OAUTH_KV?: KVNamespace
+  /** Registrations of an address. */
+  readonly REGISTRATION_RATE_LIMIT?: RateLimit
+  /** The identity providers (sign-in/providers.ts). Each has a secret, too. */
+  readonly SIGN_IN_PROVIDERS?: unknown
+  /** "off": nobody signs in with an API key. */
+  readonly SIGN_IN_WITH_API_KEY?: string
+}
+
+export type ConsoleContext = Context<{ Bindings: Environment }>
+
+/** Browsers accept a cookie of this prefix only with Secure, for the whole origin and for no other host. */
+export const COOKIE = '__Host-session'
+export const COOKIE_OPTIONS = { httpOnly: true, secure: true, sameSite: 'Strict', path: '/' } as const
+
+/** What the API returns of a new session. */
+interface Session {
+  readonly token: string
+  readonly expiresAt: string
+}
+
+export function setSession(c: ConsoleContext, { token, expiresAt }: Session): void {
+  setCookie(c, COOKIE, token, { ...COOKIE_OPTIONS, expires: new Date(expiresAt) })
+}
+
+/** A service binding needs no host, but the API makes URLs of the one that it sees. */
+export function apiUrl(path: string): string {
+  const { API_URL = 'https://api' } = env as Partial<Environment>
+  return new URL(path, API_URL).href
+}

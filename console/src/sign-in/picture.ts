@@ -1,0 +1,38 @@
+/** The picture of a person, fetched from the address that their identity provider has. */
+import { isLoopback } from './providers.ts'
+
+/** The API accepts no larger one. */
+const MAX_BYTES = 5 * 2 ** 20
+const TIMEOUT_MS = 10_000
+
+/**
+ * @param allowsLoopback as the provider itself is on this machine.
+ * @throws why there is none, without the URL, which may contain a token.
+ */
+export async function fetchPicture(url: string, allowsLoopback: boolean): Promise<Uint8Array> {
+  const isAllowed = URL.canParse(url) && (new URL(url).protocol === 'https:' || (allowsLoopback && isLoopback(url)))
+  if (!isAllowed) throw new Error('its address is not an https URL')
+  // Without redirects: the next address would need the same checks.
+  const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => {
+    throw new Error('its server did not answer')
+  })
+  if (response.status !== 200) throw new Error(`its server responded with ${response.status}`)
+  return await limited(response)
+}
+
+async function limited({ body }: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    size += chunk.length
+    if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  const bytes = new Uint8Array(size)
+  let offset = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset)
+    offset += chunk.length
+  }
+  return bytes
+}

@@ -1,0 +1,319 @@
+/** Apps that lie, steal and flood. */
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { apiKeys } from '../../src/db/schema.ts'
+import { request } from '../../test/support/api.ts'
+import { newToken } from '../../test/support/tokens.ts'
+import { Workspace } from '../../test/support/workspace.ts'
+import type { ConsentRequest } from '../src/oauth/consent.ts'
+import {
+  askForTokens,
+  authorizeQuery,
+  Browser,
+  call,
+  connected,
+  keyOf,
+  kv,
+  newClient,
+  newPublishedClient,
+  redeem,
+  refresh,
+  register,
+  send,
+  type Tokens,
+} from './support/oauth.ts'
+
+async function newBrowser() {
+  const workspace = await Workspace.create()
+  const key = await workspace.addKey()
+  return { workspace, key, browser: await Browser.of(key) }
+}
+
+const grantsOf = async (workspace: Workspace) =>
+  (await workspace.dump('apiKeys')).filter(({ kind }) => kind === 'grant')
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+describe('a request to connect', () => {
+  it.each([
+    ['another host', 'https://evil.example.com/callback'],
+    ['another path', 'https://app.example.com/callback/more'],
+    ['a query', 'https://app.example.com/callback?to=evil'],
+    ['another port', 'https://app.example.com:444/callback'],
+    ['another scheme', 'http://app.example.com/callback'],
+    ['a user name', 'https://app.example.com@evil.example.com/callback'],
+    ['a script', 'javascript:alert(1)'],
+    ['none', undefined],
+  ])('that is sent back to %s is refused here, and goes nowhere', async (_, redirect_uri) => {
+    const { browser } = await newBrowser()
+    const answer = await browser.ask(authorizeQuery(await newClient(), { redirect_uri }))
+    expect([answer.status, Object.keys(await answer.json<object>())]).toEqual([400, ['error']])
+  })
+
+  it('of a program on the computer of the person may name another port, and the page can warn', async () => {
+    const { browser } = await newBrowser()
+    const client = await newClient({ redirect_uris: ['http://127.0.0.1:4000/callback'] })
+    const asked = await browser.ask(authorizeQuery(client, { redirect_uri: 'http://127.0.0.1:5123/callback' }))
+    expect(await asked.json()).toMatchObject({ isLocal: true, redirectHost: '127.0.0.1' })
+  })
+
+  it.each([
+    ['without a code challenge', { code_challenge: undefined }, 'invalid_request'],
+    ['with a plain code challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['for a token at once', { response_type: 'token' }, 'unsupported_response_type'],
+    ['for another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
+    ['for the API itself', { resource: 'https://workspace.example' }, 'invalid_target'],
+  ])('%s gets an error', async (_, changes, error) => {
+    const { browser, workspace } = await newBrowser()
+    const client = await newClient()
+    const answer = await browser.ask(authorizeQuery(client, changes))
+    const { redirectTo = '' } = await answer.json<{ redirectTo?: string }>()
+    expect(redirectTo.startsWith(client.redirectUri)).toBe(true)
+    expect(new URL(redirectTo).searchParams.get('error')).toBe(error)
+    expect(await grantsOf(workspace)).toEqual([])
+  })
+
+  it('of an app with a secret needs a code challenge too', async () => {
+    const { browser } = await newBrowser()
+    const made = await register({ token_endpoint_auth_method: 'client_secret_basic' })
+    const { client_id: clientId } = await made.json<{ client_id: string }>()
+    const client = { clientId, redirectUri: 'https://app.example.com/callback' }
+    const bare = { code_challenge: undefined, code_challenge_method: undefined }
+    const { redirectTo } = await (await browser.ask(authorizeQuery(client, bare))).json<{ redirectTo: string }>()
+    expect(new URL(redirectTo).searchParams.get('error')).toBe('invalid_request')
+  })
+
+  it.each([
+    'https://127.0.0.1/app.json',
+    'https://10.0.0.1/app.json',
+    'https://[::1]/app.json',
+    'https://[fd00::1]/app.json',
+    'https://localhost/app.json',
+    'https://printer.local/app.json',
+    'https://vault.internal/app.json',
+    'https://intranet/app.json',
+    'http://hooks.example.com/app.json',
+  ])('of an app that publishes its metadata at %s is not looked at', async (clientId) => {
+    const { browser } = await newBrowser()
+    const fetched = vi.spyOn(globalThis, 'fetch')
+    const client = { clientId, redirectUri: 'https://app.example.com/callback' }
+    const answer = await browser.ask(authorizeQuery(client))
+    expect([answer.status, await answer.json()]).toEqual([400, { error: expect.stringMatching(/^client_id /) }])
+    expect((await redeem(client, 'user:grant:code')).status).toBe(401)
+    expect(fetched).not.toHaveBeenCalled()
+  })
+
+  it.each([
+    [
+      'is for another app',
+      {
+        body: '{"client_id":"https://app.example.com/","client_name":"A","redirect_uris":["https://app.example.com/callback"]}',
+      },
+    ],
+    ['is no JSON', { body: 'hello' }],
+    ['is large', { body: `{"client_name":"${'x'.repeat(6000)}"}` }],
+    ['is elsewhere', { body: '', status: 302, headers: { Location: 'https://hooks.example.com/other' } }],
+    ['is missing', { body: '', status: 404 }],
+  ])('of an app whose metadata %s is refused', async (_, answer) => {
+    const { browser } = await newBrowser()
+    const { receiver, ...client } = await newPublishedClient()
+    await receiver.answers(answer)
+    const asked = await browser.ask(authorizeQuery(client))
+    expect([asked.status, await asked.json()]).toEqual([400, { error: expect.stringContaining('hooks.example.com') }])
+  })
+})
+
+describe('consent', () => {
+  async function asked() {
+    const person = await newBrowser()
+    const client = await newClient()
+    const { handle } = await (await person.browser.ask(authorizeQuery(client))).json<ConsentRequest>()
+    return { ...person, client, handle }
+  }
+
+  it('is given by the page only', async () => {
+    const { browser, handle, workspace } = await asked()
+    const body = JSON.stringify({ handle, isAllowed: true, bundles: ['skills'], projectIds: null, days: 1 })
+    for (const site of ['cross-site', 'same-site', 'none']) {
+      const init = { method: 'POST', body, headers: { 'Sec-Fetch-Site': site } }
+      expect((await browser.fetch('/oauth/consent', init)).status).toBe(403)
+      const headers = { 'Sec-Fetch-Site': site }
+      expect((await browser.fetch(`/oauth/consent${authorizeQuery(await newClient())}`, { headers })).status).toBe(403)
+    }
+    expect(await grantsOf(workspace)).toEqual([])
+  })
+
+  it('needs somebody who is signed in', async () => {
+    const { browser, handle, workspace } = await asked()
+    const [session] = (await workspace.dump('apiKeys')).filter(({ kind }) => kind === 'session')
+    await workspace.revokeKey(String(session?.id))
+    expect((await browser.decide({ handle })).status).toBe(401)
+    expect((await browser.ask(authorizeQuery(await newClient()))).status).toBe(401)
+    expect((await (await Browser.of(undefined)).ask(authorizeQuery(await newClient()))).status).toBe(401)
+    expect(await grantsOf(workspace)).toEqual([])
+  })
+
+  it('is given once, in the browser that was asked', async () => {
+    const { browser, key, handle, workspace } = await asked()
+    const other = await Browser.of(key)
+    expect((await other.decide({ handle })).status).toBe(400)
+    expect((await browser.decide({ handle })).status).toBe(200)
+    expect((await browser.decide({ handle })).status).toBe(400)
+    expect(await grantsOf(workspace)).toHaveLength(1)
+  })
+
+  it.each([
+    ['an unknown permission', { bundles: ['everything'] }],
+    ['a scope of API keys', { bundles: ['api-keys:write'] }],
+    ['more than 90 days', { days: 91 }],
+    ['no whole days', { days: 0.5 }],
+    ['no days', { days: 0 }],
+    ['projects that are none', { projectIds: 'website' as never }],
+    ['no handle', { handle: undefined as never }],
+  ])('with %s is refused', async (_, decision) => {
+    const { browser, handle, workspace } = await asked()
+    expect((await browser.decide({ handle, ...decision })).status).toBe(400)
+    expect(await grantsOf(workspace)).toEqual([])
+  })
+
+  it('is not given by an API key or by another app', async () => {
+    const { workspace, browser, key } = await newBrowser()
+    const grant = await workspace.addKeyWithId()
+    await workspace.change(apiKeys, grant.id, { kind: 'grant' })
+    for (const token of [key, grant.token]) await expect(connected(Browser.withSession(token))).rejects.toThrow(/^403 /)
+    await expect(connected(Browser.withSession(newToken()))).rejects.toThrow()
+    expect(await grantsOf(workspace)).toHaveLength(1)
+    expect(browser.session).not.toBe('')
+  })
+
+  it('is limited to 50 apps of a person', async () => {
+    const { workspace, browser, key } = await newBrowser()
+    const { body } = await request('GET', '/v1/me', { key })
+    for (let count = 0; count < 50; count++) {
+      const { id } = await workspace.addKeyWithId({
+        expiresAt: '2999-01-01T00:00:00.000Z',
+        createdByKeyId: body.apiKey.id,
+      })
+      await workspace.change(apiKeys, id, { kind: 'grant' })
+    }
+    await expect(connected(browser)).rejects.toThrow('409 You have connected 50 apps, which is the limit.')
+  })
+})
+
+describe('a code', () => {
+  it('that is stolen is worth nothing', async () => {
+    const { browser, workspace } = await newBrowser()
+    const client = await newClient()
+    const thief = await newClient()
+    const code = (await browser.connect(client)).get('code')
+    const attempts = [
+      { code_verifier: 'w'.repeat(43) },
+      { code_verifier: undefined },
+      { client_id: thief.clientId },
+      { client_id: undefined },
+      { redirect_uri: 'https://app.example.com/other' },
+      { resource: 'https://other.example/mcp' },
+    ]
+    for (const changes of attempts) {
+      const { ok, status } = await redeem(client, code, changes)
+      expect([changes, ok, status < 500]).toEqual([changes, false, true])
+    }
+    expect(await grantsOf(workspace)).toHaveLength(1)
+  })
+
+  it('is redeemed once: the second time ends the tokens of the first', async () => {
+    const { browser } = await newBrowser()
+    const client = await newClient()
+    const code = (await browser.connect(client)).get('code')
+    const tokens = await (await redeem(client, code)).json<Tokens>()
+    expect(await (await redeem(client, code)).json()).toMatchObject({ error: 'invalid_grant' })
+    expect((await call(tokens.access_token)).status).toBe(401)
+    expect((await refresh(client, tokens.refresh_token)).status).toBe(400)
+  })
+})
+
+describe('tokens', () => {
+  it('that were refreshed twice are not refreshed again', async () => {
+    const { browser } = await newBrowser()
+    const { client, tokens } = await connected(browser)
+    const second = await (await refresh(client, tokens.refresh_token)).json<Tokens>()
+    const third = await (await refresh(client, second.refresh_token)).json<Tokens>()
+    expect(new Set([tokens, second, third].map(({ refresh_token }) => refresh_token)).size).toBe(3)
+    expect(await (await refresh(client, tokens.refresh_token)).json()).toMatchObject({ error: 'invalid_grant' })
+  })
+
+  it('belong to their app and their resource', async () => {
+    const { browser } = await newBrowser()
+    const { client, tokens } = await connected(browser)
+    const other = await newClient()
+    expect((await refresh(other, tokens.refresh_token)).ok).toBe(false)
+    expect((await refresh(client, tokens.refresh_token, { resource: 'https://other.example/mcp' })).ok).toBe(false)
+    expect((await askForTokens({ grant_type: 'password', username: 'ada', password: 'x' })).ok).toBe(false)
+    expect((await askForTokens({ grant_type: 'client_credentials', client_id: client.clientId })).ok).toBe(false)
+    expect(await keyOf(tokens.access_token)).toMatch(/^wsk/)
+    for (const resource of [
+      'https://other.example/mcp',
+      'https://workspace.example/',
+      'https://workspace.example/mcp/',
+    ]) {
+      expect(await keyOf(tokens.access_token, resource)).toBeNull()
+    }
+  })
+
+  it('of other kinds are no access tokens', async () => {
+    const { browser } = await newBrowser()
+    const { tokens } = await connected(browser)
+    const [user = '', grant = '', secret = ''] = tokens.access_token.split(':')
+    const others = [
+      tokens.refresh_token,
+      `${user}:${grant}:${'x'.repeat(32)}`,
+      `${user}:other:${secret}`,
+      `${user}:${grant}`,
+      `${tokens.access_token}x`,
+      'x',
+      'x'.repeat(501),
+    ]
+    for (const token of others) {
+      const { status, headers } = await call(token)
+      expect([token, status]).toEqual([token, 401])
+      expect(headers.get('WWW-Authenticate')).toMatch(/^Bearer error="invalid_token", resource_metadata="/)
+    }
+    // The API takes API keys only.
+    expect((await request('GET', '/v1/me', { key: tokens.access_token })).status).toBe(401)
+  })
+})
+
+describe('registration', () => {
+  it('is limited by address, and ends by itself', async () => {
+    const counted: string[] = []
+    const REGISTRATION_RATE_LIMIT = {
+      limit: async ({ key }: RateLimitOptions) => ({ success: counted.push(key) < 2 }),
+    } as RateLimit
+    const setting = { console: { REGISTRATION_RATE_LIMIT } }
+    const made = await register({}, setting)
+    expect(made.status).toBe(201)
+    const { client_id } = await made.json<{ client_id: string }>()
+    const { keys } = await kv.list({ prefix: `client:${client_id}` })
+    const days = ((keys[0]?.expiration ?? 0) - Date.now() / 1000) / 86_400
+    expect(Math.round(days)).toBe(30)
+    const refused = await register({}, setting)
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '60'])
+    expect(counted).toEqual(['', ''])
+  })
+
+  it.each([
+    ['a script', { redirect_uris: ['javascript:alert(1)'] }],
+    ['a page without TLS', { redirect_uris: ['http://app.example.com/callback'] }],
+    ['no address', { redirect_uris: [] }],
+    ['another grant', { grant_types: ['password'] }],
+    ['a token at once', { response_types: ['token'] }],
+  ])('with %s is refused', async (_, metadata) => {
+    expect((await register(metadata)).status).toBe(400)
+  })
+
+  it('of more than 64 KiB is refused', async () => {
+    expect((await register({ client_name: 'x'.repeat(70_000) })).status).toBe(413)
+    expect((await send('/oauth/token', { method: 'POST', body: 'x'.repeat(70_000) })).status).toBe(413)
+  })
+})

@@ -1,0 +1,190 @@
+/** An app asks to be connected, and a person decides what it may do. */
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { createLazyRoute, useRouter } from '@tanstack/react-router'
+import { type FormEvent, useEffect, useState } from 'react'
+import { BUNDLE_NAMES, BUNDLES, type Bundle, MAX_GRANT_DAYS } from '../../../../src/contracts.ts'
+import { useMe } from '../api.ts'
+import fieldStyles from '../components/field.module.css'
+import { Check, Field } from '../components/field.tsx'
+import { ErrorNote, Skeleton } from '../components/note.tsx'
+import { ProjectChoice, toggled } from '../components/project-choice.tsx'
+import { visible } from '../visible.ts'
+import styles from './authorize.module.css'
+import { askAbout, type ConsentRequest, decide, leaveTo } from './data.ts'
+
+export const Route = createLazyRoute('/authorize')({ component: Authorize })
+
+const DAYS = [1, 7, 30, MAX_GRANT_DAYS] as const
+
+/** @param isReading true if the person may not change it. */
+const WORDS: Readonly<Record<Bundle, (isReading: boolean) => string>> = {
+  skills: () => 'Read skills',
+  files: (isReading) => (isReading ? 'Read session files' : 'Read and write session files'),
+  schedules: (isReading) => (isReading ? 'See schedules' : 'Create and change schedules'),
+  runs: (isReading) => (isReading ? 'See runs' : 'Take and complete runs'),
+  pins: (isReading) => (isReading ? 'See your pins' : 'Change your pins'),
+}
+
+function Authorize() {
+  // As the app wrote it.
+  const query = useRouter().history.location.search
+  const { data, error, refetch } = useQuery({
+    queryKey: ['consent', query],
+    queryFn: () => askAbout(query),
+    // Each answer can be used once.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    refetchOnReconnect: false,
+    refetchOnWindowFocus: false,
+  })
+  const redirectTo = data && 'redirectTo' in data ? data.redirectTo : undefined
+  useEffect(() => {
+    document.title = 'Connect an app · Workspace'
+    if (redirectTo !== undefined) leaveTo(redirectTo)
+  }, [redirectTo])
+  return (
+    <main className={styles.page}>
+      <div className={styles.content}>
+        <img src="/icon.svg" alt="" width="32" height="32" />
+        {error ? (
+          <>
+            <h1>The app cannot be connected</h1>
+            <ErrorNote error={error} retry={() => void refetch()} />
+          </>
+        ) : data && !('redirectTo' in data) ? (
+          <Consent request={data} query={query} />
+        ) : (
+          <Skeleton />
+        )}
+      </div>
+    </main>
+  )
+}
+
+interface ConsentProps {
+  readonly request: ConsentRequest
+  readonly query: string
+}
+
+function Consent({ request, query }: ConsentProps) {
+  const { organization, user, apiKey: own } = useMe()
+  const isOwn = (bundle: Bundle) =>
+    BUNDLES[bundle].some((scope) => own.scopes.includes(scope) && scope.startsWith(`${RESOURCE[bundle]}:`))
+  const asked = BUNDLE_NAMES.filter((bundle) => request.bundles.length === 0 || request.bundles.includes(bundle))
+  const [bundles, setBundles] = useState<ReadonlySet<string>>(new Set(asked.filter(isOwn)))
+  const [isForAll, setIsForAll] = useState(own.projectIds === null)
+  const [projectIds, setProjectIds] = useState<ReadonlySet<string>>(new Set(own.projectIds))
+  const [days, setDays] = useState<number>(30)
+  const [handle, setHandle] = useState<string | undefined>(request.handle)
+  const { mutate, isPending, isSuccess, error } = useMutation({
+    mutationFn: async (isAllowed: boolean) => {
+      // A refused decision has used it up.
+      const current = handle ?? (await askAbout(query))
+      if (typeof current === 'object' && 'redirectTo' in current) return current
+      setHandle(undefined)
+      return decide({
+        handle: typeof current === 'string' ? current : current.handle,
+        isAllowed,
+        bundles: BUNDLE_NAMES.filter((bundle) => bundles.has(bundle)),
+        projectIds: isForAll ? null : Array.from(projectIds),
+        days,
+      })
+    },
+    onSuccess: ({ redirectTo }) => leaveTo(redirectTo),
+  })
+  const name = visible(request.clientName)
+  const problem =
+    bundles.size === 0
+      ? 'Tick what the app may do.'
+      : !isForAll && projectIds.size === 0
+        ? 'Choose the projects.'
+        : undefined
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (problem === undefined) mutate(true)
+  }
+  return (
+    <form className={fieldStyles.form} onSubmit={submit}>
+      <h1 className="anywhere">
+        Connect <bdi>{name}</bdi>
+      </h1>
+      <p className="anywhere">
+        {request.clientDomain === null ? (
+          'The app registered itself. Nobody has checked its name.'
+        ) : (
+          <>
+            The app is published by <strong>{visible(request.clientDomain)}</strong>.
+          </>
+        )}{' '}
+        It will work in <bdi>{visible(organization.name)}</bdi>
+        {user && (
+          <>
+            {' '}
+            as you, <bdi>{visible(user.name)}</bdi>
+          </>
+        )}
+        , and you go back to <strong>{visible(request.redirectHost)}</strong>.
+      </p>
+      {request.isLocal && (
+        <p className={styles.warning} role="note">
+          {visible(request.redirectHost)} is this computer: any program on it can use this name. Continue only if you
+          have just started to connect an app here.
+        </p>
+      )}
+      <fieldset>
+        <legend>What it may do</legend>
+        <div className={styles.bundles}>
+          {BUNDLE_NAMES.map((bundle) => (
+            <Check
+              key={bundle}
+              label={WORDS[bundle](!own.scopes.includes(`${RESOURCE[bundle]}:write`))}
+              isChecked={bundles.has(bundle)}
+              isDisabled={!isOwn(bundle)}
+              onChange={() => setBundles(toggled(bundles, bundle))}
+            />
+          ))}
+        </div>
+      </fieldset>
+      <fieldset>
+        <legend>Projects</legend>
+        {own.projectIds === null && (
+          <div className={fieldStyles.lines}>
+            <Check type="radio" label="All" isChecked={isForAll} onChange={() => setIsForAll(true)} />
+            <Check type="radio" label="Only some" isChecked={!isForAll} onChange={() => setIsForAll(false)} />
+          </div>
+        )}
+        {!isForAll && <ProjectChoice own={own.projectIds} chosen={projectIds} onChange={setProjectIds} />}
+      </fieldset>
+      <Field label="For how long" help="You can disconnect it at any time under Keys.">
+        {(attributes) => (
+          <select {...attributes} value={days} onChange={({ target }) => setDays(Number(target.value))}>
+            {DAYS.map((each) => (
+              <option key={each} value={each}>
+                {each === 1 ? 'A day' : `${each} days`}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {error && <ErrorNote error={error} />}
+      {problem !== undefined && <p className="quiet small">{problem}</p>}
+      <div className={styles.actions}>
+        <button type="button" disabled={isPending || isSuccess} onClick={() => mutate(false)}>
+          Cancel
+        </button>
+        <button type="submit" data-kind="primary" disabled={isPending || isSuccess || problem !== undefined}>
+          Connect
+        </button>
+      </div>
+    </form>
+  )
+}
+
+/** What the scopes of a bundle are mainly about. */
+const RESOURCE: Readonly<Record<Bundle, string>> = {
+  skills: 'skills',
+  files: 'session-files',
+  schedules: 'schedules',
+  runs: 'runs',
+  pins: 'pins',
+}

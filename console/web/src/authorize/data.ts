@@ -1,0 +1,26 @@
+/** What the console's Worker is asked about an app. */
+import type { ConsentRequest, Decision, Departure } from '../../../src/oauth/consent.ts'
+
+export type { ConsentRequest, Decision }
+
+/** @param query the request of the app, as its address has it. @throws what is wrong with it. */
+export async function askAbout(query: string): Promise<ConsentRequest | Departure> {
+  return answerOf(await fetch(`/oauth/consent${query}`))
+}
+
+/** @throws why nothing was decided. */
+export async function decide(decision: Decision): Promise<Departure> {
+  const headers = { 'Content-Type': 'application/json' }
+  return answerOf(await fetch('/oauth/consent', { method: 'POST', headers, body: JSON.stringify(decision) }))
+}
+
+async function answerOf<Answer>(response: Response): Promise<Answer> {
+  const body = await response.json().catch(() => ({}))
+  if (response.ok) return body as Answer
+  throw new Error((body as { error?: string }).error ?? `The console responded with the status ${response.status}.`)
+}
+
+/** Back to the app. Its address was checked, but a script would still be one. */
+export function leaveTo(redirectTo: string): void {
+  if (/^https?:$/.test(new URL(redirectTo).protocol)) location.assign(redirectTo)
+}

@@ -1,0 +1,54 @@
+/** The identity provider of a rule or of a person, with those that are known to choose from. */
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useId } from 'react'
+import { useMe } from '../api.ts'
+import { Field } from '../components/field.tsx'
+import { readSignInWays } from '../session.ts'
+import { rulesQuery } from './sign-in-data.ts'
+
+interface IssuerFieldProps {
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+/** The issuers of the console's settings, with their names. */
+const providersQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['providers', organizationId],
+    queryFn: async () => {
+      const ways = await readSignInWays(organizationId)
+      return ways instanceof Error ? [] : ways.providers.map(({ issuer, name }) => [issuer, name] as const)
+    },
+  })
+
+export function IssuerField({ value, onChange }: IssuerFieldProps) {
+  const { organization } = useMe()
+  const { data: rules = [] } = useQuery(rulesQuery)
+  const { data: providers = [] } = useQuery(providersQuery(organization.id))
+  const listId = useId()
+  const known = new Map([...rules.map(({ issuer }) => [issuer, ''] as const), ...providers])
+  return (
+    <Field label="Identity provider" help="Its address, as the claim iss of its tokens has it.">
+      {(attributes) => (
+        <>
+          <input
+            {...attributes}
+            type="url"
+            required
+            list={listId}
+            placeholder="https://login.example.com"
+            value={value}
+            onChange={({ target }) => onChange(target.value)}
+          />
+          <datalist id={listId}>
+            {Array.from(known, ([issuer, name]) => (
+              <option key={issuer} value={issuer}>
+                {name}
+              </option>
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  )
+}

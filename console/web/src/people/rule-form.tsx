@@ -1,0 +1,206 @@
+/** The form of a rule, for a new one and for an existing one. */
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { useMe } from '../api.ts'
+import { Dialog } from '../components/dialog.tsx'
+import fieldStyles from '../components/field.module.css'
+import { Check, Field, FormDialog } from '../components/field.tsx'
+import { ErrorNote, Skeleton } from '../components/note.tsx'
+import { showToast } from '../components/toast.tsx'
+import { WorkspaceError } from '../errors.ts'
+import { visible } from '../visible.ts'
+import { IssuerField } from './issuer-field.tsx'
+import { AccessFields, problemOfAccess } from './roles.tsx'
+import {
+  type Access,
+  changeRule,
+  createRule,
+  EVERYBODY,
+  type Identity,
+  labelOf,
+  peopleOf,
+  type Rule,
+  type RuleSettings,
+  refreshSignIn,
+  ruleQuery,
+} from './sign-in-data.ts'
+import { WhatEnds } from './what-ends.tsx'
+
+/** What the fields contain. */
+interface Fields {
+  readonly issuer: string
+  readonly isForAll: boolean
+  readonly claim: string
+  readonly value: string
+  readonly access: Access
+}
+
+function settingsOf({ issuer: typed, isForAll, claim, value, access }: Fields): RuleSettings {
+  const issuer = typed.trim()
+  const who = isForAll ? { claim: EVERYBODY, value: issuer } : { claim: claim.trim(), value }
+  return { issuer, ...who, role: access.role, projectIds: access.projectIds && Array.from(access.projectIds) }
+}
+
+function fieldsOf({ issuer, claim, value, role, projectIds }: Rule): Fields {
+  const isForAll = claim === EVERYBODY && value === issuer
+  return {
+    issuer,
+    isForAll,
+    claim: isForAll ? '' : claim,
+    value: isForAll ? '' : value,
+    access: { role, projectIds },
+  }
+}
+
+export function NewRule({ onClose }: { readonly onClose: () => void }) {
+  const { projectIds } = useMe().apiKey
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: createRule,
+    onSuccess: async (rule) => {
+      showToast(`The rule ${visible(labelOf(rule))} is created.`)
+      onClose()
+      await refreshSignIn()
+    },
+  })
+  const initial = { issuer: '', isForAll: false, claim: '', value: '', access: { role: 'viewer', projectIds } } as const
+  return (
+    <RuleForm
+      title="New rule"
+      verb="Create"
+      initial={initial}
+      isPending={isPending}
+      error={error}
+      onSave={mutate}
+      onClose={onClose}
+    />
+  )
+}
+
+interface EditRuleProps {
+  readonly id: string
+  readonly identities: readonly Identity[] | undefined
+  readonly onClose: () => void
+}
+
+/** Begins with the rule as it is now. */
+export function EditRule({ id, identities, onClose }: EditRuleProps) {
+  const { data, error, refetch } = useQuery({ ...ruleQuery(id), staleTime: Number.POSITIVE_INFINITY, gcTime: 0 })
+  if (data) return <Edit {...data} identities={identities} onClose={onClose} />
+  return (
+    <Dialog title="Edit the rule" onClose={onClose}>
+      {error ? <ErrorNote error={error} retry={() => void refetch()} /> : <Skeleton />}
+    </Dialog>
+  )
+}
+
+type EditProps = Omit<EditRuleProps, 'id'> & { readonly rule: Rule; readonly etag: string | null }
+
+function Edit({ rule: given, etag: givenTag, identities, onClose }: EditProps) {
+  // What comes in meanwhile does not change what the person edits.
+  const [{ rule, etag }] = useState({ rule: given, etag: givenTag })
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (settings: RuleSettings) => changeRule(rule.id, settings, etag),
+    onSuccess: async (changed) => {
+      showToast(`The rule ${visible(labelOf(changed))} is saved.`)
+      onClose()
+      await refreshSignIn()
+    },
+  })
+  const hasChanged = error instanceof WorkspaceError && error.code === 'etag_mismatch'
+  return (
+    <RuleForm
+      title={`Edit the rule ${visible(labelOf(rule))}`}
+      verb="Save"
+      initial={fieldsOf(rule)}
+      isPending={isPending}
+      error={
+        hasChanged
+          ? new Error('Somebody has changed this rule since you opened it. Close, look at it, and edit it again.')
+          : error
+      }
+      onSave={mutate}
+      onClose={onClose}
+    >
+      {identities && (
+        <WhatEnds areNamed people={peopleOf(rule, identities)} after="They can sign in again if a rule admits them." />
+      )}
+    </RuleForm>
+  )
+}
+
+interface RuleFormProps {
+  readonly title: string
+  readonly verb: string
+  readonly initial: Fields
+  readonly isPending: boolean
+  readonly error: unknown
+  readonly onSave: (settings: RuleSettings) => void
+  readonly onClose: () => void
+  /** What the change ends. */
+  readonly children?: ReactNode
+}
+
+function RuleForm({ title, verb, initial, isPending, error, onSave, onClose, children }: RuleFormProps) {
+  const [fields, setFields] = useState(initial)
+  const { issuer, isForAll, claim, value, access } = fields
+  return (
+    <FormDialog
+      title={title}
+      verb={verb}
+      isPending={isPending}
+      error={error}
+      problem={problemOfAccess(access)}
+      onSubmit={() => onSave(settingsOf(fields))}
+      onClose={onClose}
+    >
+      <IssuerField value={issuer} onChange={(typed) => setFields({ ...fields, issuer: typed })} />
+      <fieldset>
+        <legend>Who</legend>
+        <div className={fieldStyles.lines}>
+          <Check
+            type="radio"
+            label="Whoever has a claim"
+            isChecked={!isForAll}
+            onChange={() => setFields({ ...fields, isForAll: false })}
+          />
+          <Check
+            type="radio"
+            label="Everybody of this provider"
+            isChecked={isForAll}
+            onChange={() => setFields({ ...fields, isForAll: true })}
+          />
+        </div>
+      </fieldset>
+      {!isForAll && (
+        <>
+          <Field label="Claim" help="Such as groups, or realm_access.roles for a field within another.">
+            {(attributes) => (
+              <input
+                {...attributes}
+                required
+                spellCheck={false}
+                autoCapitalize="none"
+                value={claim}
+                onChange={({ target }) => setFields({ ...fields, claim: target.value })}
+              />
+            )}
+          </Field>
+          <Field label="Value" help="The value of the claim, or one of its values. Upper and lower case differ.">
+            {(attributes) => (
+              <input
+                {...attributes}
+                required
+                spellCheck={false}
+                autoCapitalize="none"
+                value={value}
+                onChange={({ target }) => setFields({ ...fields, value: target.value })}
+              />
+            )}
+          </Field>
+        </>
+      )}
+      <AccessFields access={access} onChange={(chosen) => setFields({ ...fields, access: chosen })} />
+      {children}
+    </FormDialog>
+  )
+}

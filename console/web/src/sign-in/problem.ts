@@ -1,0 +1,28 @@
+/** What the Worker says of a sign-in that failed. It is in the page that the identity provider sent the person to. */
+import { PROBLEM_ELEMENT, type SignInProblem } from '../../../src/sign-in/problem.ts'
+import { forgetOrganization } from '../session.ts'
+
+export type { SignInProblem }
+
+let shown: SignInProblem | undefined
+
+/** Takes the problem out of the page, whose address, with a code of the provider, becomes that of the sign-in page. */
+export function takeProblem(): void {
+  const element = document.getElementById(PROBLEM_ELEMENT)
+  if (!element) return
+  const problem: SignInProblem = JSON.parse(element.textContent)
+  element.remove()
+  shown = problem
+  const { organization, to } = problem
+  if (problem.reason === 'organization_unavailable') forgetOrganization()
+  const path = organization === null ? '/sign-in' : `/sign-in/${encodeURIComponent(organization)}`
+  const query = to === null || to === '/' ? '' : `?${new URLSearchParams({ next: to })}`
+  history.replaceState(null, '', path + query)
+}
+
+/** The problem of the sign-in before, until another one succeeds. */
+export const lastProblem = () => shown
+
+export function forgetProblem(): void {
+  shown = undefined
+}

@@ -1,0 +1,899 @@
+-- src/sign-in/statements.ts
+
+-- admit
+insert into
+  "identities" (
+    "organizationId",
+    "id",
+    "issuer",
+    "subject",
+    "userId",
+    "email",
+    "role",
+    "projectIds",
+    "ruleIds",
+    "roleByKeyId",
+    "blockedAt",
+    "lastSignInAt",
+    "createdAt"
+  )
+select
+  "organizations"."id" as "organizationId",
+  :newIdentityId as "id",
+  :issuer as "issuer",
+  :subject as "subject",
+  :newUserId as "userId",
+  :email as "email",
+  coalesce("admission"."role", "known"."role") as "role",
+  case
+    when "admission"."role" is null then "known"."projectIds"
+    else "admission"."projectIds"
+  end as "projectIds",
+  "admission"."ruleIds" as "ruleIds",
+  null as "roleByKeyId",
+  null as "blockedAt",
+  :now as "lastSignInAt",
+  :now as "createdAt"
+from
+  "organizations"
+  inner join (
+    with
+      "matching" as (
+        select
+          "signInRules"."id" as "id",
+          "signInRules"."role" as "role",
+          "signInRules"."projectIds" as "projectIds",
+          case "signInRules"."role"
+            when 'viewer' then 0
+            when 'member' then 1
+            when 'admin' then 2
+          end as "rank"
+        from
+          "signInRules"
+        where
+          "signInRules"."organizationId" = :organizationId
+          and "signInRules"."issuer" = :issuer
+          and (
+            "signInRules"."claim",
+            case "signInRules"."claim"
+              when 'email' then lower("signInRules"."value")
+              else "signInRules"."value"
+            end
+          ) in (
+            select
+              "sent".value ->> 0,
+              "sent".value ->> 1
+            from
+              json_each(:claims) as "sent"
+          )
+      ),
+      "deciding" as (
+        select
+          *
+        from
+          "matching"
+        where
+          "rank" = (
+            select
+              max("rank")
+            from
+              "matching"
+          )
+      )
+    select
+      (
+        select
+          "role"
+        from
+          "deciding"
+        limit
+          1
+      ) as "role",
+      case
+        when not exists (
+          select
+            1
+          from
+            "deciding"
+          where
+            "projectIds" is null
+        ) then (
+          select
+            json_group_array("projectId")
+          from
+            (
+              select distinct
+                "listed".value as "projectId"
+              from
+                "deciding"
+                cross join json_each("deciding"."projectIds") as "listed"
+              order by
+                1
+            )
+        )
+      end as "projectIds",
+      (
+        select
+          json_group_array("id")
+        from
+          (
+            select
+              "id"
+            from
+              "deciding"
+            order by
+              "id"
+          )
+      ) as "ruleIds"
+  ) as "admission" on true
+  left join "identities" "known" on (
+    "known"."organizationId" = "organizations"."id"
+    and "known"."issuer" = :issuer
+    and "known"."subject" = :subject
+  )
+where
+  (
+    "organizations"."id" = :organizationId
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "organizations"."id"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+    )
+    and (
+      "known"."id" is not null
+      or (
+        "admission"."role" is not null
+        and not (
+          select
+            case
+              when "organizationUsage"."users" + (1) > max("organizationUsage"."users", :quota.users) then 'users'
+            end
+          from
+            "organizationUsage"
+          where
+            "organizationUsage"."organizationId" = "organizations"."id"
+        ) is not null
+      )
+    )
+  )
+on conflict ("identities"."organizationId", "identities"."issuer", "identities"."subject") do update
+set
+  "email" = excluded."email",
+  "role" = case
+    when "identities"."ruleIds" is null then "identities"."role"
+    else excluded."role"
+  end,
+  "projectIds" = case
+    when "identities"."ruleIds" is null then "identities"."projectIds"
+    else excluded."projectIds"
+  end,
+  "ruleIds" = case
+    when "identities"."ruleIds" is not null then excluded."ruleIds"
+  end,
+  "lastSignInAt" = case
+    when "identities"."ruleIds" is null
+    or excluded."ruleIds" <> '[]' then excluded."lastSignInAt"
+    else "identities"."lastSignInAt"
+  end
+where
+  "identities"."blockedAt" is null;
+
+-- endKeys
+update "apiKeys"
+set
+  "revokedAt" = :now
+where
+  "apiKeys"."hash" in (
+    select
+      "ended"."hash"
+    from
+      "identities"
+      inner join "apiKeys" "ended" on (
+        "ended"."organizationId" = "identities"."organizationId"
+        and "ended"."identityId" = "identities"."id"
+        and "ended"."revokedAt" is null
+        and (
+          "ended"."expiresAt" is null
+          or "ended"."expiresAt" > :now
+        )
+        and (
+          "identities"."ruleIds" = '[]'
+          or not not exists (
+            select
+              1
+            from
+              json_each("ended"."scopes")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each(:roleScopes -> "identities"."role")
+              )
+          )
+          or (
+            "identities"."projectIds" is not null
+            and (
+              "ended"."projectIds" is null
+              or not not exists (
+                select
+                  1
+                from
+                  json_each("ended"."projectIds")
+                where
+                  value not in (
+                    select
+                      value
+                    from
+                      json_each("identities"."projectIds")
+                  )
+              )
+            )
+          )
+        )
+      )
+    where
+      (
+        "identities"."organizationId" = :organizationId
+        and "identities"."issuer" = :issuer
+        and "identities"."subject" = :subject
+        and not exists (
+          select
+            1
+          from
+            "halts"
+          where
+            "halts"."organizationId" = :organizationId
+            and (
+              "halts"."until" is null
+              or "halts"."until" > :now
+            )
+        )
+        and "identities"."blockedAt" is null
+      )
+  );
+
+-- extendGrants
+update "apiKeys"
+set
+  "expiresAt" = min("apiKeys"."grantEndsAt", :grantIdleEnd)
+where
+  (
+    "apiKeys"."organizationId" = :organizationId
+    and "apiKeys"."identityId" = (
+      select
+        "id"
+      from
+        "identities"
+      where
+        (
+          (
+            "identities"."organizationId" = :organizationId
+            and "identities"."issuer" = :issuer
+            and "identities"."subject" = :subject
+            and not exists (
+              select
+                1
+              from
+                "halts"
+              where
+                "halts"."organizationId" = :organizationId
+                and (
+                  "halts"."until" is null
+                  or "halts"."until" > :now
+                )
+            )
+            and "identities"."blockedAt" is null
+          )
+          and (
+            "identities"."ruleIds" is null
+            or "identities"."ruleIds" <> '[]'
+          )
+        )
+    )
+    and "apiKeys"."kind" = 'grant'
+    and "apiKeys"."revokedAt" is null
+    and "apiKeys"."expiresAt" > :now
+  );
+
+-- insertSession
+insert into
+  "apiKeys" (
+    "organizationId",
+    "id",
+    "name",
+    "kind",
+    "hash",
+    "scopes",
+    "userId",
+    "projectIds",
+    "expiresAt",
+    "revokedAt",
+    "rotatedAt",
+    "lastUsedAt",
+    "createdAt",
+    "idempotencyKey",
+    "createdByKeyId",
+    "identityId",
+    "clientId",
+    "clientName",
+    "redirectHost",
+    "grantEndsAt",
+    "movedTo",
+    "suspendedAt"
+  )
+select
+  "organizationId" as "organizationId",
+  :keyId as "id",
+  :name as "name",
+  'session' as "kind",
+  :hash as "hash",
+  :roleScopes -> "identities"."role" as "scopes",
+  "userId" as "userId",
+  "projectIds" as "projectIds",
+  :expiresAt as "expiresAt",
+  null as "revokedAt",
+  null as "rotatedAt",
+  null as "lastUsedAt",
+  :now as "createdAt",
+  null as "idempotencyKey",
+  case
+    when "identities"."ruleIds" is null then "identities"."roleByKeyId"
+    else (
+      select
+        "createdByKeyId"
+      from
+        "signInRules"
+      where
+        (
+          "signInRules"."organizationId" = "identities"."organizationId"
+          and "signInRules"."id" = "identities"."ruleIds" ->> 0
+        )
+    )
+  end as "createdByKeyId",
+  "id" as "identityId",
+  null as "clientId",
+  null as "clientName",
+  null as "redirectHost",
+  null as "grantEndsAt",
+  null as "movedTo",
+  null as "suspendedAt"
+from
+  "identities"
+where
+  (
+    (
+      "identities"."organizationId" = :organizationId
+      and "identities"."issuer" = :issuer
+      and "identities"."subject" = :subject
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = :organizationId
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+      )
+      and "identities"."blockedAt" is null
+    )
+    and (
+      "identities"."ruleIds" is null
+      or "identities"."ruleIds" <> '[]'
+    )
+  );
+
+-- insertUser
+insert into
+  "users" ("organizationId", "id", "name", "createdAt", "updatedAt", "revision")
+select
+  "organizationId" as "organizationId",
+  "userId" as "id",
+  :name as "name",
+  :now as "createdAt",
+  :now as "updatedAt",
+  lower(hex(randomblob(8))) as "revision"
+from
+  "identities"
+where
+  (
+    (
+      (
+        "identities"."organizationId" = :organizationId
+        and "identities"."issuer" = :issuer
+        and "identities"."subject" = :subject
+        and not exists (
+          select
+            1
+          from
+            "halts"
+          where
+            "halts"."organizationId" = :organizationId
+            and (
+              "halts"."until" is null
+              or "halts"."until" > :now
+            )
+        )
+        and "identities"."blockedAt" is null
+      )
+      and (
+        "identities"."ruleIds" is null
+        or "identities"."ruleIds" <> '[]'
+      )
+    )
+    and "identities"."id" = :newIdentityId
+  );
+
+-- recordEndedKeys
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "ended"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "ended"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "ended"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  case "ended"."kind"
+    when 'session' then 'api-key.session-ended'
+    when 'grant' then 'api-key.app-disconnected'
+    else 'api-key.revoked'
+  end as "type",
+  "ended"."id" as "resourceId",
+  null as "parentId",
+  "ended"."name" as "resourceName",
+  null as "projectId",
+  null as "apiKeyId",
+  null as "apiKeyName",
+  null as "userId",
+  null as "requestId"
+from
+  "identities"
+  inner join "apiKeys" "ended" on (
+    "ended"."organizationId" = "identities"."organizationId"
+    and "ended"."identityId" = "identities"."id"
+    and "ended"."revokedAt" is null
+    and (
+      "ended"."expiresAt" is null
+      or "ended"."expiresAt" > :now
+    )
+    and (
+      "identities"."ruleIds" = '[]'
+      or not not exists (
+        select
+          1
+        from
+          json_each("ended"."scopes")
+        where
+          value not in (
+            select
+              value
+            from
+              json_each(:roleScopes -> "identities"."role")
+          )
+      )
+      or (
+        "identities"."projectIds" is not null
+        and (
+          "ended"."projectIds" is null
+          or not not exists (
+            select
+              1
+            from
+              json_each("ended"."projectIds")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("identities"."projectIds")
+              )
+          )
+        )
+      )
+    )
+  )
+where
+  (
+    "identities"."organizationId" = :organizationId
+    and "identities"."issuer" = :issuer
+    and "identities"."subject" = :subject
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = :organizationId
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+    )
+    and "identities"."blockedAt" is null
+  );
+
+-- recordIdentity
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "identities"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "identities"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'identity.created' as "type",
+  "id" as "resourceId",
+  null as "parentId",
+  coalesce(:email, :subject) as "resourceName",
+  null as "projectId",
+  :keyId as "apiKeyId",
+  :name as "apiKeyName",
+  "userId" as "userId",
+  null as "requestId"
+from
+  "identities"
+where
+  (
+    (
+      (
+        "identities"."organizationId" = :organizationId
+        and "identities"."issuer" = :issuer
+        and "identities"."subject" = :subject
+        and not exists (
+          select
+            1
+          from
+            "halts"
+          where
+            "halts"."organizationId" = :organizationId
+            and (
+              "halts"."until" is null
+              or "halts"."until" > :now
+            )
+        )
+        and "identities"."blockedAt" is null
+      )
+      and (
+        "identities"."ruleIds" is null
+        or "identities"."ruleIds" <> '[]'
+      )
+    )
+    and "identities"."id" = :newIdentityId
+  );
+
+-- recordSession
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "identities"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "identities"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'api-key.session-created' as "type",
+  :keyId as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  null as "projectId",
+  :keyId as "apiKeyId",
+  :name as "apiKeyName",
+  "userId" as "userId",
+  null as "requestId"
+from
+  "identities"
+where
+  (
+    (
+      "identities"."organizationId" = :organizationId
+      and "identities"."issuer" = :issuer
+      and "identities"."subject" = :subject
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = :organizationId
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+      )
+      and "identities"."blockedAt" is null
+    )
+    and (
+      "identities"."ruleIds" is null
+      or "identities"."ruleIds" <> '[]'
+    )
+  );
+
+-- recordUser
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "identities"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "identities"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'user.created' as "type",
+  "userId" as "resourceId",
+  null as "parentId",
+  :name as "resourceName",
+  null as "projectId",
+  :keyId as "apiKeyId",
+  :name as "apiKeyName",
+  "userId" as "userId",
+  null as "requestId"
+from
+  "identities"
+where
+  (
+    (
+      (
+        "identities"."organizationId" = :organizationId
+        and "identities"."issuer" = :issuer
+        and "identities"."subject" = :subject
+        and not exists (
+          select
+            1
+          from
+            "halts"
+          where
+            "halts"."organizationId" = :organizationId
+            and (
+              "halts"."until" is null
+              or "halts"."until" > :now
+            )
+        )
+        and "identities"."blockedAt" is null
+      )
+      and (
+        "identities"."ruleIds" is null
+        or "identities"."ruleIds" <> '[]'
+      )
+    )
+    and "identities"."id" = :newIdentityId
+  );
+
+-- selectOutcome
+select
+  not exists (
+    select
+      1
+    from
+      "halts"
+    where
+      "halts"."organizationId" = "organizations"."id"
+      and (
+        "halts"."until" is null
+        or "halts"."until" > :now
+      )
+  ) as "isActive",
+  "identities"."blockedAt" is not null as "isBlocked",
+  "identities"."id" is not null as "isKnown",
+  coalesce("identities"."id" = :newIdentityId, 0) as "isFirst",
+  "admission"."role" is not null as "hasRule",
+  "session"."userId" as "userId",
+  "session"."scopes" as "scopes"
+from
+  "organizations"
+  inner join (
+    with
+      "matching" as (
+        select
+          "signInRules"."id" as "id",
+          "signInRules"."role" as "role",
+          "signInRules"."projectIds" as "projectIds",
+          case "signInRules"."role"
+            when 'viewer' then 0
+            when 'member' then 1
+            when 'admin' then 2
+          end as "rank"
+        from
+          "signInRules"
+        where
+          "signInRules"."organizationId" = :organizationId
+          and "signInRules"."issuer" = :issuer
+          and (
+            "signInRules"."claim",
+            case "signInRules"."claim"
+              when 'email' then lower("signInRules"."value")
+              else "signInRules"."value"
+            end
+          ) in (
+            select
+              "sent".value ->> 0,
+              "sent".value ->> 1
+            from
+              json_each(:claims) as "sent"
+          )
+      ),
+      "deciding" as (
+        select
+          *
+        from
+          "matching"
+        where
+          "rank" = (
+            select
+              max("rank")
+            from
+              "matching"
+          )
+      )
+    select
+      (
+        select
+          "role"
+        from
+          "deciding"
+        limit
+          1
+      ) as "role",
+      case
+        when not exists (
+          select
+            1
+          from
+            "deciding"
+          where
+            "projectIds" is null
+        ) then (
+          select
+            json_group_array("projectId")
+          from
+            (
+              select distinct
+                "listed".value as "projectId"
+              from
+                "deciding"
+                cross join json_each("deciding"."projectIds") as "listed"
+              order by
+                1
+            )
+        )
+      end as "projectIds",
+      (
+        select
+          json_group_array("id")
+        from
+          (
+            select
+              "id"
+            from
+              "deciding"
+            order by
+              "id"
+          )
+      ) as "ruleIds"
+  ) as "admission" on true
+  left join "identities" on (
+    "identities"."organizationId" = "organizations"."id"
+    and "identities"."issuer" = :issuer
+    and "identities"."subject" = :subject
+  )
+  left join "apiKeys" "session" on (
+    "session"."organizationId" = "organizations"."id"
+    and "session"."hash" = :hash
+  )
+where
+  "organizations"."id" = :organizationId;

@@ -1,0 +1,154 @@
+/** What the sign-in rules of an organization give a person, in SQL (docs/people.md). */
+import { and, eq, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { now, type Parameter, text } from '../db/parameters.ts'
+import { apiKeys, identities, signInRules } from '../db/schema.ts'
+import { guarded, query } from '../db/statement.ts'
+import { ApiError } from '../errors.ts'
+import { recordedForEach } from './events.ts'
+import { mayAct } from './guard.ts'
+import { hasScopes, typeOfEnd } from './manage-keys.ts'
+import { type Preconditions, precondition } from './preconditions.ts'
+import { ROLE_NAMES, ROLES } from './roles.ts'
+
+export const issuer = text('issuer')
+/** JSON array of `[claim, value]`. */
+export const claims = text('claims')
+/** JSON object: the scopes of each role. */
+export const roleScopes = text('roleScopes')
+
+export const ROLE_SCOPES = JSON.stringify(ROLES)
+
+/** The scopes of a role, as JSON. */
+export const scopesOf = (role: SQLWrapper) => sql`${roleScopes} -> ${role}`
+
+/** A claim, and one of its values. */
+type Claim = readonly [claim: string, value: string]
+
+/** Whose values have no upper case: those of a rule are compared in lower case. */
+const EMAIL = 'email'
+
+/** The value of `claims`. Every person has the claim `iss`, so a rule can admit everyone of an issuer. */
+export function toClaims(issuer: string, claims: readonly Claim[]): string {
+  const others = claims.map(([claim, value]) => [claim, claim === EMAIL ? value.toLowerCase() : value])
+  return JSON.stringify([...others, ['iss', issuer]])
+}
+
+const comparedValue = sql`case ${signInRules.claim} when ${sql.raw(`'${EMAIL}'`)} then lower(${signInRules.value}) else ${signInRules.value} end`
+
+const rank = sql`case ${signInRules.role} ${sql.join(
+  ROLE_NAMES.map((name, index) => sql.raw(`when '${name}' then ${index}`)),
+  sql` `,
+)} end`
+
+/**
+ * One row for the person of `issuer` and `claims`: of the rules that admit the person, those with the highest role
+ * decide.
+ */
+export function admissionIn(organizationId: SQLWrapper) {
+  const table = sql`(with "matching" as (
+      select ${signInRules.id} as "id", ${signInRules.role} as "role", ${signInRules.projectIds} as "projectIds", ${rank} as "rank"
+      from ${signInRules} where ${eq(signInRules.organizationId, organizationId)} and ${eq(signInRules.issuer, issuer)}
+        and (${signInRules.claim}, ${comparedValue}) in
+          (select "sent".value ->> 0, "sent".value ->> 1 from json_each(${claims}) as "sent")
+    ),
+    "deciding" as (select * from "matching" where "rank" = (select max("rank") from "matching"))
+    select (select "role" from "deciding" limit 1) as "role",
+      case when not exists (select 1 from "deciding" where "projectIds" is null) then (
+        select json_group_array("projectId") from (
+          select distinct "listed".value as "projectId"
+          from "deciding" cross join json_each("deciding"."projectIds") as "listed" order by 1)
+      ) end as "projectIds",
+      (select json_group_array("id") from (select "id" from "deciding" order by "id")) as "ruleIds"
+    ) as "admission"`
+  return {
+    table,
+    /** NULL if no rule admits the person. */
+    role: sql<(typeof ROLE_NAMES)[number] | null>`"admission"."role"`,
+    /** JSON; NULL: all projects. */
+    projectIds: sql<string | null>`"admission"."projectIds"`,
+    /** JSON, in order of creation; empty if no rule admits the person. */
+    ruleIds: sql<string>`"admission"."ruleIds"`,
+  }
+}
+
+/** The caller's key has the scopes of the role that it gives away. @param isGiving false for other changes. */
+export const callerHasScopesOf = <const P extends readonly Parameter[]>(
+  role: SQLWrapper,
+  takes: P,
+  isGiving: SQLWrapper = sql`true`,
+) =>
+  precondition(
+    sql`(not ${isGiving} or ${hasScopes(scopesOf(role))})`,
+    () =>
+      new ApiError(
+        'exceeds_own_key',
+        'The role has a scope that your API key lacks. Choose another role, or use an API key that has all its scopes.',
+      ),
+    [...takes, roleScopes],
+  )
+
+const ended = alias(apiKeys, 'ended')
+const person = alias(identities, 'person')
+
+/** Whose keys end. */
+interface People<P extends Parameter> {
+  /** Over a key in `ended`. */
+  readonly areTheirs: SQL
+  readonly takes: readonly P[]
+}
+
+export const ofIdentity = <P extends Parameter>(identityId: P): People<P> => ({
+  areTheirs: eq(ended.identityId, identityId),
+  takes: [identityId],
+})
+
+/** Of everyone whom the rule admitted at their last sign-in. */
+export const ofRule = <P extends Parameter>(ruleId: P): People<P> => ({
+  areTheirs: sql`${ended.identityId} in ${query
+    .select({ id: person.id })
+    .from(person)
+    .where(and(eq(person.organizationId, apiKeys.organizationId), hasRule(person.ruleIds, ruleId)))}`,
+  takes: [ruleId],
+})
+
+/** True if a JSON array of rules has the rule. */
+export const hasRule = (ruleIds: SQLWrapper, ruleId: SQLWrapper) => sql`instr(${ruleIds}, '"' || ${ruleId} || '"') > 0`
+
+/** Ends the sessions, apps and keys of people, together with a change of what admits them. */
+export function endOfKeys<P extends Parameter, Q extends Parameter>(
+  preconditions: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>,
+  { areTheirs, takes }: People<Q>,
+) {
+  const isEnding = and(
+    eq(ended.organizationId, apiKeys.organizationId),
+    areTheirs,
+    // As in the condition of the index.
+    isNotNull(ended.identityId),
+    isNull(ended.revokedAt),
+    sql`(${ended.expiresAt} is null or ${ended.expiresAt} > ${now})`,
+  )
+  return {
+    /** Before the change. */
+    recordEndedKeys: recordedForEach(
+      preconditions,
+      [],
+      { type: typeOfEnd(ended.kind), id: ended.id, name: ended.name },
+      (row, condition) => preconditions.rows(row, condition).innerJoin(ended, isEnding),
+      'consequence',
+    ),
+    /** Directly after the change, because the caller's key may be among them. */
+    endKeys: guarded({ takes }, [], () =>
+      query
+        .update(apiKeys)
+        .set({ revokedAt: sql`${now}` })
+        .where(
+          sql`${apiKeys.hash} in ${query
+            .select({ hash: ended.hash })
+            .from(apiKeys)
+            .innerJoin(ended, isEnding)
+            .where(and(mayAct, sql`changes() > 0`))}`,
+        ),
+    ),
+  }
+}

@@ -1,0 +1,148 @@
+/** The keys of apps that people connected, in SQL. */
+import { and, eq, gt, isNull, notExists, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { guardedChange, recordedAfter } from '../../access/events.ts'
+import { includesProjects } from '../../access/manage-keys.ts'
+import { precondition, requiring } from '../../access/preconditions.ts'
+import { now, text, textOrNull } from '../../db/parameters.ts'
+import { insertRow } from '../../db/rows.ts'
+import { apiKeys, identities, projects } from '../../db/schema.ts'
+import { query } from '../../db/statement.ts'
+import { ApiError } from '../../errors.ts'
+
+/** Of a person. */
+const MAX_GRANTS = 50
+
+const id = text('id')
+const hash = text('hash')
+const name = text('name')
+/** Those that the app asked for and the person ticked. */
+const scopes = text('scopes')
+const projectIds = textOrNull('projectIds')
+const clientId = text('clientId')
+const redirectHost = text('redirectHost')
+const grantEndsAt = text('grantEndsAt')
+/** SQLite's modifier of a time: how long an app lives after the last sign-in of its person. */
+const idleTime = text('idleTime')
+
+/** What the session may do of that. */
+const granted = sql`(select json_group_array(value) from json_each(${scopes})
+  where value in (select value from json_each(${apiKeys.scopes})))`
+
+const newProjectIds = sql<string | null>`coalesce(${projectIds}, ${apiKeys.projectIds})`
+
+/** The key that made the session, if the person has signed in with it. */
+const creator = alias(apiKeys, 'creator')
+const creatorOfSession = {
+  table: creator,
+  on: and(
+    eq(creator.organizationId, apiKeys.organizationId),
+    eq(creator.id, apiKeys.createdByKeyId),
+    // Not the key that made the rule by which the person signed in.
+    sql`${creator.identityId} is ${apiKeys.identityId}`,
+  ),
+  takes: [],
+}
+const identityOfSession = {
+  table: identities,
+  on: and(eq(identities.organizationId, apiKeys.organizationId), eq(identities.id, apiKeys.identityId)),
+  takes: [],
+}
+
+const grant = alias(apiKeys, 'grant')
+const isLiveGrant = and(
+  eq(grant.organizationId, apiKeys.organizationId),
+  sql`${grant.kind} = 'grant'`,
+  isNull(grant.revokedAt),
+  gt(grant.expiresAt, now),
+)
+/** Two queries, so that each has its index. */
+const grantsOfPerson = query
+  .select({ one: sql`1` })
+  .from(grant)
+  .where(and(isLiveGrant, isNull(apiKeys.identityId), eq(grant.createdByKeyId, apiKeys.createdByKeyId)))
+  .unionAll(
+    query
+      .select({ one: sql`1` })
+      .from(grant)
+      .where(and(isLiveGrant, eq(grant.identityId, apiKeys.identityId))),
+  )
+
+/** A session ends in hours, so the grant takes everything from it but its end. */
+export const connectable = requiring([creatorOfSession, identityOfSession], {
+  callerIsSession: precondition(
+    sql`${apiKeys.kind} = 'session'`,
+    () => new ApiError('api_key_forbidden', 'Apps are connected by a person who is signed in.'),
+  ),
+  projectsExist: precondition(
+    notExists(
+      query
+        .select({ one: sql`1` })
+        .from(sql`json_each(${projectIds})`)
+        .where(
+          notExists(
+            query
+              .select({ id: projects.id })
+              .from(projects)
+              .where(and(eq(projects.organizationId, apiKeys.organizationId), sql`${projects.id} = value`)),
+          ),
+        ),
+    ),
+    () => new ApiError('project_not_found', 'projectIds names a project that the organization does not have.'),
+    [projectIds],
+  ),
+  grantsSomething: precondition(
+    sql`json_array_length(${granted}) > 0`,
+    () => new ApiError('exceeds_own_key', 'You may do nothing of what the app would be allowed. Tick something else.'),
+    [scopes],
+  ),
+  projectsAreAccessible: precondition(
+    includesProjects(newProjectIds),
+    () => new ApiError('exceeds_own_key', 'projectIds goes beyond your own projects.'),
+    [projectIds],
+  ),
+  withinLimit: precondition(
+    sql`(select count(*) from (${grantsOfPerson})) < ${sql.raw(String(MAX_GRANTS))}`,
+    () =>
+      new ApiError(
+        'quota_exceeded',
+        `You have connected ${MAX_GRANTS} apps, which is the limit. Disconnect one first.`,
+      ),
+  ),
+})
+
+/** The end that the person chose, or that of the key. */
+const lastEnd = sql<string>`min(${grantEndsAt}, coalesce(${creator.expiresAt}, ${grantEndsAt}))`
+const idleEnd = sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${identities.lastSignInAt}, ${idleTime})`
+
+export const insertGrant = guardedChange(
+  connectable,
+  [id, hash, name, clientId, redirectHost, grantEndsAt, idleTime],
+  recordedAfter([id, name], { type: 'api-key.app-connected', id, name }),
+  () =>
+    query
+      .insert(apiKeys)
+      .select(
+        connectable.rows(
+          insertRow(apiKeys, {
+            organizationId: apiKeys.organizationId,
+            id,
+            name,
+            kind: sql`'grant'`,
+            hash,
+            scopes: granted,
+            userId: apiKeys.userId,
+            projectIds: newProjectIds,
+            expiresAt: sql`min(${lastEnd}, coalesce(${idleEnd}, ${lastEnd}))`,
+            createdAt: now,
+            createdByKeyId: apiKeys.createdByKeyId,
+            identityId: apiKeys.identityId,
+            clientId,
+            clientName: name,
+            redirectHost,
+            grantEndsAt: lastEnd,
+          }),
+        ),
+      )
+      .returning({ id: apiKeys.id, grantEndsAt: apiKeys.grantEndsAt, expiresAt: apiKeys.expiresAt }),
+)

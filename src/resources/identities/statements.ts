@@ -1,0 +1,113 @@
+/** The people who signed in, in SQL. A change of an identity ends the keys of the person. */
+import { and, asc, eq, gt, isNotNull, isNull, sql } from 'drizzle-orm'
+import { callerHasScopesOf, endOfKeys, ofIdentity } from '../../access/admission.ts'
+import { eventType, guardedChange, recordedBefore } from '../../access/events.ts'
+import { callerIsUnrotated } from '../../access/manage-keys.ts'
+import { precondition, requiring } from '../../access/preconditions.ts'
+import { projectsExist, unrestrictedFor } from '../../access/project.ts'
+import { cursor, now, number, numberOrNull, rowLimit, text, textOrNull } from '../../db/parameters.ts'
+import { asSql, columnsIn, indexedBy } from '../../db/rows.ts'
+import { apiKeys, identities, users } from '../../db/schema.ts'
+import { guarded, query } from '../../db/statement.ts'
+import { ApiError } from '../../errors.ts'
+import { identity } from './contract.ts'
+
+const identityId = text('identityId')
+const userId = text('userId')
+const role = textOrNull('role')
+/** 1 if the request has a role, which may be null; else 0. */
+const roleIsGiven = number('roleIsGiven')
+const projectIds = textOrNull('projectIds')
+/** 1 blocks the person, 0 unblocks them; null leaves it as it is. */
+const blocked = numberOrNull('blocked')
+/** 1 if the person gets a role, or can use theirs again; else 0. */
+const isGiving = number('isGiving')
+
+const isUnrestricted = unrestrictedFor('Identities')
+const isOwn = eq(identities.organizationId, apiKeys.organizationId)
+
+const nameOfUser = query
+  .select({ name: users.name })
+  .from(users)
+  .where(and(eq(users.organizationId, identities.organizationId), eq(users.id, identities.userId)))
+/** An identity as the API returns it, except that its lists are JSON. */
+const fields = columnsIn(identities, identity, { userName: sql<string>`${nameOfUser}`.as('userName') })
+
+export const listable = requiring([], { isUnrestricted })
+
+export const selectIdentities = guarded(listable, [cursor, rowLimit], () =>
+  listable
+    .rows(fields)
+    .innerJoin(identities, and(isOwn, gt(identities.id, cursor)))
+    .orderBy(asc(identities.id))
+    .limit(rowLimit),
+)
+
+export const selectIdentitiesOfUser = guarded(listable, [userId, cursor, rowLimit], () =>
+  listable
+    .rows(asSql(fields))
+    .innerJoin(
+      indexedBy(identities, 'identitiesByUser'),
+      and(isOwn, eq(identities.userId, userId), gt(identities.id, cursor)),
+    )
+    .orderBy(asc(identities.id))
+    .limit(rowLimit),
+)
+
+const named = { table: identities, on: and(isOwn, eq(identities.id, identityId)), takes: [identityId] }
+const isNamed = eq(identities.id, identityId)
+const identityExists = precondition(
+  isNotNull(identities.id),
+  () => new ApiError('identity_not_found', 'There is no identity with this identityId.'),
+)
+const ofNamed = { id: identities.id, name: sql`coalesce(${identities.email}, ${identities.subject})` }
+
+export const readable = requiring([named], { identityExists, isUnrestricted })
+
+export const selectIdentity = guarded(readable, [], () => readable.rows(fields))
+
+const toChange = { identityExists, isUnrestricted, callerIsUnrotated: callerIsUnrotated() }
+
+export const updatable = requiring([named], {
+  ...toChange,
+  callerHasScopes: callerHasScopesOf(sql`coalesce(${role}, ${identities.role})`, [role, isGiving], isGiving),
+  projectsExist: projectsExist(projectIds, [projectIds]),
+})
+
+const recordedUpdate = recordedBefore(updatable, [blocked], {
+  ...ofNamed,
+  type: eventType(sql`case when ${blocked} = 1 and ${isNull(identities.blockedAt)} then 'identity.blocked'
+    when ${blocked} = 0 and ${isNotNull(identities.blockedAt)} then 'identity.unblocked' else 'identity.updated' end`),
+})
+
+export const updateIdentity = guardedChange(updatable, [roleIsGiven, blocked], recordedUpdate, () =>
+  query
+    .update(identities)
+    .set({
+      role: sql`coalesce(${role}, ${identities.role})`,
+      projectIds: sql`case when ${role} is null then ${identities.projectIds} else ${projectIds} end`,
+      ruleIds: sql`case when not ${roleIsGiven} then ${identities.ruleIds}
+        when ${role} is null then coalesce(${identities.ruleIds}, '[]') end`,
+      roleByKeyId: sql`case when not ${roleIsGiven} then ${identities.roleByKeyId}
+        when ${role} is not null then ${updatable.rows({ id: apiKeys.id })} end`,
+      blockedAt: sql`case ${blocked} when 1 then coalesce(${identities.blockedAt}, ${now})
+        when 0 then null else ${identities.blockedAt} end`,
+    })
+    .where(and(eq(identities.organizationId, updatable.organizationId), isNamed))
+    .returning(fields),
+)
+
+export const endOfUpdated = endOfKeys(updatable, ofIdentity(identityId))
+
+export const deletable = requiring([named], toChange)
+
+const recordedDeletion = recordedBefore(deletable, [], { ...ofNamed, type: 'identity.deleted' })
+
+export const deleteIdentity = guardedChange(deletable, [], recordedDeletion, () =>
+  query
+    .delete(identities)
+    .where(and(eq(identities.organizationId, deletable.organizationId), isNamed))
+    .returning({ id: identities.id }),
+)
+
+export const endOfDeleted = endOfKeys(deletable, ofIdentity(identityId))

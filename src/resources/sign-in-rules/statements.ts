@@ -1,0 +1,156 @@
+/** The sign-in rules of an organization, in SQL. A change of a rule ends the keys of the people whom it admitted. */
+import { and, asc, count, eq, isNotNull, sql } from 'drizzle-orm'
+import { admissionIn, callerHasScopesOf, claims, endOfKeys, issuer, ofRule } from '../../access/admission.ts'
+import { guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
+import { callerIsUnrotated } from '../../access/manage-keys.ts'
+import { precondition, requiring } from '../../access/preconditions.ts'
+import { projectsExist, unrestrictedFor } from '../../access/project.ts'
+import { matchesRevision, newRevision } from '../../access/revision.ts'
+import { now, text, textOrNull } from '../../db/parameters.ts'
+import { columnsIn, insertRow } from '../../db/rows.ts'
+import { apiKeys, signInRules } from '../../db/schema.ts'
+import { guarded, query } from '../../db/statement.ts'
+import { ApiError } from '../../errors.ts'
+import { signInRule } from './contract.ts'
+
+/** Of an organization. */
+const MAX_RULES = 100
+
+const id = text('id')
+const signInRuleId = text('signInRuleId')
+const claim = text('claim')
+const value = text('value')
+const role = text('role')
+const projectIds = textOrNull('projectIds')
+/** JSON object of the columns that a PATCH changes. */
+const changes = text('changes')
+
+const isUnrestricted = unrestrictedFor('Sign-in rules')
+const isOwn = eq(signInRules.organizationId, apiKeys.organizationId)
+/** A rule as the API returns it, except that the list is JSON. */
+const fields = { ...columnsIn(signInRules, signInRule), revision: signInRules.revision }
+
+const toRead = { isUnrestricted }
+const toChange = { isUnrestricted, callerIsUnrotated: callerIsUnrotated() }
+
+export const creatable = requiring([], {
+  ...toChange,
+  callerHasScopes: callerHasScopesOf(role, [role]),
+  projectsExist: projectsExist(projectIds, [projectIds]),
+  isWithinLimit: precondition(
+    sql`${query.select({ count: count() }).from(signInRules).where(isOwn)} < ${sql.raw(String(MAX_RULES))}`,
+    () =>
+      new ApiError(
+        'sign_in_rule_limit',
+        `The organization has reached the limit of sign-in rules: ${MAX_RULES}. Delete one first.`,
+      ),
+  ),
+})
+
+const recordedCreation = recordedAfter([id, claim, value], {
+  type: 'sign-in-rule.created',
+  id,
+  name: sql`${claim} || '=' || ${value}`,
+})
+
+export const insertRule = guardedChange(creatable, [id, issuer, claim, value], recordedCreation, () =>
+  query
+    .insert(signInRules)
+    .select(
+      creatable.rows(
+        insertRow(signInRules, {
+          organizationId: apiKeys.organizationId,
+          id,
+          issuer,
+          claim,
+          value,
+          role,
+          projectIds,
+          createdByKeyId: apiKeys.id,
+          createdAt: now,
+          updatedAt: now,
+          revision: newRevision,
+        }),
+      ),
+    )
+    .returning(fields),
+)
+
+export const listable = requiring([], toRead)
+
+export const selectRules = guarded(listable, [], () =>
+  listable.rows(columnsIn(signInRules, signInRule)).innerJoin(signInRules, isOwn).orderBy(asc(signInRules.id)),
+)
+
+export const selectPreview = guarded(listable, [issuer, claims], () => {
+  const { table, role, projectIds, ruleIds } = admissionIn(listable.organizationId)
+  return listable
+    .rows({ role: role.as('role'), projectIds: projectIds.as('projectIds'), ruleIds: ruleIds.as('ruleIds') })
+    .innerJoin(table, sql`true`)
+})
+
+const named = { table: signInRules, on: and(isOwn, eq(signInRules.id, signInRuleId)), takes: [signInRuleId] }
+const isNamed = eq(signInRules.id, signInRuleId)
+const ruleExists = precondition(
+  isNotNull(signInRules.id),
+  () => new ApiError('sign_in_rule_not_found', 'There is no sign-in rule with this signInRuleId.'),
+)
+const ofNamed = { id: signInRules.id, name: sql`${signInRules.claim} || '=' || ${signInRules.value}` }
+
+export const readable = requiring([named], { ruleExists, ...toRead })
+
+export const selectRule = guarded(readable, [], () => readable.rows(fields))
+
+const changed = (column: 'issuer' | 'claim' | 'value' | 'role' | 'projectIds') =>
+  sql`case when json_type(${changes}, ${sql.raw(`'$.${column}'`)}) is null then ${signInRules[column]}
+    else ${changes} ->> ${sql.raw(`'${column}'`)} end`
+
+export const updatable = requiring([named], {
+  ruleExists,
+  ...toChange,
+  callerHasScopes: callerHasScopesOf(sql`(${changed('role')})`, [changes]),
+  projectsExist: projectsExist(sql`${changes} ->> 'projectIds'`, [changes]),
+  matchesRevision: matchesRevision('sign-in rule', signInRules.revision),
+})
+
+const recordedUpdate = recordedBefore(updatable, [], {
+  type: 'sign-in-rule.updated',
+  id: signInRules.id,
+  name: sql`${changed('claim')} || '=' || ${changed('value')}`,
+})
+
+export const updateRule = guardedChange(updatable, [], recordedUpdate, () =>
+  query
+    .update(signInRules)
+    .set({
+      issuer: changed('issuer'),
+      claim: changed('claim'),
+      value: changed('value'),
+      role: changed('role'),
+      projectIds: changed('projectIds'),
+      createdByKeyId: sql`${updatable.rows({ id: apiKeys.id })}`,
+      updatedAt: sql`${now}`,
+      revision: newRevision,
+    })
+    .where(and(eq(signInRules.organizationId, updatable.organizationId), isNamed))
+    .returning(fields),
+)
+
+export const endOfUpdated = endOfKeys(updatable, ofRule(signInRuleId))
+
+export const deletable = requiring([named], {
+  ruleExists,
+  ...toChange,
+  matchesRevision: matchesRevision('sign-in rule', signInRules.revision),
+})
+
+const recordedDeletion = recordedBefore(deletable, [], { ...ofNamed, type: 'sign-in-rule.deleted' })
+
+export const deleteRule = guardedChange(deletable, [], recordedDeletion, () =>
+  query
+    .delete(signInRules)
+    .where(and(eq(signInRules.organizationId, deletable.organizationId), isNamed))
+    .returning({ id: signInRules.id }),
+)
+
+export const endOfDeleted = endOfKeys(deletable, ofRule(signInRuleId))

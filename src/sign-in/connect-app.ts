@@ -1,0 +1,66 @@
+/** Connects an app for a person who is signed in: makes the key that the app works with. */
+import { v7 as newUuid } from 'uuid'
+import { mintToken } from '../access/api-key.ts'
+import { type Bundle, isBundle, MAX_GRANT_DAYS, scopesOf } from '../access/bundles.ts'
+import { Caller } from '../access/caller.ts'
+import { one, RequestContext } from '../access/request-context.ts'
+import { DAY_MS } from '../durations.ts'
+import type { Environment } from '../environment.ts'
+import { ApiError } from '../errors.ts'
+import { connectable, insertGrant } from '../resources/api-keys/grants.ts'
+import type { App, ConnectedApp } from './types.ts'
+
+const MAX_NAME_LENGTH = 255
+
+/**
+ * The session is checked like that of any request, in the one round trip that makes the key.
+ * @returns what is wrong instead, as an error of the API.
+ */
+export async function connectApp(
+  environment: Environment,
+  context: Pick<ExecutionContext, 'waitUntil'>,
+  sessionToken: string,
+  app: App,
+): Promise<ConnectedApp> {
+  try {
+    const { bundles, days } = app
+    if (!bundles.every(isBundle)) throw new ApiError('invalid_input', 'bundles names an unknown permission.')
+    if (!Number.isInteger(days) || days < 1 || days > MAX_GRANT_DAYS) {
+      throw new ApiError('invalid_input', `days is not a number of days; allowed: 1 to ${MAX_GRANT_DAYS}.`)
+    }
+    return await connect(environment, context, sessionToken, { ...app, bundles })
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { message, status, code } = error
+    return { error: message, status, code }
+  }
+}
+
+async function connect(
+  environment: Environment,
+  context: Pick<ExecutionContext, 'waitUntil'>,
+  sessionToken: string,
+  { clientId, clientName, redirectHost, bundles, projectIds, days, address }: App & { bundles: readonly Bundle[] },
+): Promise<ConnectedApp> {
+  const headers = { Authorization: `Bearer ${sessionToken}`, 'CF-Connecting-IP': address }
+  const caller = await Caller.open(new Request('https://api', { headers }), environment, context, { scope: null })
+  const details = { path: '/authorize', requestId: crypto.randomUUID(), isRepeatable: false }
+  const request = new RequestContext(caller, environment, details)
+  const { hash, tokenIn } = mintToken()
+  const { grant } = await request.run(
+    connectable,
+    { grant: one(insertGrant) },
+    {
+      id: newUuid(),
+      hash,
+      name: clientName.slice(0, MAX_NAME_LENGTH).toWellFormed(),
+      scopes: JSON.stringify(scopesOf(bundles)),
+      projectIds: projectIds && JSON.stringify(projectIds),
+      clientId,
+      redirectHost,
+      grantEndsAt: new Date(Date.parse(request.now) + days * DAY_MS).toISOString(),
+      idleTime: `+${request.limits.grantIdleDays} days`,
+    },
+  )
+  return { id: grant.id, token: tokenIn(caller.databaseNumber), endsAt: grant.grantEndsAt ?? '' }
+}

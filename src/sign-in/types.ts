@@ -1,0 +1,67 @@
+/** What the console Worker and the API Worker tell each other when a person signs in. */
+
+/** A person as an identity provider vouches for them, after everything that it sent was verified. */
+export interface Person {
+  readonly issuer: string
+  readonly subject: string
+  /**
+   * Every claim with each of its values as text: lists are taken apart, and an inner field has the path `outer.inner`.
+   * `email` is there only if the provider verified it.
+   */
+  readonly claims: readonly (readonly [claim: string, value: string])[]
+  /** The verified e-mail address, in lower case. */
+  readonly email: string | null
+  readonly name: string | null
+}
+
+/** Why a person does not get in. */
+export type Refusal =
+  /** There is no such organization, or it is suspended or moves at this moment. */
+  | 'organization_unavailable'
+  /** No rule admits the person. */
+  | 'not_admitted'
+  | 'blocked'
+  /** The organization has the maximum number of users. */
+  | 'user_quota'
+
+export type SignInResult =
+  | {
+      readonly token: string
+      readonly expiresAt: string
+      readonly userId: string
+      readonly scopes: readonly string[]
+      /** True if the sign-in created the user. */
+      readonly isFirst: boolean
+    }
+  | { readonly refusal: Refusal }
+
+/** An app that a person connects, and what they allow it. */
+export interface App {
+  readonly clientId: string
+  readonly clientName: string
+  /** The host that the person is sent back to. */
+  readonly redirectHost: string
+  /** What it may do (access/bundles.ts), as far as the person may. */
+  readonly bundles: readonly string[]
+  /** Null: all projects of the person. */
+  readonly projectIds: readonly string[] | null
+  readonly days: number
+  /** The address of the person, by which refused keys are counted. */
+  readonly address: string
+}
+
+export type ConnectedApp =
+  | { readonly id: string; readonly token: string; readonly endsAt: string }
+  /** An error of the API. */
+  | { readonly error: string; readonly status: number; readonly code: string }
+
+/** The entrypoint `SignIn` of the API Worker, which only a service binding reaches. */
+export interface SignInService {
+  /** Everything that a sign-in writes is one batch. @throws if the database does not answer. */
+  signIn(organizationId: string, person: Person): Promise<SignInResult>
+  /**
+   * Makes the key of an app. No operation does, because whoever has stolen a session must not get a key that outlives
+   * it. @throws if the database does not answer.
+   */
+  connectApp(sessionToken: string, app: App): Promise<ConnectedApp>
+}

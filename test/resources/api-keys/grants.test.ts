@@ -1,0 +1,150 @@
+/** The keys of connected apps. console/test has the way by which apps get them. */
+import { createExecutionContext } from 'cloudflare:test'
+import { describe, expect, it } from 'vitest'
+import { apiKeys, identities } from '../../../src/db/schema.ts'
+import { connectApp } from '../../../src/sign-in/connect-app.ts'
+import type { App } from '../../../src/sign-in/types.ts'
+import { request } from '../../support/api.ts'
+import { deployed, env } from '../../support/env.ts'
+import { admitted, ISSUER, personIn } from '../../support/sign-in.ts'
+import { Workspace } from '../../support/workspace.ts'
+
+const DAY_MS = 86_400_000
+
+const app: App = {
+  clientId: 'client',
+  clientName: 'Editor',
+  redirectHost: 'app.example.com',
+  bundles: ['skills'],
+  projectIds: null,
+  days: 90,
+  address: '192.0.2.1',
+}
+
+function connect(session: string, changes: Partial<App> = {}, environment: Partial<Cloudflare.Env> = {}) {
+  return connectApp(deployed({ ...env, ...environment }), createExecutionContext(), session, { ...app, ...changes })
+}
+
+/** A person who is signed in with a key, or by a rule that the key made. */
+async function newPerson(way: 'key' | 'rule', options: { readonly expiresAt?: string } = {}) {
+  const workspace = await Workspace.create()
+  const maker = await workspace.addKeyWithId(options)
+  const person = personIn('team')
+  if (way === 'rule') {
+    const rule = { issuer: ISSUER, claim: 'groups', value: 'team', role: 'member' }
+    await request('POST', '/v1/sign-in-rules', { key: maker.token, json: rule })
+  }
+  const signInAgain = () => admitted(workspace, person)
+  const session =
+    way === 'rule'
+      ? (await signInAgain()).token
+      : (await request('POST', '/v1/me/sessions', { key: maker.token, json: {} })).body.token
+  const grants = async () => (await workspace.dump('apiKeys')).filter(({ kind }) => kind === 'grant')
+  return { workspace, maker, session, signInAgain, grants }
+}
+
+const daysUntil = (time: unknown) => Math.round((Date.parse(String(time)) - Date.now()) / DAY_MS)
+
+describe('the end of a grant', () => {
+  it('is that of the key that the person signed in with, if that is earlier', async () => {
+    const soon = new Date(Date.now() + 5 * DAY_MS).toISOString()
+    const { session, grants } = await newPerson('key', { expiresAt: soon })
+    await connect(session)
+    expect(await grants()).toMatchObject([{ expiresAt: soon, grantEndsAt: soon, identityId: null }])
+  })
+
+  it.each([
+    [30, 90, undefined],
+    [10, 10, undefined],
+    [7, 90, '7'],
+  ])(
+    'is %i days after the sign-in of a person who chose %i, with GRANT_IDLE_DAYS %s',
+    async (days, chosen, setting) => {
+      const { session, grants } = await newPerson('rule')
+      await connect(session, { days: chosen }, setting === undefined ? {} : { GRANT_IDLE_DAYS: setting })
+      const [grant] = await grants()
+      expect(grant).toMatchObject({
+        identityId: expect.any(String),
+        expiresAt: expect.stringMatching(/^\d{4}-.*T.*\.\d{3}Z$/),
+      })
+      expect([daysUntil(grant?.expiresAt), daysUntil(grant?.grantEndsAt)]).toEqual([days, chosen])
+    },
+  )
+
+  it('moves on with each sign-in, to what the person chose at most, and not once it has come', async () => {
+    const { workspace, session, signInAgain, grants } = await newPerson('rule')
+    for (const days of [90, 40, 90, 90]) await connect(session, { days })
+    const ids = (await grants()).map(({ id }) => String(id))
+    const soon = new Date(Date.now() + DAY_MS).toISOString()
+    for (const id of ids) await workspace.change(apiKeys, id, { expiresAt: soon })
+    await workspace.change(apiKeys, ids[1] ?? '', { grantEndsAt: new Date(Date.now() + 10 * DAY_MS).toISOString() })
+    await workspace.change(apiKeys, ids[2] ?? '', { expiresAt: '2020-01-01T00:00:00.000Z' })
+    await workspace.revokeKey(ids[3] ?? '')
+    await signInAgain()
+    const ends = new Map((await grants()).map(({ id, expiresAt }) => [id, daysUntil(expiresAt)]))
+    expect(ids.map((id) => Math.max(Number(ends.get(id)), -1))).toEqual([30, 10, -1, 1])
+  })
+
+  it('follows the last sign-in, and not the time of the session', async () => {
+    const { workspace, session, grants } = await newPerson('rule')
+    const [identity] = await workspace.dump('identities')
+    const lastSignInAt = new Date(Date.now() - 20 * DAY_MS).toISOString()
+    await workspace.change(identities, String(identity?.id), { lastSignInAt })
+    await connect(session)
+    expect(daysUntil((await grants())[0]?.expiresAt)).toBe(10)
+  })
+})
+
+describe('with the key that made the session', () => {
+  it.each([
+    ['deleted', 'key', true],
+    ['deleted', 'rule', false],
+    ['rotated', 'key', true],
+    ['rotated', 'rule', false],
+  ] as const)('%s, a grant of who signed in by that %s ends: %s', async (what, way, ends) => {
+    const { maker, session, grants } = await newPerson(way)
+    const connected = await connect(session)
+    const token = 'token' in connected ? connected.token : ''
+    expect((await request('GET', '/v1/me', { key: token })).status).toBe(200)
+    if (what === 'deleted') await request('DELETE', `/v1/api-keys/${maker.id}`, { key: maker.token })
+    else {
+      const rotation = { key: maker.token, json: { overlapSeconds: 0 } }
+      await request('POST', `/v1/api-keys/${maker.id}/rotate`, rotation)
+    }
+    expect((await request('GET', '/v1/me', { key: token })).status).toBe(ends ? 401 : 200)
+    expect(await grants()).toHaveLength(1)
+  })
+
+  it('deleted with its descendants, every grant ends', async () => {
+    const { maker, session } = await newPerson('rule')
+    const connected = await connect(session)
+    await request('DELETE', `/v1/api-keys/${maker.id}?descendants=true`, { key: maker.token })
+    expect((await request('GET', '/v1/me', { key: 'token' in connected ? connected.token : '' })).status).toBe(401)
+  })
+})
+
+describe('a grant', () => {
+  it('makes no session and no grant, is not rotated, and can end itself', async () => {
+    const { maker, session } = await newPerson('key')
+    const connected = await connect(session)
+    const { token: key, id } = 'token' in connected ? connected : { token: '', id: '' }
+    const codes = await Promise.all([
+      request('POST', '/v1/me/sessions', { key, json: {} }),
+      request('POST', `/v1/api-keys/${id}/rotate`, { key: maker.token, json: { overlapSeconds: 0 } }),
+    ])
+    expect(codes.map(({ headers }) => headers.get('Error-Code'))).toEqual(['api_key_is_session', 'api_key_is_session'])
+    expect(await connect(key)).toMatchObject({ status: 403, code: 'api_key_forbidden' })
+    expect((await request('DELETE', '/v1/me/api-key', { key })).status).toBe(200)
+    expect(await connect(session, { days: 91 })).toMatchObject({ status: 400, code: 'invalid_input' })
+    expect(await connect(session, { bundles: ['everything'] })).toMatchObject({ status: 400 })
+  })
+
+  it('of a session that has ended is not made', async () => {
+    const { workspace, session, grants } = await newPerson('key')
+    const [row] = (await workspace.dump('apiKeys')).filter(({ kind }) => kind === 'session')
+    await workspace.revokeKey(String(row?.id))
+    expect(await connect(session)).toMatchObject({ status: 401, code: 'api_key_revoked' })
+    expect(await connect('nonsense')).toMatchObject({ status: 401, code: 'api_key_invalid' })
+    expect(await grants()).toEqual([])
+  })
+})
