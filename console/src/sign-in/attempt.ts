@@ -3,7 +3,7 @@
  * the client secret and the provider, so neither the browser nor another provider's callback can read it or make one.
  */
 import { decodeBase64Url, encodeBase64Url } from 'hono/utils/encode'
-import type { Provider } from './providers.ts'
+import type { CodeProvider } from './providers.ts'
 
 export interface Attempt {
   readonly state: string
@@ -21,7 +21,7 @@ export const ATTEMPT_SECONDS = 600
 
 const IV_BYTES = 12
 
-export async function seal(attempt: Attempt, provider: Provider): Promise<string> {
+export async function seal(attempt: Attempt, provider: CodeProvider): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
   const data = new TextEncoder().encode(JSON.stringify(attempt))
   const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, await keyOf(provider), data)
@@ -29,7 +29,7 @@ export async function seal(attempt: Attempt, provider: Provider): Promise<string
 }
 
 /** @returns undefined if it expired, or is not an attempt of this provider. */
-export async function unseal(sealed: string, provider: Provider, now: number): Promise<Attempt | undefined> {
+export async function unseal(sealed: string, provider: CodeProvider, now: number): Promise<Attempt | undefined> {
   try {
     const bytes = decodeBase64Url(sealed)
     const algorithm = { name: 'AES-GCM', iv: bytes.subarray(0, IV_BYTES) }
@@ -41,7 +41,7 @@ export async function unseal(sealed: string, provider: Provider, now: number): P
   }
 }
 
-async function keyOf({ id, clientSecret }: Provider): Promise<CryptoKey> {
+async function keyOf({ id, clientSecret }: CodeProvider): Promise<CryptoKey> {
   const encoder = new TextEncoder()
   const secret = await crypto.subtle.importKey('raw', encoder.encode(clientSecret), 'HKDF', false, ['deriveKey'])
   const derivation = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: encoder.encode(`sign-in ${id}`) }

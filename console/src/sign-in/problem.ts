@@ -1,10 +1,12 @@
 /** Why somebody is not signed in. The page of a failed sign-in contains it as JSON. */
 import type { Refusal } from '../../../src/sign-in/types.ts'
+import type { Provider } from './providers.ts'
 
 export interface SignInProblem {
   readonly reason: keyof typeof PROBLEM_STATUS
   /** What the button of the provider says. */
   readonly provider: string | null
+  readonly providerType: Provider['type'] | null
   readonly organization: string | null
   readonly to: string | null
   /** What the provider or the settings say. */

@@ -1,18 +1,32 @@
 /** The identity providers of the settings (docs/sign-in.md). */
 
-/** An OpenID Connect issuer, and what the console is to it. */
-export interface Provider {
+interface AnyProvider {
   /** Part of the callback address and of the secret's name. */
   readonly id: string
   /** What the button says. */
   readonly name: string
+  /** Whose identities and rules they are. */
   readonly issuer: string
-  readonly clientId: string
-  readonly clientSecret: string
   /** The organization of everyone who signs in here; undefined: the person names it. */
   readonly organization: string | undefined
+}
+
+/** One that sends people back with a code. */
+export interface CodeProvider extends AnyProvider {
+  readonly type: 'oidc' | 'github'
+  readonly clientId: string
+  readonly clientSecret: string
   readonly scope: string
 }
+
+/** Cloudflare Access, in front of the console. Its issuer is the team domain. */
+export interface AccessProvider extends AnyProvider {
+  readonly type: 'access'
+  /** The AUD tag of the application. */
+  readonly audience: string
+}
+
+export type Provider = CodeProvider | AccessProvider
 
 export interface Providers {
   readonly providers: readonly Provider[]
@@ -21,8 +35,17 @@ export interface Providers {
 }
 
 const SETTING = 'SIGN_IN_PROVIDERS'
-const FIELDS = ['id', 'name', 'type', 'issuer', 'client_id', 'organization', 'scope']
+const FIELDS = ['id', 'name', 'type', 'organization']
+const FIELDS_OF_TYPE = {
+  oidc: ['issuer', 'client_id', 'scope'],
+  github: ['issuer', 'client_id'],
+  access: ['team_domain', 'audience'],
+} as const satisfies Readonly<Record<Provider['type'], readonly string[]>>
 const DEFAULT_SCOPE = 'openid profile email'
+
+/** Other issuers of its type are servers of GitHub Enterprise. */
+export const GITHUB = 'https://github.com'
+const GITHUB_SCOPE = 'read:user user:email read:org'
 
 class SettingError extends Error {}
 
@@ -74,35 +97,54 @@ function parsed(json: string): unknown {
 function toProvider(given: unknown, place: string, settings: Readonly<Record<string, unknown>>): Provider {
   if (typeof given !== 'object' || given === null) throw new SettingError(`${place} is not a table.`)
   const fields: Readonly<Record<string, unknown>> = { ...given }
-  const unknown = Object.keys(fields).find((field) => !FIELDS.includes(field))
-  if (unknown) throw new SettingError(`${place}.${unknown} is not a setting; allowed: ${FIELDS.join(', ')}.`)
   const read = (field: string, pattern: RegExp, allowed: string, defaultValue?: string): string => {
     const value = fields[field] ?? defaultValue
     if (typeof value === 'string' && pattern.test(value)) return value
     throw new SettingError(`${place}.${field} is ${found(value)}; allowed: ${allowed}.`)
   }
-  const id = read('id', /^[a-z][a-z0-9-]{0,31}$/, 'up to 32 of a to z, 0 to 9 and "-", the first one a letter')
-  read('type', /^oidc$/, '"oidc"', 'oidc')
-  const issuer = read('issuer', /^https?:\/\//, 'an https URL')
-  if (!isIssuer(issuer)) {
+  const type = read('type', /^(?:oidc|github|access)$/, '"oidc", "github" or "access"', 'oidc') as Provider['type']
+  const allowed: readonly string[] = [...FIELDS, ...FIELDS_OF_TYPE[type]]
+  const unknown = Object.keys(fields).find((field) => !allowed.includes(field))
+  if (unknown) {
     throw new SettingError(
-      `${place}.issuer is ${found(issuer)}; allowed: an https URL without query and fragment, or http on localhost.`,
+      `${place}.${unknown} is not a setting of the type "${type}"; allowed: ${allowed.join(', ')}.`,
     )
   }
-  const organization = fields.organization === undefined ? undefined : read('organization', ID, 'an organization ID')
-  const scope = read('scope', /^[!-~]+( [!-~]+)*$/, 'scopes with a space between them', DEFAULT_SCOPE)
-  if (!scope.split(' ').includes('openid')) {
+  const readAddress = (field: string, isAllowed: (url: string) => boolean, what: string, defaultValue?: string) => {
+    const url = read(field, /^https?:\/\//, 'an https URL', defaultValue)
+    if (isAllowed(url)) return url
+    throw new SettingError(`${place}.${field} is ${found(url)}; allowed: an https URL ${what}, or http on localhost.`)
+  }
+  const provider = {
+    id: read('id', /^[a-z][a-z0-9-]{0,31}$/, 'up to 32 of a to z, 0 to 9 and "-", the first one a letter'),
+    name: read('name', /^[^\p{Cc}]{1,60}$/u, 'the text of the button, up to 60 characters'),
+    organization: fields.organization === undefined ? undefined : read('organization', ID, 'an organization ID'),
+  }
+  if (type === 'access') {
+    return {
+      ...provider,
+      type,
+      issuer: readAddress('team_domain', isOrigin, 'without path, such as https://example.cloudflareaccess.com'),
+      audience: read('audience', /^[!-~]{1,200}$/, 'the AUD tag of the application'),
+    }
+  }
+  const isOpenId = type === 'oidc'
+  const issuer = readAddress('issuer', isIssuer, 'without query and fragment', isOpenId ? undefined : GITHUB)
+  const scope = isOpenId
+    ? read('scope', /^[!-~]+( [!-~]+)*$/, 'scopes with a space between them', DEFAULT_SCOPE)
+    : GITHUB_SCOPE
+  if (isOpenId && !scope.split(' ').includes('openid')) {
     throw new SettingError(`${place}.scope is ${found(scope)}; allowed: scopes, one of them "openid".`)
   }
   const clientId = read('client_id', /^[ -~]{1,500}$/, 'the client ID that the provider gave the console')
-  const name = read('name', /^[^\p{Cc}]{1,60}$/u, 'the text of the button, up to 60 characters')
-  const clientSecret = settings[secretName(id)]
+  const secret = secretName(provider.id)
+  const clientSecret = settings[secret]
   if (typeof clientSecret !== 'string' || clientSecret === '') {
     throw new SettingError(
-      `${secretName(id)} is missing. To set it: npm run wrangler -- secret put ${secretName(id)} --config console/wrangler.toml`,
+      `${secret} is missing. To set it: npm run wrangler -- secret put ${secret} --config console/wrangler.toml`,
     )
   }
-  return { id, name, issuer, clientId, clientSecret, organization, scope }
+  return { ...provider, type, issuer, clientId, clientSecret, scope }
 }
 
 const ID = /^[\w-]{1,64}$/
@@ -117,6 +159,9 @@ function isIssuer(issuer: string): boolean {
   const { protocol, search, hash, username } = new URL(issuer)
   return search === '' && hash === '' && username === '' && (protocol === 'https:' || isLoopback(issuer))
 }
+
+/** True without a path, and without the slash of an empty one. */
+const isOrigin = (url: string) => isIssuer(url) && new URL(url).origin === url
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 

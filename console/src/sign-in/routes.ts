@@ -5,11 +5,18 @@ import * as oauth from 'oauth4webapi'
 import type { SignInResult } from '../../../src/sign-in/types.ts'
 import { showPage } from '../page.ts'
 import { apiUrl, type ConsoleContext, type Environment, setSession } from '../session.ts'
+import { identifyByAssertion } from './access.ts'
 import { ATTEMPT_SECONDS, type Attempt, seal, unseal } from './attempt.ts'
-import { authorizationUrl, type Identified, identify, WrongIssuer } from './openid.ts'
+import type { CodeFlow } from './code-flow.ts'
+import { github } from './github.ts'
+import type { Identified } from './identified.ts'
+import { openid } from './openid.ts'
 import { fetchPicture } from './picture.ts'
 import { PROBLEM_ELEMENT, PROBLEM_STATUS, type SignInProblem } from './problem.ts'
-import { isLoopback, isOrganizationId, type Provider, readProviders } from './providers.ts'
+import { ProviderError } from './provider-error.ts'
+import { type CodeProvider, isLoopback, isOrganizationId, type Provider, readProviders } from './providers.ts'
+
+const FLOWS: Readonly<Record<CodeProvider['type'], CodeFlow>> = { oidc: openid, github }
 
 /** Lax, because the callback comes from another site. */
 const COOKIE = '__Host-sign-in'
@@ -49,15 +56,23 @@ signInRoutes.get('/sign-in/start/:provider', async (c) => {
   if (!isOrganizationId(organization) || (given !== undefined && given !== organization)) {
     return showProblem(c, 'organization_unavailable', seen)
   }
+  const path = ownPath(c, to)
+  if (provider.type === 'access') {
+    // Each one would be a sign-in: a picture or a frame of another site, too, for a person who is signed in at Access.
+    if (c.req.header('Sec-Fetch-Dest') !== 'document') return c.json({ error: 'Open this address in a browser.' }, 403)
+    const identified = await identifyByAssertion(provider, c.req.raw.headers).catch(asError)
+    return finish(c, provider, organization, path, identified)
+  }
   const attempt: Attempt = {
     state: oauth.generateRandomState(),
     nonce: oauth.generateRandomNonce(),
     verifier: oauth.generateRandomCodeVerifier(),
     organization,
-    to: ownPath(c, to),
+    to: path,
     expiresAt: Date.now() + ATTEMPT_SECONDS * 1000,
   }
-  const url = await authorizationUrl(provider, attempt, callbackUrl(c, provider)).catch(asError)
+  const redirectUri = callbackUrl(c, provider)
+  const url = await FLOWS[provider.type].authorizationUrl(provider, attempt, redirectUri).catch(asError)
   if (url instanceof Error) return showFailure(c, url, seen)
   setCookie(c, COOKIE, await seal(attempt, provider), { ...COOKIE_OPTIONS, maxAge: ATTEMPT_SECONDS })
   return c.redirect(url.href)
@@ -65,7 +80,7 @@ signInRoutes.get('/sign-in/start/:provider', async (c) => {
 
 signInRoutes.get('/sign-in/callback/:provider', async (c) => {
   const provider = providerOf(c)
-  if (!provider) return showProblem(c, 'unknown_provider', {})
+  if (!provider || provider.type === 'access') return showProblem(c, 'unknown_provider', {})
   const attempt = await unseal(getCookie(c, COOKIE) ?? '', provider, Date.now())
   // An attempt is for one callback.
   deleteCookie(c, COOKIE, COOKIE_OPTIONS)
@@ -73,18 +88,31 @@ signInRoutes.get('/sign-in/callback/:provider', async (c) => {
   const callback = new URL(c.req.url)
   // Another tab may have begun after this one.
   if (!attempt || callback.searchParams.get('state') !== attempt.state) return showProblem(c, 'expired', seen)
-  const identified = await identify(provider, attempt, callback, callbackUrl(c, provider)).catch(asError)
+  const flow = FLOWS[provider.type]
+  const identified = await flow.identify(provider, attempt, callback, callbackUrl(c, provider)).catch(asError)
+  return finish(c, provider, attempt.organization, attempt.to, identified)
+})
+
+/** @param to a path of the console. */
+async function finish(
+  c: ConsoleContext,
+  provider: Provider,
+  organization: string,
+  to: string,
+  identified: Identified | Error,
+): Promise<Response> {
+  const seen = { provider, organization, to }
   if (identified instanceof Error) return showFailure(c, identified, seen)
-  const result = await c.env.SIGN_IN.signIn(attempt.organization, identified.person).catch(asError)
+  const result = await c.env.SIGN_IN.signIn(organization, identified.person).catch(asError)
   if (result instanceof Error) {
     log(provider, result)
     return showProblem(c, 'unavailable', seen)
   }
-  if ('refusal' in result) return showProblem(c, result.refusal, { ...seen, ...identified.person })
+  if ('refusal' in result) return showProblem(c, result.refusal, { ...seen, claims: identified.person.claims })
   setSession(c, result)
   c.executionCtx.waitUntil(putPicture(c, provider, identified, result))
-  return c.redirect(new URL(attempt.to, c.req.url).href)
-})
+  return c.redirect(new URL(to, c.req.url).href)
+}
 
 function providerOf(c: ConsoleContext): Provider | undefined {
   return readProviders({ ...c.env }).providers.find(({ id }) => id === c.req.param('provider'))
@@ -115,6 +143,7 @@ function showProblem(c: ConsoleContext, reason: SignInProblem['reason'], seen: S
   const json: SignInProblem = {
     reason,
     provider: provider?.name ?? null,
+    providerType: provider?.type ?? null,
     organization: organization ?? null,
     to: to === undefined ? null : ownPath(c, to),
     detail: detail?.slice(0, MAX_DETAIL_LENGTH) ?? null,
@@ -123,28 +152,30 @@ function showProblem(c: ConsoleContext, reason: SignInProblem['reason'], seen: S
   return showPage(c, PROBLEM_STATUS[reason], { element: PROBLEM_ELEMENT, json })
 }
 
-/** @param error of the OpenID Connect flow. */
+/** @param error of the provider. */
 function showFailure(c: ConsoleContext, error: Error, seen: Seen & { readonly provider: Provider }): Promise<Response> {
-  const detail = detailOf(error)
-  if (detail !== undefined) {
-    log(seen.provider, new Error(detail))
-    return showProblem(c, 'provider_refused', { ...seen, detail })
+  const said = refusalOf(error)
+  if (said) {
+    // The rest may contain the person's address.
+    log(seen.provider, new Error(said[0]))
+    return showProblem(c, 'provider_refused', { ...seen, detail: said.join(': ') })
   }
   log(seen.provider, error)
-  const isInvalid = error instanceof WrongIssuer || ('code' in error && error.code !== oauth.RESPONSE_IS_NOT_CONFORM)
+  if (error instanceof ProviderError) return showProblem(c, error.reason, { ...seen, detail: error.message })
+  const isInvalid = 'code' in error && error.code !== oauth.RESPONSE_IS_NOT_CONFORM
   // A timeout is a DOMException, which has a code, too.
   if (!isInvalid || error instanceof DOMException) return showProblem(c, 'provider_unavailable', seen)
   return showProblem(c, 'provider_invalid', { ...seen, detail: error.message })
 }
 
-/** @returns what the provider says, if it refused. */
-function detailOf(error: Error): string | undefined {
+/** @returns the error of the provider and its description, if it refused. */
+function refusalOf(error: Error): readonly [string, ...string[]] | undefined {
   // Most providers answer a wrong secret like this.
   if (error instanceof oauth.WWWAuthenticateChallengeError) {
-    return 'The provider does not accept the client ID or the client secret.'
+    return ['The provider does not accept the client ID or the client secret.']
   }
   if (!(error instanceof oauth.AuthorizationResponseError || error instanceof oauth.ResponseBodyError)) return undefined
-  return [error.error, error.error_description].filter(Boolean).join(': ')
+  return error.error_description ? [error.error, error.error_description] : [error.error]
 }
 
 /** Without the cause of an error of oauth4webapi, which has tokens. */

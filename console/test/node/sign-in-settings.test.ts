@@ -1,7 +1,7 @@
 /** The settings of identity providers, and the cookie of a sign-in that has begun. */
 import { describe, expect, it } from 'vitest'
 import { ATTEMPT_SECONDS, type Attempt, seal, unseal } from '../../src/sign-in/attempt.ts'
-import { type Provider, readProviders } from '../../src/sign-in/providers.ts'
+import { type CodeProvider, readProviders } from '../../src/sign-in/providers.ts'
 
 const OKTA = { id: 'okta-eu', name: 'Okta', issuer: 'https://example.okta.com', client_id: 'workspace' }
 const SECRET = { SIGN_IN_SECRET_OKTA_EU: 's' }
@@ -13,6 +13,7 @@ describe('the settings', () => {
     const provider = {
       id: 'okta-eu',
       name: 'Okta',
+      type: 'oidc',
       issuer: 'https://example.okta.com',
       clientId: 'workspace',
       clientSecret: 's',
@@ -52,17 +53,85 @@ describe('the settings', () => {
     [{ id: 'Okta' }, /^SIGN_IN_PROVIDERS\[0\]\.id is "Okta"; allowed: up to 32 /],
     [{ id: undefined }, /^SIGN_IN_PROVIDERS\[0\]\.id is missing; allowed: /],
     [{ name: '' }, /\.name is ""; allowed: the text of the button/],
-    [{ type: 'saml' }, /\.type is "saml"; allowed: "oidc"\.$/],
+    [{ type: 'saml' }, /\.type is "saml"; allowed: "oidc", "github" or "access"\.$/],
     [{ client_id: 5 }, /\.client_id is 5; allowed: the client ID/],
     [
       { clientId: 'x' },
-      /\.clientId is not a setting; allowed: id, name, type, issuer, client_id, organization, scope\.$/,
+      /\.clientId is not a setting of the type "oidc"; allowed: id, name, type, organization, issuer, client_id, scope\.$/,
     ],
     [{ organization: 'a b' }, /\.organization is "a b"; allowed: an organization ID\.$/],
     [{ scope: 'profile' }, /\.scope is "profile"; allowed: scopes, one of them "openid"\.$/],
     [{ issuer: 'http://x.example' }, /\.issuer is "http:\/\/x\.example"; allowed: an https URL without query/],
   ])('say what is wrong: %j', (fields, problem) => {
     expect(read(fields)).toEqual({ providers: [], problems: [expect.stringMatching(problem)] })
+  })
+
+  it('of GitHub are a client ID and a secret', () => {
+    const given = { id: 'github', name: 'GitHub', type: 'github', client_id: 'x' }
+    const secret = { SIGN_IN_SECRET_GITHUB: 's' }
+    const github = {
+      id: 'github',
+      name: 'GitHub',
+      type: 'github',
+      issuer: 'https://github.com',
+      clientId: 'x',
+      clientSecret: 's',
+      organization: undefined,
+      scope: 'read:user user:email read:org',
+    }
+    expect(readProviders({ SIGN_IN_PROVIDERS: [given], ...secret })).toEqual({ providers: [github], problems: [] })
+    const enterprise = { ...given, issuer: 'https://github.example.com' }
+    expect(readProviders({ SIGN_IN_PROVIDERS: [enterprise], ...secret }).providers).toEqual([
+      { ...github, issuer: 'https://github.example.com' },
+    ])
+    expect(readProviders({ SIGN_IN_PROVIDERS: [given] }).problems).toEqual([
+      expect.stringMatching(/^SIGN_IN_SECRET_GITHUB is missing\./),
+    ])
+    expect(readProviders({ SIGN_IN_PROVIDERS: [{ ...given, scope: 'repo' }], ...secret }).problems).toEqual([
+      'SIGN_IN_PROVIDERS[0].scope is not a setting of the type "github"; allowed: id, name, type, organization, issuer, client_id.',
+    ])
+  })
+
+  describe('of Cloudflare Access', () => {
+    const given = { id: 'access', name: 'Access', type: 'access', team_domain: 'https://x.example', audience: 'a1b2' }
+    const readAccess = (fields: object) => readProviders({ SIGN_IN_PROVIDERS: [{ ...given, ...fields }] })
+
+    it('are the team and the application, without a secret', () => {
+      expect(readAccess({})).toEqual({
+        providers: [
+          {
+            id: 'access',
+            name: 'Access',
+            type: 'access',
+            issuer: 'https://x.example',
+            audience: 'a1b2',
+            organization: undefined,
+          },
+        ],
+        problems: [],
+      })
+    })
+
+    it.each([
+      [{ team_domain: undefined }, /\.team_domain is missing; allowed: an https URL\.$/],
+      // The assertion has the issuer without the slash.
+      [
+        { team_domain: 'https://x.example/' },
+        /\.team_domain is "https:\/\/x\.example\/"; allowed: an https URL without/,
+      ],
+      [{ team_domain: 'https://x.example/cdn-cgi' }, /allowed: an https URL without path/],
+      [{ team_domain: 'http://x.example' }, /allowed: an https URL without path/],
+      [{ team_domain: 'x.example' }, /allowed: an https URL\.$/],
+      [{ audience: undefined }, /\.audience is missing; allowed: the AUD tag of the application\.$/],
+      [{ audience: '' }, /\.audience is ""; allowed: the AUD tag/],
+      [{ audience: ['a1b2'] }, /\.audience is \["a1b2"\]; allowed: the AUD tag/],
+      [
+        { issuer: 'https://x.example' },
+        /\.issuer is not a setting of the type "access"; allowed: .*team_domain, audience\.$/,
+      ],
+    ])('say what is wrong: %j', (fields, problem) => {
+      expect(readAccess(fields)).toEqual({ providers: [], problems: [expect.stringMatching(problem)] })
+    })
   })
 
   it('say that there is no secret, and how to set it', () => {
@@ -91,7 +160,7 @@ describe('the settings', () => {
 })
 
 describe('the cookie', () => {
-  const provider = read({}).providers[0] as Provider
+  const provider = read({}).providers[0] as CodeProvider
   const now = Date.now()
   const attempt: Attempt = {
     state: 'state',

@@ -20,12 +20,18 @@ export function ProblemNote({ problem }: { readonly problem: SignInProblem }) {
 
 const ADMIN = 'an admin of your organization'
 
-function textsOf({ reason, organization }: SignInProblem, provider: string): readonly [title: string, help: ReactNode] {
+const GITHUB_HELP =
+  'If a GitHub organization is missing there, one of its owners has to approve this app, or you have to sign in to it with its single sign-on first.'
+
+function textsOf(
+  { reason, organization, providerType }: SignInProblem,
+  provider: string,
+): readonly [title: string, help: ReactNode] {
   switch (reason) {
     case 'not_admitted':
       return [
         'You have no access',
-        `No sign-in rule of the organization admits you. Ask ${ADMIN} to add one for a claim below.`,
+        `No sign-in rule of the organization admits you. Ask ${ADMIN} to add one for a claim below. ${providerType === 'github' ? GITHUB_HELP : ''}`,
       ]
     case 'blocked':
       return ['Your access is blocked', `Ask ${ADMIN} to unblock you.`]
