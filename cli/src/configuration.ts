@@ -33,6 +33,11 @@ export function currentProfile(): string {
   return selected ?? validProfile(process.env.WORKSPACE_PROFILE || DEFAULT_PROFILE, 'WORKSPACE_PROFILE')
 }
 
+/** What replaces that login. */
+export function loginCommand(): string {
+  return selected === undefined ? 'workspace login' : `workspace login --profile ${selected}`
+}
+
 /** The names of the stored logins. */
 export function listProfiles(): string[] {
   const folder = dirname(loginFile())
@@ -52,7 +57,7 @@ export function currentLogin(): Login {
   if (selected !== undefined) {
     const login = readLogin()
     if (login) return login
-    throw new UsageError(`There is no login "${selected}". Run \`workspace login --profile ${selected}\`.`)
+    throw new UsageError(`There is no login "${selected}". Run \`${loginCommand()}\`.`)
   }
   // A damaged file must not matter where the environment has both.
   const { WORKSPACE_URL, WORKSPACE_API_KEY } = process.env

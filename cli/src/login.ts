@@ -1,6 +1,7 @@
 /** `workspace login`, `workspace logout` and `workspace whoami`. */
 import { WorkspaceError } from '../../client/src/index.ts'
 import { UsageError } from '../../command-line/src/index.ts'
+import { consoleUrl, findConsole, logInByBrowser } from './browser-login.ts'
 import { describe, withJson, withLimit, withTimes } from './command.ts'
 import {
   currentLogin,
@@ -16,29 +17,36 @@ import {
 } from './configuration.ts'
 import { print, printList, printProperties } from './output.ts'
 import { ask, readSecret } from './prompt.ts'
-import { connect } from './service.ts'
-import { time } from './times.ts'
+import { connect, ENDED } from './service.ts'
+import { time, timeText } from './times.ts'
 
 export const login = withJson(
   describe(
     'login',
-    'Asks for the address of the service and for an API key, verifies them, and stores them for this user. The key is not shown. If standard input is not a terminal, it is the key. WORKSPACE_URL and WORKSPACE_API_KEY are used instead of what is stored.',
-    ['login', 'login --profile work', 'login --url https://api.example.com < key.txt'],
-  ).option('--url <address>', 'the service; default: WORKSPACE_URL, or else the answer to a question'),
+    'Opens the console of the service in the browser, where you allow this computer to have an API key, and stores the key for this user. If the service has no console, or with --api-key, it asks for an API key, which is not shown. If standard input is not a terminal, it is the key. WORKSPACE_URL and WORKSPACE_API_KEY are used instead of what is stored.',
+    [
+      'login --url https://api.example.com',
+      'login --no-browser',
+      'login --profile work',
+      'login --url https://api.example.com < key.txt',
+    ],
+  )
+    .option('--url <address>', 'the service; default: WORKSPACE_URL, or else the answer to a question')
+    .option('--no-browser', 'print an address to open elsewhere, and ask for the code that the console shows')
+    .option('--api-key', 'ask for an API key instead')
+    .option('--console-url <address>', 'the console; default: the one that the service names'),
 ).action(async (options) => {
   const fromEnvironment = options.url === undefined && process.env.WORKSPACE_URL
   const url = fromEnvironment
     ? serviceUrl(fromEnvironment, 'WORKSPACE_URL')
     : serviceUrl(options.url ?? (await askUrl()), '--url')
-  const apiKey = (await readSecret('API key: ')).trim()
-  if (!apiKey) throw new UsageError('The API key is empty.')
-  validApiKey(apiKey, 'The API key')
+  const apiKey = await obtainKey(url, options)
   const me = await connect({ url, apiKey }).me.retrieve()
   const file = await storeLogin({ url, apiKey })
   print(
     options,
     { url, file, ...me },
-    `Logged in to ${url} with the key ${me.apiKey.name} of ${me.organization.name}. Stored in ${file}.`,
+    `Logged in to ${url} with the key ${me.apiKey.name} of ${me.organization.name}${expiryText(me.apiKey.expiresAt)}. Stored in ${file}.`,
   )
   if (!usesEnvironment()) return
   for (const name of fromEnvironment ? ['WORKSPACE_API_KEY'] : ['WORKSPACE_URL', 'WORKSPACE_API_KEY']) {
@@ -46,7 +54,31 @@ export const login = withJson(
   }
 })
 
-const ENDED = ['api_key_revoked', 'api_key_expired', 'api_key_invalid']
+interface KeyOptions {
+  readonly browser: boolean
+  readonly apiKey?: true | undefined
+  readonly consoleUrl?: string | undefined
+}
+
+/** From a person in the browser, or else as text. */
+async function obtainKey(url: string, options: KeyOptions): Promise<string> {
+  const { browser: opensBrowser, consoleUrl: given } = options
+  const isPiped = !process.stdin.isTTY && opensBrowser && given === undefined
+  if (!options.apiKey && !isPiped) {
+    const found = given === undefined ? await findConsole(url) : consoleUrl(given, '--console-url')
+    if (found !== undefined) return logInByBrowser({ url, consoleUrl: found, opensBrowser })
+    if (!opensBrowser) throw new Error(`${url} names no console. Run \`workspace login --api-key\`.`)
+  }
+  const apiKey = (await readSecret('API key: ')).trim()
+  if (!apiKey) throw new UsageError('The API key is empty.')
+  return validApiKey(apiKey, 'The API key')
+}
+
+function expiryText(expiresAt: string | null): string {
+  if (expiresAt === null) return ''
+  const text = timeText(expiresAt, {})
+  return `, which expires ${text.startsWith('in ') ? text : `on ${text}`}`
+}
 
 export const logout = withJson(
   describe('logout', 'Removes the stored login from this machine. The API key stays valid, unless you revoke it.', [

@@ -31,6 +31,18 @@ export async function readSecret(question: string): Promise<string> {
   return (await readStandardInput()).toString('utf8').replace(/\r?\n$/, '')
 }
 
+/** Asks for a line; if standard input is not a terminal, it is the first line. */
+export async function readLine(question: string): Promise<string> {
+  if (process.stdin.isTTY) return ask(question)
+  const lines = createInterface({ input: process.stdin })
+  try {
+    for await (const line of lines) return line
+    return ''
+  } finally {
+    lines.close()
+  }
+}
+
 /** A URL may be a secret, which neither the history of the shell nor the list of processes should show. */
 export async function readUrl(url: string): Promise<string> {
   return url === '-' ? (await readStandardInput()).toString('utf8').trim() : url

@@ -1,7 +1,7 @@
 /** The service, as the commands call it. */
 import { setTimeout } from 'node:timers/promises'
 import { Workspace } from '../../client/src/index.ts'
-import { currentLogin, type Login } from './configuration.ts'
+import { currentLogin, type Login, loginCommand, readLogin } from './configuration.ts'
 
 export const CREATED = 201
 export const PRECONDITION_FAILED = 412
@@ -38,6 +38,8 @@ const INTERRUPTED: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'there was no connection in time',
 }
 const WEB_PAGE = 'WEB_PAGE'
+/** The codes of an API key that is of no use any more. */
+export const ENDED = ['api_key_revoked', 'api_key_expired', 'api_key_invalid']
 
 /** The size of the pages of a list. @param limit how many items are read; default: all. */
 export function pageSize(limit = LARGEST_PAGE): number {
@@ -58,7 +60,7 @@ export function connect(
     url,
     apiKey,
     maxRetries: isPersistent ? Number.POSITIVE_INFINITY : MAX_RETRIES,
-    fetch: (request) => send(request, url),
+    fetch: async (request) => withAdvice(await send(request, url), apiKey),
     wait: async (ms, signal, error) => {
       if (error?.cause === WEB_PAGE) throw error
       if (!isPersistent && (error?.cause as string) in NOT_REACHED) throw error
@@ -68,7 +70,27 @@ export function connect(
   })
 }
 
-async function send(request: Request, url: string): Promise<Response> {
+/** Says what to do if the stored login has ended. */
+async function withAdvice(response: Response, apiKey: string): Promise<Response> {
+  if (response.status !== 401 || !ENDED.includes(response.headers.get('Error-Code') ?? '')) return response
+  if (!isStored(apiKey)) return response
+  const copy = response.clone()
+  const { error } = Object(await copy.json().catch(() => undefined))
+  return typeof error === 'string'
+    ? Response.json({ error: `${error} Run \`${loginCommand()}\`.` }, response)
+    : response
+}
+
+function isStored(apiKey: string): boolean {
+  try {
+    return readLogin()?.apiKey === apiKey
+  } catch {
+    return false
+  }
+}
+
+/** @param url that errors name. @throws a sentence if there is no response. */
+export async function send(request: Request, url: string): Promise<Response> {
   const response = await fetch(request).catch((error: Error) => {
     throw noResponse(error, url)
   })

@@ -6,6 +6,7 @@
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, getCookie } from 'hono/cookie'
+import { loginRoutes } from './login/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { showPage } from './page.ts'
 import { RENDER_POLICY, SECURITY_HEADERS } from './policies.ts'
@@ -42,13 +43,14 @@ app.use(async (c, next) => {
 })
 
 // Another site, or another port of this host, can send the cookie along, but cannot pretend to be this origin.
-for (const path of ['/api/*', '/session', '/session/*', '/oauth/consent']) {
+for (const path of ['/api/*', '/session', '/session/*', '/oauth/consent', '/login/allow']) {
   app.use(path, async (c, next) => {
     if (c.req.header('Sec-Fetch-Site') === 'same-origin') return next()
     return refuse(c, 403, 'Only pages of the console can call this path. Other programs call the API with an API key.')
   })
 }
 
+app.route('/', loginRoutes)
 app.route('/', oauthRoutes)
 app.route('/', signInRoutes)
 

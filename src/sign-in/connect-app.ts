@@ -4,6 +4,7 @@ import { mintToken } from '../access/api-key.ts'
 import { type Bundle, isBundle, MAX_GRANT_DAYS, scopesOf } from '../access/bundles.ts'
 import { Caller } from '../access/caller.ts'
 import { one, RequestContext } from '../access/request-context.ts'
+import { SCOPES } from '../access/scopes.ts'
 import { DAY_MS } from '../durations.ts'
 import type { Environment } from '../environment.ts'
 import { ApiError } from '../errors.ts'
@@ -24,7 +25,9 @@ export async function connectApp(
 ): Promise<ConnectedApp> {
   try {
     const { bundles, days } = app
-    if (!bundles.every(isBundle)) throw new ApiError('invalid_input', 'bundles names an unknown permission.')
+    if (!(bundles === null || bundles.every(isBundle))) {
+      throw new ApiError('invalid_input', 'bundles names an unknown permission.')
+    }
     if (!Number.isInteger(days) || days < 1 || days > MAX_GRANT_DAYS) {
       throw new ApiError('invalid_input', `days is not a number of days; allowed: 1 to ${MAX_GRANT_DAYS}.`)
     }
@@ -40,7 +43,15 @@ async function connect(
   environment: Environment,
   context: Pick<ExecutionContext, 'waitUntil'>,
   sessionToken: string,
-  { clientId, clientName, redirectHost, bundles, projectIds, days, address }: App & { bundles: readonly Bundle[] },
+  {
+    clientId,
+    clientName,
+    redirectHost,
+    bundles,
+    projectIds,
+    days,
+    address,
+  }: App & { bundles: readonly Bundle[] | null },
 ): Promise<ConnectedApp> {
   const headers = { Authorization: `Bearer ${sessionToken}`, 'CF-Connecting-IP': address }
   const caller = await Caller.open(new Request('https://api', { headers }), environment, context, { scope: null })
@@ -54,7 +65,7 @@ async function connect(
       id: newUuid(),
       hash,
       name: clientName.slice(0, MAX_NAME_LENGTH).toWellFormed(),
-      scopes: JSON.stringify(scopesOf(bundles)),
+      scopes: JSON.stringify(bundles === null ? SCOPES : scopesOf(bundles)),
       projectIds: projectIds && JSON.stringify(projectIds),
       clientId,
       redirectHost,

@@ -41,8 +41,8 @@ export interface App {
   readonly clientName: string
   /** The host that the person is sent back to. */
   readonly redirectHost: string
-  /** What it may do (access/bundles.ts), as far as the person may. */
-  readonly bundles: readonly string[]
+  /** What it may do (access/bundles.ts), as far as the person may. Null: all that the person may. */
+  readonly bundles: readonly string[] | null
   /** Null: all projects of the person. */
   readonly projectIds: readonly string[] | null
   readonly days: number

@@ -54,21 +54,32 @@ const app = createRoute({
   errorComponent: PageError,
 })
 
-/** An app asks to be connected. The page has nothing else, so that nobody is led astray. */
+/** For pages that programs open. */
+async function signInFirst(): Promise<void> {
+  try {
+    await queryClient.ensureQueryData(meQuery)
+  } catch (error) {
+    if (!isSignedOut(error)) throw error
+    // The router would write numbers and lists in the query in another way.
+    throw redirect({ to: '/sign-in', search: { next: `${window.location.pathname}${window.location.search}` } })
+  }
+}
+
+/** An app asks to be connected. */
 const authorize = createRoute({
   getParentRoute: () => root,
   path: '/authorize',
-  beforeLoad: async () => {
-    try {
-      await queryClient.ensureQueryData(meQuery)
-    } catch (error) {
-      if (!isSignedOut(error)) throw error
-      // The router would write numbers and lists in the query in another way.
-      throw redirect({ to: '/sign-in', search: { next: `${window.location.pathname}${window.location.search}` } })
-    }
-  },
+  beforeLoad: signInFirst,
   errorComponent: PageError,
 }).lazy(async () => (await import('./authorize/authorize.tsx')).Route)
+
+/** `workspace login` asks for a key. */
+const login = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  beforeLoad: signInFirst,
+  errorComponent: PageError,
+}).lazy(async () => (await import('./login/login.tsx')).Route)
 
 const today = createRoute({ getParentRoute: () => app, path: '/' }).lazy(
   async () => (await import('./today/today.tsx')).Route,
@@ -266,7 +277,7 @@ const pages = [
 
 export function createConsoleRouter() {
   const router = createRouter({
-    routeTree: root.addChildren([signIn, organizationSignIn, authorize, app.addChildren(pages)]),
+    routeTree: root.addChildren([signIn, organizationSignIn, authorize, login, app.addChildren(pages)]),
     defaultPreload: 'intent',
     // What a page shows is kept by the queries.
     defaultPreloadStaleTime: 0,

@@ -2,19 +2,18 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, useRouter } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
-import { BUNDLE_NAMES, BUNDLES, type Bundle, MAX_GRANT_DAYS } from '../../../../src/contracts.ts'
+import { BUNDLE_NAMES, BUNDLES, type Bundle } from '../../../../src/contracts.ts'
 import { useMe } from '../api.ts'
 import fieldStyles from '../components/field.module.css'
-import { Check, Field } from '../components/field.tsx'
+import { Check } from '../components/field.tsx'
 import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { ProjectChoice, toggled } from '../components/project-choice.tsx'
 import { visible } from '../visible.ts'
 import styles from './authorize.module.css'
-import { askAbout, type ConsentRequest, decide, leaveTo } from './data.ts'
+import { askAbout, type ConsentRequest, decide } from './data.ts'
+import { DEFAULT_DAYS, DecisionButtons, Duration, Frame, leaveTo, Warning } from './parts.tsx'
 
 export const Route = createLazyRoute('/authorize')({ component: Authorize })
-
-const DAYS = [1, 7, 30, MAX_GRANT_DAYS] as const
 
 /** @param isReading true if the person may not change it. */
 const WORDS: Readonly<Record<Bundle, (isReading: boolean) => string>> = {
@@ -43,21 +42,18 @@ function Authorize() {
     if (redirectTo !== undefined) leaveTo(redirectTo)
   }, [redirectTo])
   return (
-    <main className={styles.page}>
-      <div className={styles.content}>
-        <img src="/icon.svg" alt="" width="32" height="32" />
-        {error ? (
-          <>
-            <h1>The app cannot be connected</h1>
-            <ErrorNote error={error} retry={() => void refetch()} />
-          </>
-        ) : data && !('redirectTo' in data) ? (
-          <Consent request={data} query={query} />
-        ) : (
-          <Skeleton />
-        )}
-      </div>
-    </main>
+    <Frame>
+      {error ? (
+        <>
+          <h1>The app cannot be connected</h1>
+          <ErrorNote error={error} retry={() => void refetch()} />
+        </>
+      ) : data && !('redirectTo' in data) ? (
+        <Consent request={data} query={query} />
+      ) : (
+        <Skeleton />
+      )}
+    </Frame>
   )
 }
 
@@ -74,7 +70,7 @@ function Consent({ request, query }: ConsentProps) {
   const [bundles, setBundles] = useState<ReadonlySet<string>>(new Set(asked.filter(isOwn)))
   const [isForAll, setIsForAll] = useState(own.projectIds === null)
   const [projectIds, setProjectIds] = useState<ReadonlySet<string>>(new Set(own.projectIds))
-  const [days, setDays] = useState<number>(30)
+  const [days, setDays] = useState(DEFAULT_DAYS)
   const [handle, setHandle] = useState<string | undefined>(request.handle)
   const { mutate, isPending, isSuccess, error } = useMutation({
     mutationFn: async (isAllowed: boolean) => {
@@ -126,10 +122,10 @@ function Consent({ request, query }: ConsentProps) {
         , and you go back to <strong>{visible(request.redirectHost)}</strong>.
       </p>
       {request.isLocal && (
-        <p className={styles.warning} role="note">
+        <Warning>
           {visible(request.redirectHost)} is this computer: any program on it can use this name. Continue only if you
           have just started to connect an app here.
-        </p>
+        </Warning>
       )}
       <fieldset>
         <legend>What it may do</legend>
@@ -155,27 +151,15 @@ function Consent({ request, query }: ConsentProps) {
         )}
         {!isForAll && <ProjectChoice own={own.projectIds} chosen={projectIds} onChange={setProjectIds} />}
       </fieldset>
-      <Field label="For how long" help="You can disconnect it at any time under Keys.">
-        {(attributes) => (
-          <select {...attributes} value={days} onChange={({ target }) => setDays(Number(target.value))}>
-            {DAYS.map((each) => (
-              <option key={each} value={each}>
-                {each === 1 ? 'A day' : `${each} days`}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <Duration days={days} onChange={setDays} />
       {error && <ErrorNote error={error} />}
       {problem !== undefined && <p className="quiet small">{problem}</p>}
-      <div className={styles.actions}>
-        <button type="button" disabled={isPending || isSuccess} onClick={() => mutate(false)}>
-          Cancel
-        </button>
-        <button type="submit" data-kind="primary" disabled={isPending || isSuccess || problem !== undefined}>
-          Connect
-        </button>
-      </div>
+      <DecisionButtons
+        verb="Connect"
+        isDecided={isPending || isSuccess}
+        problem={problem}
+        onCancel={() => mutate(false)}
+      />
     </form>
   )
 }

@@ -14,13 +14,9 @@ export async function decide(decision: Decision): Promise<Departure> {
   return answerOf(await fetch('/oauth/consent', { method: 'POST', headers, body: JSON.stringify(decision) }))
 }
 
-async function answerOf<Answer>(response: Response): Promise<Answer> {
+/** @throws the error of the console. */
+export async function answerOf<Answer>(response: Response): Promise<Answer> {
   const body = await response.json().catch(() => ({}))
   if (response.ok) return body as Answer
   throw new Error((body as { error?: string }).error ?? `The console responded with the status ${response.status}.`)
-}
-
-/** Back to the app. Its address was checked, but a script would still be one. */
-export function leaveTo(redirectTo: string): void {
-  if (/^https?:$/.test(new URL(redirectTo).protocol)) location.assign(redirectTo)
 }

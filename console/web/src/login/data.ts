@@ -1,0 +1,10 @@
+/** What the console's Worker does for the command. */
+
+import type { LoginCode, LoginDecision } from '../../../src/login/request.ts'
+import { answerOf } from '../authorize/data.ts'
+
+/** @throws why the command gets no key. */
+export async function allowLogin(decision: LoginDecision): Promise<LoginCode> {
+  const headers = { 'Content-Type': 'application/json' }
+  return answerOf(await fetch('/login/allow', { method: 'POST', headers, body: JSON.stringify(decision) }))
+}
