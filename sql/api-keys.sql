@@ -125,6 +125,283 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
+-- disconnectApp
+update "apiKeys"
+set
+  "revokedAt" = :now
+where
+  (
+    "apiKeys"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "apiKeys" "grant" on (
+          "grant"."organizationId" = "apiKeys"."organizationId"
+          and "grant"."id" = :apiKeyId
+          and "grant"."kind" = 'grant'
+          and "grant"."revokedAt" is null
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."movedTo" is not null then 'moved'
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and ("grant"."id" is not null)
+          and ("apiKeys"."rotatedAt" is null)
+          and (
+            (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "grant"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "grant"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("grant"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+              and (
+                "grant"."identityId" = "apiKeys"."identityId"
+                or (
+                  "grant"."identityId" is null
+                  and "apiKeys"."identityId" is null
+                  and "grant"."createdByKeyId" = case "apiKeys"."kind"
+                    when 'key' then "apiKeys"."id"
+                    else "apiKeys"."createdByKeyId"
+                  end
+                )
+              )
+            )
+          )
+        )
+    )
+    and "apiKeys"."id" = :apiKeyId
+  )
+returning
+  "id";
+
+-- disconnectApp.recording
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  'api-key.app-disconnected' as "type",
+  "grant"."id" as "resourceId",
+  null as "parentId",
+  "grant"."name" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "apiKeys" "grant" on (
+    "grant"."organizationId" = "apiKeys"."organizationId"
+    and "grant"."id" = :apiKeyId
+    and "grant"."kind" = 'grant'
+    and "grant"."revokedAt" is null
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."movedTo" is not null then 'moved'
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("grant"."id" is not null)
+      and ("apiKeys"."rotatedAt" is null)
+      and (
+        (
+          (
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "grant"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "grant"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("grant"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
+          )
+          and (
+            "grant"."identityId" = "apiKeys"."identityId"
+            or (
+              "grant"."identityId" is null
+              and "apiKeys"."identityId" is null
+              and "grant"."createdByKeyId" = case "apiKeys"."kind"
+                when 'key' then "apiKeys"."id"
+                else "apiKeys"."createdByKeyId"
+              end
+            )
+          )
+        )
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+          )
+      )
+    )
+  );
+
+-- disconnectable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "grant"."id" is not null as "appExists",
+  "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
+  (
+    (
+      (
+        "apiKeys"."userId" is null
+        or "apiKeys"."userId" is "grant"."userId"
+      )
+      and (
+        "apiKeys"."projectIds" is null
+        or (
+          "grant"."projectIds" is not null
+          and not exists (
+            select
+              1
+            from
+              json_each("grant"."projectIds")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+          )
+        )
+      )
+    )
+    and (
+      "grant"."identityId" = "apiKeys"."identityId"
+      or (
+        "grant"."identityId" is null
+        and "apiKeys"."identityId" is null
+        and "grant"."createdByKeyId" = case "apiKeys"."kind"
+          when 'key' then "apiKeys"."id"
+          else "apiKeys"."createdByKeyId"
+        end
+      )
+    )
+  ) as "appIsOwn"
+from
+  "apiKeys"
+  left join "apiKeys" "grant" on (
+    "grant"."organizationId" = "apiKeys"."organizationId"
+    and "grant"."id" = :apiKeyId
+    and "grant"."kind" = 'grant'
+    and "grant"."revokedAt" is null
+  )
+where
+  "apiKeys"."hash" = :caller.keyHash;
+
 -- insertGrant
 insert into
   "apiKeys" (

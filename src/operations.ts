@@ -41,6 +41,7 @@ export const operations: readonly Operation[] = [
   route('POST /v1/me/sessions', apiKeys, (m) => m.createApiKeySession),
   route('DELETE /v1/me/sessions', apiKeys, (m) => m.deleteOwnSessions),
   route('DELETE /v1/me/api-key', apiKeys, (m) => m.deleteOwnApiKey),
+  route('DELETE /v1/me/apps/{apiKeyId}', apiKeys, (m) => m.deleteOwnApp),
 
   route('POST /v1/api-keys', apiKeys, (m) => m.createApiKey),
   route('GET /v1/api-keys', apiKeys, (m) => m.listApiKeys),

@@ -112,7 +112,7 @@ describe('routes', () => {
 
   it('have no other that answers every method than the middleware', () => {
     const routes = createApp().routes.filter(({ method }) => method === 'ALL')
-    expect(new Set(routes.map(({ path }) => path))).toEqual(new Set(['/*', '/mcp']))
+    expect(new Set(routes.map(({ path }) => path))).toEqual(new Set(['/*']))
   })
 
   it('each have their example', () => {

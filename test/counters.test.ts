@@ -124,6 +124,8 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   // The session with its six indexes. The oldest leaves one of them, and has an event of its own.
   createApiKeySession: { [AS_IT_IS]: 7, 'the key has the most sessions allowed': 10 },
   deleteOwnApiKey: { [AS_IT_IS]: 2, 'the key is a session': 2 },
+  // The key leaves the indexes of live keys.
+  deleteOwnApp: { [AS_IT_IS]: 2, 'the key is a session': 2 },
   // Each descendant and each session has an event of its own.
   deleteApiKey: {
     [AS_IT_IS]: 2,
@@ -164,6 +166,7 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
     [AS_IT_IS]: 1,
     'the person gets a role': 2,
     'the rules decide again': 1,
+    'the person may sign in again': 1,
     'the person has a session': 3,
   },
   deleteIdentity: { [AS_IT_IS]: 1, 'the person has a session': 3 },

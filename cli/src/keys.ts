@@ -69,11 +69,17 @@ const revoke = withJson(
   describe('revoke', 'Revokes an API key. It is refused from the next request on.', [
     'keys revoke laptop',
     'keys revoke 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900 --descendants',
+    'keys revoke Editor --app',
   ])
     .argument(...KEY)
-    .option('--descendants', 'also revoke the keys that were created with it, and so on'),
-).action(async (text, { descendants, json }) => {
+    .option('--descendants', 'also revoke the keys that were created with it, and so on')
+    .addOption(new Option('--app', 'disconnect a connected app of yours').conflicts('descendants')),
+).action(async (text, { descendants, app, json }) => {
   const workspace = connect()
+  if (app) {
+    const appId = await resolve(workspace, KINDS.app, text)
+    return print({ json }, await workspace.me.apps.delete(appId), `Disconnected ${appId}.`)
+  }
   const apiKeyId = await resolve(workspace, KINDS.apiKey, text)
   const result = await workspace.apiKeys.delete(apiKeyId, { descendants })
   print({ json }, result, `Revoked ${apiKeyId}.`)

@@ -51,6 +51,7 @@ export const KINDS = {
     list: ({ schedules }, options) => schedules.list({ ...PAGE, ...options }),
   },
   apiKey: { noun: 'API key', list: ({ apiKeys }) => apiKeys.list(PAGE) },
+  app: { noun: 'connected app', list: ({ apiKeys }) => apiKeys.list({ ...PAGE, kind: 'grant' }) },
   signInRule: { noun: 'sign-in rule', list: ({ signInRules }) => signInRules.list() },
   eventEndpoint: { noun: 'event endpoint', list: ({ eventEndpoints }) => eventEndpoints.list() },
   run: {

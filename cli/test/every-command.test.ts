@@ -191,6 +191,13 @@ describe('every command', () => {
     await run(['keys', 'list'], /sandbox/)
     const { id } = JSON.parse(await run(['keys', 'rotate', 'sandbox', '--overlap', '0', '--json'], /token/))
     await run(['keys', 'revoke', id], /^Revoked/)
+    const { apiKey: own } = JSON.parse(await run(['whoami', '--json'], /apiKey/))
+    await run(['keys', 'create', 'Editor', '--scope', 'skills:read'], /^Created/)
+    // As the consent of the console makes it.
+    const sql = `UPDATE "apiKeys" SET "kind" = 'grant', "createdByKeyId" = ?, "expiresAt" = '2999-01-01T00:00:00.000Z' WHERE "name" = 'Editor'`
+    await service.database.prepare(sql).bind(own.id).run()
+    await run(['keys', 'revoke', 'Editor', '--app'], /^Disconnected \S{36}\.$/m)
+    await run(['keys', 'list', '--apps'], /^(?!.*Editor)/s)
   })
 
   it('of people who sign in', async () => {

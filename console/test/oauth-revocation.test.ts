@@ -48,7 +48,8 @@ function staleKv(draw: () => number): KVNamespace {
 
 /** The ways in which an app loses its key. */
 const ENDS: Readonly<Record<string, (person: Person, grantId: string) => Promise<{ status: number }>>> = {
-  'the app is disconnected': ({ key }, grantId) => request('DELETE', `/v1/api-keys/${grantId}`, { key }),
+  'the app is disconnected': ({ key }, grantId) => request('DELETE', `/v1/me/apps/${grantId}`, { key }),
+  'the key of the app is deleted': ({ key }, grantId) => request('DELETE', `/v1/api-keys/${grantId}`, { key }),
   'the key that the person signed in with is deleted': ({ key }) => request('DELETE', '/v1/me/api-key', { key }),
   'that key is rotated at once': ({ key, keyId }) =>
     request('POST', `/v1/api-keys/${keyId}/rotate`, { key, json: { overlapSeconds: 0 } }),

@@ -15,9 +15,11 @@ import {
 } from '../../operate/provisioning.ts'
 import { stateFolder, type Target } from '../../operate/wrangler.ts'
 import { mintToken } from '../../src/access/api-key.ts'
+import { scopesOf } from '../../src/access/bundles.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import {
+  apiKeys,
   deletions,
   eventEndpoints,
   identities,
@@ -145,7 +147,7 @@ export async function createDemoKeys(databases: Databases): Promise<DemoKeys | u
   await insertNew(databases, 0, acme.id, [
     ...acme.writes,
     ...keys.map((values) => ({ statement: insertApiKey, values })),
-    ...exampleRows(acme.id),
+    ...exampleRows(acme.id, apiKey.row.id),
     ...weekRows(acme.id, { ada: EXAMPLE_IDS.apiKeyId, [SECOND_PERSON.id]: second.row.id }, new Date()).map(inserted),
   ])
   return {
@@ -168,8 +170,9 @@ function organization(id: string, name: string, userId: string, userName: string
 /**
  * What the examples of the OpenAPI document name and what has an ID that the service chooses. The requests of
  * `fillDemo` complete these rows.
+ * @param apiKeyId the key with which an app was connected.
  */
-function exampleRows(organizationId: string) {
+function exampleRows(organizationId: string, apiKeyId: string) {
   const times = { createdAt: now(), updatedAt: now() }
   const schedule = (
     row: Pick<typeof schedules.$inferInsert, 'parentType' | 'parentId' | 'id' | 'timezone' | 'name' | 'lastRunAt'>,
@@ -207,6 +210,7 @@ function exampleRows(organizationId: string) {
       id,
       row: JSON.stringify({ id: sessionId, projectId, name, ...times }),
     })
+  const grantEndsAt = hoursAgo(-60 * 24)
   const inserts = [
     query.insert(skills).values({
       organizationId,
@@ -218,6 +222,23 @@ function exampleRows(organizationId: string) {
       latestVersion: 0,
       revision: newUuid(),
       ...times,
+    }),
+    // Nobody has its token.
+    query.insert(apiKeys).values({
+      organizationId,
+      id: EXAMPLE_IDS.grantId,
+      name: 'Editor',
+      kind: 'grant',
+      hash: mintToken().hash,
+      scopes: JSON.stringify(scopesOf(['skills', 'files'])),
+      userId: EXAMPLE_IDS.userId,
+      createdAt: times.createdAt,
+      createdByKeyId: apiKeyId,
+      clientId: 'https://editor.example.com/client.json',
+      clientName: 'Editor',
+      redirectHost: 'editor.example.com',
+      expiresAt: grantEndsAt,
+      grantEndsAt,
     }),
     // Nobody has its URL.
     query.insert(skillFeeds).values({

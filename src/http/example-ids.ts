@@ -22,6 +22,7 @@ export const EXAMPLE_IDS = {
   skillId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71',
   skillFileId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c72',
   apiKeyId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73',
+  grantId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7b',
   skillFeedId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c74',
   eventEndpointId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c75',
   signInRuleId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c79',

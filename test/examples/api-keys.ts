@@ -22,7 +22,10 @@ const createdSession: EventsOf = (_, { created }) => [
 
 /** The events of the first ID: a key that is deleted, or that gets a successor. */
 const ofNamed =
-  (type: 'api-key.revoked' | 'api-key.rotated', ...others: readonly ExampleEvent[]): EventsOf =>
+  (
+    type: 'api-key.revoked' | 'api-key.rotated' | 'api-key.app-disconnected',
+    ...others: readonly ExampleEvent[]
+  ): EventsOf =>
   ({ ids }) => [{ type, path: `/v1/api-keys/${ids[0]}`, name: 'test' }, ...others]
 
 /** An API key that any other key of its project and user may manage. */
@@ -102,6 +105,29 @@ export const apiKeyRows: Rows = {
       },
       'the key is a session': {
         events: (_, { keyId }) => [{ type: 'api-key.session-ended', path: `/v1/api-keys/${keyId}`, name: 'test' }],
+        apply: async (_, example) => ({
+          ...example,
+          keyOptions: { kind: 'session', expiresAt: '2999-01-01T00:00:00.000Z' },
+        }),
+      },
+    },
+  },
+
+  deleteOwnApp: {
+    async prepare(workspace) {
+      await workspace.signIn()
+      const projectId = await workspace.addProject()
+      const { id } = await workspace.addKeyWithId({ ...POWER, projectIds: [projectId], kind: 'grant' })
+      return { path: `/v1/me/apps/${id}`, ids: [id], projectIds: [projectId] }
+    },
+    outOfReach: 403,
+    events: ofNamed('api-key.app-disconnected'),
+    variations: {
+      'an unknown query parameter': {
+        status: 400,
+        apply: async (_, example) => ({ ...example, path: `${example.path}?descendants=true` }),
+      },
+      'the key is a session': {
         apply: async (_, example) => ({
           ...example,
           keyOptions: { kind: 'session', expiresAt: '2999-01-01T00:00:00.000Z' },

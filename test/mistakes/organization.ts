@@ -596,6 +596,13 @@ export const organization: Mistakes = {
       error: 'kind is not one of the allowed values; got "sessions"; allowed: "key", "session" or "grant".',
     },
     {
+      mistake: 'to disconnect an API key',
+      request: 'DELETE /v1/me/apps/{key}',
+      status: 404,
+      code: 'api_key_not_found',
+      error: 'There is no connected app with this apiKeyId.',
+    },
+    {
       mistake: 'an overlap that is too long',
       request: 'POST /v1/api-keys/{key}/rotate',
       json: { overlapSeconds: 2_592_001 },

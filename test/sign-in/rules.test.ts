@@ -64,9 +64,9 @@ const commandOf = fc.oneof(
       do: fc.constant('update identity' as const),
       subject,
       change: fc.oneof(
-        fc.record({ role: fc.constantFrom(...ROLE_NAMES), projectIds }),
-        fc.constant({ role: null }),
-        fc.boolean().map((blocked) => ({ blocked })),
+        { weight: 4, arbitrary: fc.record({ role: fc.constantFrom(...ROLE_NAMES), projectIds }) },
+        { weight: 1, arbitrary: fc.constant({ role: null }) },
+        { weight: 1, arbitrary: fc.boolean().map((blocked) => ({ blocked })) },
       ),
     }),
   },

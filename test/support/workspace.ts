@@ -39,8 +39,8 @@ export interface KeyOptions {
   readonly expiresAt?: string
   /** The key that created it. */
   readonly createdByKeyId?: string
-  readonly kind?: 'session'
-  /** The identity of the person whose key it is. */
+  readonly kind?: 'session' | 'grant'
+  /** The identity of the person whose key it is. By default that of `signIn`, if it was called. */
   readonly identityId?: string
   /** The number of the database that its token names. */
   readonly database?: number
@@ -55,6 +55,7 @@ export class Workspace {
   readonly userId: string
   /** An ID for something of the workspace. */
   readonly newId: () => string
+  #identityId: string | null = null
   readonly #pinPositions = new Map<string, number>()
   /** The parents of the schedules that were added here. */
   readonly #parents = new Map<string, { parentType: string; parentId: string }>()
@@ -93,7 +94,7 @@ export class Workspace {
       projectIds,
       expiresAt,
       createdByKeyId = null,
-      identityId = null,
+      identityId = this.#identityId,
       kind,
       sessions = 0,
     } = options
@@ -142,6 +143,11 @@ export class Workspace {
     }
     await this.#insert(tables.identities, { id, ...person, ...values, userId })
     return id
+  }
+
+  /** Makes the user a person who signed in: the keys that are added from now on are theirs. */
+  async signIn(): Promise<void> {
+    this.#identityId = await this.addIdentity({ userId: this.userId })
   }
 
   async revokeKey(id: string): Promise<void> {

@@ -9,7 +9,7 @@ import { expectQuiet, signedIn } from '../../../test/browser/console.ts'
 import { type Console, startConsole } from '../console.ts'
 import { expectAccessible, LOOKS } from './axe.ts'
 import { choose, press, tabTo } from './keyboard.ts'
-import { addPerson, ISSUER, type Person, senderOf, writeBeside } from './people.ts'
+import { addPerson, ISSUER, type Person, senderOf, signInAs, writeBeside } from './people.ts'
 import { expectForgotten } from './secrets.ts'
 
 interface Me {
@@ -375,15 +375,17 @@ describe('my sessions', () => {
   })
 })
 
-/** Makes a key of a person the one of an app that the person connected. */
+/** Makes a key of a person the one of an app that the person connected, signed in with their API key or an identity. */
 async function connectApp(person: Person, name = 'Editor'): Promise<Key> {
-  const { projectId, organizationId } = running.demo
-  const settings = { name, scopes: ['skills:read'], projectIds: [projectId] }
-  const key = await person.send<Key>('POST', '/v1/api-keys', settings)
+  const { projectId, organizationId, baseUrl, serviceKey } = running.demo
+  const { apiKey: own } = await person.send<{ apiKey: Key & { identityId: string | null } }>('GET', '/v1/me')
+  const settings = { name, scopes: ['skills:read'], projectIds: [projectId], userId: person.id }
+  const key = await senderOf(baseUrl, serviceKey)<Key>('POST', '/v1/api-keys', settings)
   const sql = `UPDATE "apiKeys" SET "kind" = 'grant', "clientId" = 'https://editor.example.com/client.json', "clientName" = ?,
-    "redirectHost" = 'editor.example.com', "grantEndsAt" = ?, "expiresAt" = ? WHERE "organizationId" = ? AND "id" = ?`
+    "redirectHost" = 'editor.example.com', "grantEndsAt" = ?, "expiresAt" = ?, "createdByKeyId" = ?, "identityId" = ? WHERE "organizationId" = ? AND "id" = ?`
   const [end, earlier] = [60, 20].map((days) => new Date(Date.now() + days * 86_400_000).toISOString())
-  await writeBeside(running, [{ sql, parameters: [name, end ?? '', earlier ?? '', organizationId, key.id] }])
+  const parameters = [name, end ?? '', earlier ?? '', own.id, own.identityId, organizationId, key.id]
+  await writeBeside(running, [{ sql, parameters }])
   return key
 }
 
@@ -426,6 +428,33 @@ describe('connected apps', () => {
     await page.getByText('Editor disconnected.').waitFor()
     await row(page, 'Chat').waitFor()
     expect([await isRefused(app.token), await isRefused(other.token)]).toEqual([true, false])
+    expectQuiet(session)
+    await session.close()
+  })
+
+  it.each([false, true])('without the scope to change keys: own ones, of an identity: %s', async (isIdentity) => {
+    const person = await addPerson(running, { without: ['api-keys:write'] })
+    const other = { ...(await addPerson(running)), id: person.id }
+    if (isIdentity) await signInAs(running, person)
+    const [app, kept] = [await connectApp(person), await connectApp(person, 'Chat')]
+    // Of the same user, with another key.
+    const others = await connectApp(other, 'Robot')
+    const session = await open(person.apiKey, '/keys?kind=grant')
+    const { page } = session
+    await row(page, 'Robot').waitFor()
+    expect(await page.getByRole('button', { name: 'Actions for Robot' }).count()).toBe(0)
+    await choose(page, 'Actions for Editor', 'Disconnect')
+    await press(page, button(page, 'Disconnect'))
+    await page.getByText('Editor disconnected.').waitFor()
+    await page.getByRole('link', { name: 'Robot' }).click()
+    await page.getByRole('heading', { name: 'What it may do' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Disconnect' }).count()).toBe(0)
+    await page.goBack()
+    await page.getByRole('link', { name: 'Chat' }).click()
+    await page.getByRole('button', { name: 'Disconnect' }).click()
+    await button(page, 'Disconnect').click()
+    await page.getByText('Chat disconnected.').waitFor()
+    expect(await Promise.all([app, kept, others].map(({ token }) => isRefused(token)))).toEqual([true, true, false])
     expectQuiet(session)
     await session.close()
   })

@@ -248,9 +248,9 @@ describe('a callback', () => {
   })
 
   it('shows what the provider says', async () => {
-    const parameters = { code: undefined, error: 'access_denied', error_description: 'Not <b>now</b>.' }
+    const parameters = { code: undefined, error: 'access_denied', error_description: 'Not <b>now</b>, ada@x.com.' }
     const { problem, html } = await callBack('main', await start(), parameters)
-    expect(problem?.detail).toBe('access_denied: Not <b>now</b>.')
+    expect(problem?.detail).toBe('access_denied: Not <b>now</b>, ada@x.com.')
     expect(html).not.toContain('<b>now')
   })
 
@@ -562,12 +562,16 @@ it('takes no API keys if the settings say so', async () => {
   }
 })
 
-it('logs the errors of the provider, but no description, token, code or secret', () => {
+it('logs the error code of the provider, but no description, token, code or secret', () => {
   const lines = running
     .printed()
     .split('\n')
     .filter((line) => line.includes('{"signIn"'))
-  expect(lines.join('\n')).toContain('"failure":"Error: invalid_grant"')
-  for (const secret of ['eyJ', 'an access token', CLIENT_SECRET, 'The code was used before.'])
+  for (const code of ['access_denied', 'invalid_grant', 'invalid_client']) {
+    expect(lines.join('\n')).toContain(`"failure":"Error: ${code}"`)
+  }
+  const descriptions = ['ada@', 'Not <b>now', 'The code was used before']
+  for (const secret of ['eyJ', 'an access token', CLIENT_SECRET, ...descriptions]) {
     expect(lines.join('\n')).not.toContain(secret)
+  }
 })

@@ -367,3 +367,28 @@ export const deleteOwnSessionsContract = {
   errorCodes: ['api_key_rotated'],
   errors: { ...errors, 403: 'Your API key was rotated.' },
 } as const satisfies Contract
+
+export const deleteOwnAppContract = {
+  operationId: 'deleteOwnApp',
+  method: 'DELETE',
+  path: '/v1/me/apps/{apiKeyId}',
+  tag: 'API keys',
+  summary: 'Disconnect an app',
+  description:
+    'Revokes the grant of an app that you connected, with effect from the next request. Your API key belongs to the person who ' +
+    'connected it or, if that person signed in with an API key, is this key or a session of it.',
+  scope: null,
+  params: z.object({ apiKeyId: uuid('The grant of the app.', EXAMPLE_IDS.grantId) }),
+  success: {
+    status: 200,
+    description: 'The app is disconnected.',
+    schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'AppDeletion' }),
+    example: { deleted: true, id: EXAMPLE_IDS.grantId },
+  },
+  errorCodes: ['api_key_forbidden', 'api_key_rotated', 'api_key_not_found'],
+  errors: {
+    ...errors,
+    403: `The app was connected by another person or with another API key, or may use projects that yours may not. ${ROTATED}`,
+    404: 'The organization has no connected app with this apiKeyId.',
+  },
+} as const satisfies Contract

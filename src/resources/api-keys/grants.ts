@@ -1,8 +1,8 @@
 /** The keys of apps that people connected, in SQL. */
-import { and, eq, gt, isNull, notExists, sql } from 'drizzle-orm'
+import { and, eq, gt, isNotNull, isNull, notExists, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { guardedChange, recordedAfter } from '../../access/events.ts'
-import { includesProjects } from '../../access/manage-keys.ts'
+import { guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
+import { callerIsUnrotated, includesProjects, isKeyAccessible } from '../../access/manage-keys.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
 import { now, text, textOrNull } from '../../db/parameters.ts'
 import { insertRow } from '../../db/rows.ts'
@@ -14,6 +14,7 @@ import { ApiError } from '../../errors.ts'
 const MAX_GRANTS = 50
 
 const id = text('id')
+const apiKeyId = text('apiKeyId')
 const hash = text('hash')
 const name = text('name')
 /** Those that the app asked for and the person ticked. */
@@ -145,4 +146,53 @@ export const insertGrant = guardedChange(
         ),
       )
       .returning({ id: apiKeys.id, grantEndsAt: apiKeys.grantEndsAt, expiresAt: apiKeys.expiresAt }),
+)
+
+const isNamed = and(
+  eq(grant.organizationId, apiKeys.organizationId),
+  eq(grant.id, apiKeyId),
+  sql`${grant.kind} = 'grant'`,
+  isNull(grant.revokedAt),
+)
+/** The caller belongs to the person who connected the app, or to the API key that the person signed in with. */
+const isOwnGrant = and(
+  isKeyAccessible(grant),
+  or(
+    eq(grant.identityId, apiKeys.identityId),
+    and(
+      isNull(grant.identityId),
+      isNull(apiKeys.identityId),
+      sql`${grant.createdByKeyId} = case ${apiKeys.kind} when 'key' then ${apiKeys.id} else ${apiKeys.createdByKeyId} end`,
+    ),
+  ),
+)
+
+export const disconnectable = requiring([{ table: grant, on: isNamed, takes: [apiKeyId] }], {
+  appExists: precondition(
+    isNotNull(grant.id),
+    () => new ApiError('api_key_not_found', 'There is no connected app with this apiKeyId.'),
+  ),
+  callerIsUnrotated: callerIsUnrotated(),
+  appIsOwn: precondition(
+    isOwnGrant,
+    () =>
+      new ApiError(
+        'api_key_forbidden',
+        'The app was connected by another person or with another API key, or may use projects that yours may not.',
+      ),
+  ),
+})
+
+const recordedDisconnection = recordedBefore(disconnectable, [], {
+  type: 'api-key.app-disconnected',
+  id: grant.id,
+  name: grant.name,
+})
+
+export const disconnectApp = guardedChange(disconnectable, [], recordedDisconnection, () =>
+  query
+    .update(apiKeys)
+    .set({ revokedAt: sql`${now}` })
+    .where(and(eq(apiKeys.organizationId, disconnectable.organizationId), eq(apiKeys.id, apiKeyId)))
+    .returning({ id: apiKeys.id }),
 )

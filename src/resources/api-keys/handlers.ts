@@ -9,11 +9,13 @@ import {
   createApiKeySessionContract,
   deleteApiKeyContract,
   deleteOwnApiKeyContract,
+  deleteOwnAppContract,
   deleteOwnSessionsContract,
   listApiKeysContract,
   MAX_SESSION_SECONDS,
   rotateApiKeyContract,
 } from './contract.ts'
+import { disconnectApp, disconnectable } from './grants.ts'
 import {
   adoptRoles,
   adoptRules,
@@ -166,4 +168,10 @@ export const deleteOwnApiKey = endpoint(deleteOwnApiKeyContract, async (_, conte
 export const deleteOwnSessions = endpoint(deleteOwnSessionsContract, async (_, context) => {
   const { ended } = await context.run(sessionsDeletable, { ended: endOwnSessions }, {})
   return { body: { deleted: true, sessions: ended.length } }
+})
+
+export const deleteOwnApp = endpoint(deleteOwnAppContract, async (c, context) => {
+  const { apiKeyId } = c.req.valid('param')
+  const { app } = await context.run(disconnectable, { app: one(disconnectApp) }, { apiKeyId })
+  return { body: { deleted: true, id: app.id } }
 })

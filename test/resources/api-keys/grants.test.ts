@@ -6,8 +6,9 @@ import { connectApp } from '../../../src/sign-in/connect-app.ts'
 import type { App } from '../../../src/sign-in/types.ts'
 import { request } from '../../support/api.ts'
 import { deployed, env } from '../../support/env.ts'
+import { summariesOf } from '../../support/events.ts'
 import { admitted, ISSUER, personIn } from '../../support/sign-in.ts'
-import { Workspace } from '../../support/workspace.ts'
+import { type KeyOptions, Workspace } from '../../support/workspace.ts'
 
 const DAY_MS = 86_400_000
 
@@ -26,7 +27,7 @@ function connect(session: string, changes: Partial<App> = {}, environment: Parti
 }
 
 /** A person who is signed in with a key, or by a rule that the key made. */
-async function newPerson(way: 'key' | 'rule', options: { readonly expiresAt?: string } = {}) {
+async function newPerson(way: 'key' | 'rule', options: KeyOptions = {}) {
   const workspace = await Workspace.create()
   const maker = await workspace.addKeyWithId(options)
   const person = personIn('team')
@@ -146,5 +147,88 @@ describe('a grant', () => {
     expect(await connect(session)).toMatchObject({ status: 401, code: 'api_key_revoked' })
     expect(await connect('nonsense')).toMatchObject({ status: 401, code: 'api_key_invalid' })
     expect(await grants()).toEqual([])
+  })
+})
+
+describe('deleteOwnApp', () => {
+  const disconnect = (key: string, id: string) => request('DELETE', `/v1/me/apps/${id}`, { key })
+  const connected = async (session: string, changes: Partial<App> = {}) => {
+    const result = await connect(session, changes)
+    if (!('token' in result)) throw new Error(result.error)
+    return result
+  }
+  const codeOf = async (response: ReturnType<typeof disconnect>) => {
+    const { status, headers } = await response
+    return [status, headers.get('Error-Code')]
+  }
+
+  it.each(['key', 'rule'] as const)('ends an app of who signed in by a %s, in any sign-in of theirs', async (way) => {
+    const { workspace, maker, session, signInAgain } = await newPerson(way)
+    const again =
+      way === 'rule'
+        ? (await signInAgain()).token
+        : (await request('POST', '/v1/me/sessions', { key: maker.token, json: {} })).body.token
+    const [app, other] = [await connected(session), await connected(session)]
+    const { status, body } = await disconnect(again, app.id)
+    expect([status, body]).toEqual([200, { deleted: true, id: app.id }])
+    expect(await codeOf(request('GET', '/v1/me', { key: app.token }))).toEqual([401, 'api_key_revoked'])
+    expect((await request('GET', '/v1/me', { key: other.token })).status).toBe(200)
+    expect(await summariesOf(workspace, { types: 'api-key.app-disconnected' })).toEqual([
+      `api-key.app-disconnected /v1/api-keys/${app.id}`,
+    ])
+    expect(await codeOf(disconnect(again, app.id))).toEqual([404, 'api_key_not_found'])
+  })
+
+  it('ends an app for the key that the person signed in with, and for the keys that they made', async () => {
+    const byKey = await newPerson('key')
+    expect((await disconnect(byKey.maker.token, (await connected(byKey.session)).id)).status).toBe(200)
+    const byRule = await newPerson('rule')
+    const [identity] = await byRule.workspace.dump('identities')
+    const { userId, id } = identity as { userId: string; id: string }
+    const own = await byRule.workspace.addKey({ scopes: [], userId, identityId: id })
+    expect((await disconnect(own, (await connected(byRule.session)).id)).status).toBe(200)
+  })
+
+  it('ends no app of another person or of another key, also for the key that made the rule', async () => {
+    const { workspace, maker, session, signInAgain, grants } = await newPerson('rule', { userId: null })
+    const [identity] = await workspace.dump('identities')
+    const { userId } = identity as { userId: string }
+    const byKey = await workspace.addKeyWithId({ userId })
+    const started = await request('POST', '/v1/me/sessions', { key: byKey.token, json: {} })
+    const apps = [(await connected(session)).id, (await connected(started.body.token)).id]
+    const colleague = (await admitted(workspace, personIn('team'))).token
+    // Each with the app of the person, and with the one that was connected with a key.
+    const callers = [
+      ['a colleague', colleague, 403, 403],
+      ['the key of the rule', maker.token, 403, 403],
+      ['a key that acts as no user', await workspace.addKey({ userId: null }), 403, 403],
+      ['another key of the user', await workspace.addKey({ userId }), 403, 403],
+      ['a key that this key made', await workspace.addKey({ userId, createdByKeyId: byKey.id }), 403, 403],
+      ['the person', (await signInAgain()).token, 200, 403],
+      ['the session of the key', started.body.token, 404, 200],
+    ] as const
+    for (const [name, key, ...statuses] of callers) {
+      const found = []
+      for (const id of apps) found.push((await disconnect(key, id)).status)
+      expect([name, found]).toEqual([name, statuses])
+    }
+    expect((await grants()).every(({ revokedAt }) => revokedAt !== null)).toBe(true)
+  })
+
+  it('ends no session and no key', async () => {
+    const { workspace, maker, session } = await newPerson('key')
+    const sessions = (await workspace.dump('apiKeys')).filter(({ kind }) => kind === 'session')
+    for (const id of [maker.id, String(sessions[0]?.id)]) {
+      expect(await codeOf(disconnect(session, id))).toEqual([404, 'api_key_not_found'])
+    }
+    expect((await request('GET', '/v1/me', { key: session })).status).toBe(200)
+  })
+
+  it('is nothing that a rotated key can do', async () => {
+    const { maker, session } = await newPerson('key')
+    const { id } = await connected(session)
+    await request('POST', `/v1/api-keys/${maker.id}/rotate`, { key: maker.token, json: { overlapSeconds: 60 } })
+    expect(await codeOf(disconnect(maker.token, id))).toEqual([403, 'api_key_rotated'])
+    expect((await disconnect(session, id)).status).toBe(200)
   })
 })

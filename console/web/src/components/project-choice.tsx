@@ -1,7 +1,39 @@
-/** Check boxes of projects. */
-import { useNames } from '../api.ts'
+/** To which projects something is restricted. */
+import { useState } from 'react'
+import { useMe, useNames } from '../api.ts'
 import styles from './field.module.css'
 import { Check } from './field.tsx'
+
+interface ProjectsFieldProps {
+  /** Null: all. */
+  readonly projectIds: readonly string[] | null
+  readonly onChange: (projectIds: string[] | null) => void
+}
+
+/** All projects or some, as far as the session may give them. */
+export function ProjectsField({ projectIds, onChange }: ProjectsFieldProps) {
+  const { projectIds: own } = useMe().apiKey
+  // For a change of mind.
+  const [last, setLast] = useState(Array.from(projectIds ?? []))
+  const choose = (chosen: string[]) => {
+    setLast(chosen)
+    onChange(chosen)
+  }
+  return (
+    <fieldset>
+      <legend>Projects</legend>
+      {own === null && (
+        <div className={styles.lines}>
+          <Check type="radio" label="All" isChecked={projectIds === null} onChange={() => onChange(null)} />
+          <Check type="radio" label="Only some" isChecked={projectIds !== null} onChange={() => onChange(last)} />
+        </div>
+      )}
+      {projectIds && (
+        <ProjectChoice own={own} chosen={new Set(projectIds)} onChange={(chosen) => choose(Array.from(chosen))} />
+      )}
+    </fieldset>
+  )
+}
 
 interface ProjectChoiceProps {
   /** The projects of the session; null: all. */

@@ -87,6 +87,15 @@ export function endsWith(key: ApiKey, children: Children, withDescendants: boole
   )
 }
 
+/** Tells whether the person here connected an app: the same identity or, without one, with the same API key. */
+export function useIsOwnApp(tree: Children): (apiKey: ApiKey) => boolean {
+  const own = useMe().apiKey
+  return ({ kind, identityId, createdByKeyId }) => {
+    if (kind !== 'grant' || identityId !== own.identityId) return false
+    return identityId !== null || (tree.get(createdByKeyId) ?? []).some(({ id }) => id === own.id)
+  }
+}
+
 /** True if a key that ends then outlives the session: the session cannot create or rotate it. */
 export function useOutlives(): (expiresAt: string | null) => boolean {
   const { expiresAt: end } = useMe().apiKey
@@ -112,6 +121,13 @@ export async function creator(apiKey: string | undefined): Promise<Workspace> {
 /** Ends all sessions of the user, the own one included. */
 export const signOutEverywhere = () => workspace.me.sessions.delete()
 
-export function revoke(id: string, withDescendants: boolean) {
-  return workspace.apiKeys.delete(id, { descendants: withDescendants })
+/** @returns how many others ended with it. */
+export async function revoke(id: string, withDescendants: boolean): Promise<number> {
+  return (await workspace.apiKeys.delete(id, { descendants: withDescendants })).descendants
+}
+
+/** Ends an own app. It needs no permission. */
+export async function disconnect(id: string): Promise<0> {
+  await workspace.me.apps.delete(id)
+  return 0
 }

@@ -16,11 +16,13 @@ import {
   type Children,
   creator,
   descendantsOf,
+  disconnect,
   endsWith,
   type Kind,
   nameOf,
   revoke,
   stateOf,
+  useIsOwnApp,
   useOutlives,
 } from './data.ts'
 import styles from './keys.module.css'
@@ -72,9 +74,10 @@ function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
   const endings = endsWith(apiKey, tree, withDescendants)
   const isOwnEnd = id === own.id || endings.some((each) => each.id === own.id)
   const rules = useRulesOf([apiKey, ...descendantsOf(id, tree)])
+  const isOwnApp = useIsOwnApp(tree)(apiKey)
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => revoke(id, withDescendants),
-    onSuccess: async ({ descendants }) => {
+    mutationFn: () => (isOwnApp ? disconnect(id) : revoke(id, withDescendants)),
+    onSuccess: async (descendants) => {
       const others = descendants > 0 ? ` and ${descendants} ${descendants === 1 ? 'other' : 'others'}` : ''
       showToast(`${name}${others} ${done}.`)
       onClose()
@@ -94,7 +97,8 @@ function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
     >
       <p>{consequence}</p>
       {isOwnEnd && <p className={styles.warning}>It ends your own sign-in: you are signed out.</p>}
-      {(made.length > 0 || rules.length > 0 || hasGone(tree)) && (
+      {/* An app creates no key. */}
+      {kind !== 'grant' && (made.length > 0 || rules.length > 0 || hasGone(tree)) && (
         <Check
           label={
             made.length === 0

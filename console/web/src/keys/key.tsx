@@ -7,7 +7,17 @@ import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { visible } from '../visible.ts'
-import { type ApiKey, type Children, childrenOf, type Kind, nameOf, STATES, stateOf, useKeys } from './data.ts'
+import {
+  type ApiKey,
+  type Children,
+  childrenOf,
+  type Kind,
+  nameOf,
+  STATES,
+  stateOf,
+  useIsOwnApp,
+  useKeys,
+} from './data.ts'
 import { canRotate, END_VERBS, EndKey, useEnding } from './end-key.tsx'
 import styles from './keys.module.css'
 import { Projects, UserName } from './keys.tsx'
@@ -54,6 +64,7 @@ function Loaded({ apiKey, all }: { readonly apiKey: ApiKey; readonly all: readon
   const tree = childrenOf(all)
   const { tone, word } = STATES[stateOf(apiKey, now)]
   const name = nameOf(apiKey)
+  const canEnd = useIsOwnApp(tree)(apiKey) || canWrite
   const children = tree.get(id) ?? []
   return (
     <Page
@@ -69,7 +80,7 @@ function Loaded({ apiKey, all }: { readonly apiKey: ApiKey; readonly all: readon
         </p>
       }
       actions={
-        canWrite && (
+        canEnd && (
           <>
             {canRotate(apiKey, now) && (
               <button type="button" onClick={() => begin({ apiKey, how: 'rotate' })}>

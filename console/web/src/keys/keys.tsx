@@ -22,6 +22,7 @@ import {
   STATES,
   type State,
   stateOf,
+  useIsOwnApp,
   useKeys,
 } from './data.ts'
 import { EndKey, endingsOf, useEnding } from './end-key.tsx'
@@ -143,6 +144,8 @@ interface ListProps {
 
 function List({ shown, kind, tree }: ListProps) {
   const canWrite = useCan()('api-keys:write')
+  const isOwnApp = useIsOwnApp(tree)
+  const canEnd = (key: ApiKey) => canWrite || isOwnApp(key)
   const { ending, begin, end } = useEnding()
   const isKey = kind === 'key'
   return (
@@ -157,12 +160,12 @@ function List({ shown, kind, tree }: ListProps) {
           { name: 'Projects', width: 'minmax(0, 2fr)', isWideOnly: true },
           { name: 'Last used', width: '112px', isWideOnly: true },
           { name: 'Ends', width: '112px', isWideOnly: isKey },
-          canWrite && { name: 'Actions', width: '48px', isUnlabelled: true },
+          shown.some(canEnd) && { name: 'Actions', width: '48px', isUnlabelled: true },
         ]}
         rowHeight={58}
       >
         {shown.map((key) => (
-          <KeyRow key={key.id} apiKey={key} tree={tree} onEnd={canWrite ? begin : undefined} />
+          <KeyRow key={key.id} apiKey={key} tree={tree} onEnd={canEnd(key) ? begin : undefined} />
         ))}
       </Table>
       {ending && <EndKey ending={ending} tree={tree} onClose={end} />}
@@ -173,7 +176,7 @@ function List({ shown, kind, tree }: ListProps) {
 interface KeyRowProps {
   readonly apiKey: ApiKey
   readonly tree: Children
-  /** Undefined: the session may only read. */
+  /** Undefined: the session may not end it. */
   readonly onEnd: ReturnType<typeof useEnding>['begin'] | undefined
 }
 

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { refresh, useCan, useMe, useNames } from '../api.ts'
 import fieldStyles from '../components/field.module.css'
 import { Check, Field, FormDialog } from '../components/field.tsx'
-import { ProjectChoice, toggled } from '../components/project-choice.tsx'
+import { ProjectsField, toggled } from '../components/project-choice.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { DAY_MS, toDate } from '../time.ts'
 import { ConfirmingKey } from './confirming-key.tsx'
@@ -35,8 +35,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
   const [purpose, setPurpose] = useState(purposes[0]?.name)
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(purposes[0]?.scopes))
   const [userId, setUserId] = useState(user?.id ?? '')
-  const [isForAll, setIsForAll] = useState(own.projectIds === null)
-  const [projectIds, setProjectIds] = useState<ReadonlySet<string>>(new Set(own.projectIds))
+  const [projectIds, setProjectIds] = useState(own.projectIds)
   const [life, setLife] = useState<Life>('90')
   const [day, setDay] = useState('')
   const [entered, setEntered] = useState('')
@@ -53,7 +52,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
         name: name.trim(),
         scopes: Array.from(scopes) as NewApiKey['scopes'],
         userId: userId || null,
-        projectIds: isForAll ? null : Array.from(projectIds),
+        projectIds,
         expiresAt,
       }
       const created = await apiKeys.create(body, { idempotencyKey })
@@ -73,14 +72,10 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
     const found = purposes.find((each) => each.name === chosen)
     setPurpose(chosen)
     setScopes(new Set(found?.scopes))
-    if (found?.isForProjects) setIsForAll(false)
+    if (found?.isForProjects) setProjectIds(projectIds ?? [])
   }
   const problem =
-    !isForAll && projectIds.size === 0
-      ? 'Choose the projects.'
-      : scopes.size === 0
-        ? 'Tick what the key may do.'
-        : undefined
+    projectIds?.length === 0 ? 'Choose the projects.' : scopes.size === 0 ? 'Tick what the key may do.' : undefined
   return (
     <FormDialog
       title="New key"
@@ -115,7 +110,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
         <summary>{`What it may do: ${scopes.size} of ${own.scopes.length}`}</summary>
         <Scopes own={own.scopes} chosen={scopes} onChange={setScopes} />
       </details>
-      {scopes.has('users:write') && userId === '' && isForAll && (
+      {scopes.has('users:write') && userId === '' && projectIds === null && (
         <p className={styles.warning}>With users: write, it can delete any user with all keys of the user.</p>
       )}
       {scopes.has('skill-feeds:write') && !scopes.has('skills:read') && (
@@ -141,16 +136,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
           </Field>
         )
       )}
-      <fieldset>
-        <legend>Projects</legend>
-        {own.projectIds === null && (
-          <div className={fieldStyles.lines}>
-            <Check type="radio" label="All" isChecked={isForAll} onChange={() => setIsForAll(true)} />
-            <Check type="radio" label="Only some" isChecked={!isForAll} onChange={() => setIsForAll(false)} />
-          </div>
-        )}
-        {!isForAll && <ProjectChoice own={own.projectIds} chosen={projectIds} onChange={setProjectIds} />}
-      </fieldset>
+      <ProjectsField projectIds={projectIds} onChange={setProjectIds} />
       <Field label="How long it is valid" help={expiresAt && `Until ${toDate(new Date(expiresAt))}.`}>
         {(attributes) => (
           <select {...attributes} value={life} onChange={({ target }) => setLife(target.value as Life)}>

@@ -1,10 +1,10 @@
 /** Roles: what they allow, and the fields that choose one with its projects. */
 import { ROLE_NAMES, ROLES } from '../../../../src/contracts.ts'
-import { useCan, useMe } from '../api.ts'
+import { useCan } from '../api.ts'
 import { Facts } from '../components/facts.tsx'
 import fieldStyles from '../components/field.module.css'
 import { Check } from '../components/field.tsx'
-import { ProjectChoice } from '../components/project-choice.tsx'
+import { ProjectsField } from '../components/project-choice.tsx'
 import { groupsOf, verbOf } from '../keys/purposes.ts'
 import styles from './people.module.css'
 import type { Access, Role } from './sign-in-data.ts'
@@ -39,7 +39,6 @@ interface AccessFieldsProps {
 
 /** The role, and the projects that it is restricted to: those that the session may give. */
 export function AccessFields({ access: { role, projectIds }, onChange }: AccessFieldsProps) {
-  const { projectIds: own } = useMe().apiKey
   const can = useCan()
   return (
     <>
@@ -62,32 +61,7 @@ export function AccessFields({ access: { role, projectIds }, onChange }: AccessF
           ))}
         </div>
       </fieldset>
-      <fieldset>
-        <legend>Projects</legend>
-        {own === null && (
-          <div className={fieldStyles.lines}>
-            <Check
-              type="radio"
-              label="All"
-              isChecked={projectIds === null}
-              onChange={() => onChange({ role, projectIds: null })}
-            />
-            <Check
-              type="radio"
-              label="Only some"
-              isChecked={projectIds !== null}
-              onChange={() => onChange({ role, projectIds: projectIds ?? [] })}
-            />
-          </div>
-        )}
-        {projectIds !== null && (
-          <ProjectChoice
-            own={own}
-            chosen={new Set(projectIds)}
-            onChange={(chosen) => onChange({ role, projectIds: Array.from(chosen) })}
-          />
-        )}
-      </fieldset>
+      <ProjectsField projectIds={projectIds} onChange={(chosen) => onChange({ role, projectIds: chosen })} />
     </>
   )
 }
