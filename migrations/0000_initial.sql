@@ -48,7 +48,7 @@ CREATE INDEX `apiKeysUnrevoked` ON `apiKeys` (`organizationId`,`kind`,`id`) WHER
 CREATE INDEX `apiKeysByUser` ON `apiKeys` (`organizationId`,`userId`,`kind`,`id`) WHERE "revokedAt" is null;--> statement-breakpoint
 CREATE INDEX `apiKeysCounted` ON `apiKeys` (`organizationId`,`expiresAt`) WHERE "kind" = 'key' and "revokedAt" is null and "rotatedAt" is null;--> statement-breakpoint
 CREATE INDEX `apiKeysSessions` ON `apiKeys` (`organizationId`,`createdByKeyId`,`expiresAt`) WHERE "kind" <> 'key' and "revokedAt" is null;--> statement-breakpoint
-CREATE INDEX `apiKeysByEnd` ON `apiKeys` (kind,coalesce("revokedAt", "expiresAt")) WHERE coalesce("revokedAt", "expiresAt") is not null;--> statement-breakpoint
+CREATE INDEX `apiKeysByEnd` ON `apiKeys` (kind,coalesce("revokedAt", "expiresAt")) WHERE coalesce("revokedAt", "expiresAt") is not null and "movedTo" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX `apiKeysByIdempotencyKey` ON `apiKeys` (`organizationId`,`idempotencyKey`) WHERE "idempotencyKey" is not null;--> statement-breakpoint
 CREATE INDEX `apiKeysByCreator` ON `apiKeys` (`organizationId`,`createdByKeyId`,`id`,`revokedAt`) WHERE "createdByKeyId" is not null;--> statement-breakpoint
 CREATE INDEX `apiKeysByIdentity` ON `apiKeys` (`organizationId`,`identityId`) WHERE "identityId" is not null and "revokedAt" is null;--> statement-breakpoint
@@ -158,6 +158,7 @@ CREATE TABLE `identities` (
 	`projectIds` text,
 	`ruleIds` text,
 	`roleByKeyId` text,
+	`linkedByKeyId` text,
 	`blockedAt` text,
 	`lastSignInAt` text,
 	`createdAt` text NOT NULL,
@@ -167,6 +168,24 @@ CREATE TABLE `identities` (
 CREATE UNIQUE INDEX `identitiesBySubject` ON `identities` (`organizationId`,`issuer`,`subject`);--> statement-breakpoint
 CREATE INDEX `identitiesByUser` ON `identities` (`organizationId`,`userId`);--> statement-breakpoint
 CREATE INDEX `identitiesByRoleKey` ON `identities` (`organizationId`,`roleByKeyId`) WHERE "roleByKeyId" is not null;--> statement-breakpoint
+CREATE INDEX `identitiesByLinkKey` ON `identities` (`organizationId`,`linkedByKeyId`) WHERE "linkedByKeyId" is not null;--> statement-breakpoint
+CREATE TABLE `invitations` (
+	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
+	`issuer` text NOT NULL,
+	`email` text NOT NULL,
+	`role` text NOT NULL,
+	`projectIds` text,
+	`userId` text,
+	`createdByKeyId` text,
+	`createdAt` text NOT NULL,
+	`expiresAt` text NOT NULL,
+	`acceptedAt` text,
+	`identityId` text,
+	PRIMARY KEY(`organizationId`, `id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `invitationsByCreator` ON `invitations` (`organizationId`,`createdByKeyId`);--> statement-breakpoint
 CREATE TABLE `lastTick` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`scheduledAt` text NOT NULL

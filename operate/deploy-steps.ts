@@ -441,7 +441,8 @@ function migrations(context: DeployContext): Step {
         }
       })
       if (failures.length > 0) {
-        throw new Error(`The migrations of ${failures.length} databases failed.\n${failures.sort().join('\n')}`)
+        const databases = failures.length === 1 ? 'a database' : `${failures.length} databases`
+        throw new Error(`The migrations of ${databases} failed.\n${failures.sort().join('\n')}`)
       }
       return applied.size > 0 ? 'applied' : 'up to date'
     },

@@ -30,7 +30,7 @@ export interface CreatedKey {
   readonly apiKey: string
 }
 
-/** @throws if the organization does not exist, or the user was deleted. */
+/** @throws if the organization does not exist, is suspended or moves, or the user was deleted. */
 export async function createKey(
   databases: Databases,
   { organization, userId, scopes }: KeyRequest,
@@ -101,6 +101,10 @@ async function placeOf(databases: Databases, organizationId: string, userId: str
   for (const [index, number] of databases.numbers.entries()) {
     const [found, deleted] = answers[index] ?? []
     if (!found?.length || !(await databases.isPlace(organizationId, number))) continue
+    const { movingTo = null } = (await databases.places()).get(organizationId) ?? {}
+    if (movingTo !== null) {
+      throw new Error(`The organization is moving to database ${movingTo}. Complete the move first.`)
+    }
     if (deleted?.length) throw new Error(`--user is the ID of a deleted user; got "${userId}". IDs are not reused.`)
     return number
   }

@@ -30,6 +30,8 @@ import { insertingQueries } from './row-pages.ts'
 
 /** How long the source halts the organization after the last page: a killed process does not block it for longer. */
 const PAUSE_SECONDS = 120
+/** While the source is not read, its halt is renewed only as often as this: Cloudflare's API limits the calls. */
+const RENEWAL_MS = 30_000
 /** Longer than a delivery in progress takes (src/webhooks/post.ts). */
 const MAX_DRAIN_MS = 20_000
 const DRAIN_POLL_MS = 500
@@ -111,6 +113,7 @@ class Move {
   /** Of several commands that move the organization at once, the one that began last continues. */
   readonly #attempt: string = crypto.randomUUID()
   #earlierNumbers: readonly number[] | undefined
+  #renewedAt = 0
 
   constructor(databases: MoveDatabases, id: string, from: number, to: number, options: MoveOptions) {
     this.#databases = databases
@@ -278,7 +281,7 @@ class Move {
     if (!source.isThere) throw new Error(`Database ${this.#from} does not have the organization.`)
     const target = await ask(this.#target)
     if (target.isThere && target.kind === undefined) {
-      throw new Error(`Database ${this.#to} has rows of the organization that no move has left there.`)
+      throw new Error(`Database ${this.#to} already has rows of the organization, and no move to it was interrupted.`)
     }
   }
 
@@ -321,6 +324,7 @@ class Move {
   /** Extends the halt, and runs the queries in the same transaction. @throws if the halt has lapsed. */
   #renew(queries: readonly Query[] = []): Promise<Row[][]> {
     const until = instant(`, '+${PAUSE_SECONDS} seconds'`)
+    this.#renewedAt = Date.now()
     return this.#setHalt(`"until" = ${until}`, `"kind" = 'leaving' AND "until" > ${instant()}`, queries)
   }
 
@@ -418,9 +422,11 @@ class Move {
       const checksum = new Checksum(table)
       for await (const { rows } of this.#pages(table, this.#target)) {
         checksum.add(rows)
-        await this.#renew()
+        if (Date.now() - this.#renewedAt >= RENEWAL_MS) await this.#renew()
       }
       if (checksum.value === expected.get(table.name)) continue
+      // Fails if another command has begun to copy.
+      await this.#renew()
       throw new Error(
         `The copy of the table ${table.name} has ${checksum.value} instead of ${expected.get(table.name)}. Run the command again.`,
       )

@@ -30,6 +30,8 @@ const LOCAL_ROWS_PER_DELETION = 500
 const LOCAL_PAUSE_MS = 50
 /** A move has many small batches. */
 const LOCAL_MOVE_PAUSE_MS = 5
+/** Cloudflare's API allows 1,200 calls in five minutes. Beyond that a call waits for longer than the halt lasts. */
+const MS_PER_CALL = 250
 
 /** Of a call to a deployed database during a move. The pauses are shorter than the halt of the organization. */
 const MAX_ATTEMPTS = 5
@@ -168,17 +170,17 @@ async function list(isJson: boolean): Promise<void> {
 
 async function show({ id = '' }: Row, isJson: boolean): Promise<void> {
   const [overview] = await readOverviews(databases, getTarget(script.opts()), new Date(), String(id))
-  const { movingTo = null } = (await databases.places()).get(String(id)) ?? {}
+  const { movingTo } = overview ?? {}
   const reason = await reasonOfSuspension(database, String(id))
-  const state = { ...(movingTo !== null && { movingTo }), ...(reason !== undefined && { suspended: reason }) }
-  if (isJson) return console.log(JSON.stringify({ ...overview, ...state }, null, 2))
+  const suspension = reason === undefined ? {} : { suspended: reason }
+  if (isJson) return console.log(JSON.stringify({ ...overview, ...suspension }, null, 2))
   const { name, createdAt, database: number, liveKeys, runsPending, runsFailedLastDay, usage } = overview ?? {}
   const lines = aligned([
     ['Name', String(name)],
     ['ID', String(id)],
     ['Created', String(createdAt)],
     ...(number === undefined ? [] : [['Database', String(number)]]),
-    ...(movingTo === null
+    ...(movingTo === undefined
       ? []
       : [['Moving', `to database ${movingTo}; if no command does it: --to ${movingTo} continues`]]),
     ...(reason === undefined ? [] : [['Suspended', reason]]),
@@ -232,7 +234,15 @@ const rateOf = (rows: number, since: number) => Math.round(rows / Math.max(1, (D
  * local one is left to the service for a moment after each batch.
  */
 function forMove(remote: boolean): MoveDatabases {
-  const batchIn = (number: number, queries: readonly Query[]) => databases.get(number).batch(queries)
+  let nextCallAt = 0
+  const batchIn = async (number: number, queries: readonly Query[]) => {
+    if (remote) {
+      const waitMs = nextCallAt - Date.now()
+      nextCallAt = Math.max(nextCallAt, Date.now()) + MS_PER_CALL
+      if (waitMs > 0) await setTimeout(waitMs)
+    }
+    return databases.get(number).batch(queries)
+  }
   return {
     numbers: databases.numbers,
     get: (number) => ({

@@ -21,6 +21,8 @@ export interface Overview {
   readonly id: string
   /** The number of the database that has it; left out if there is one. */
   readonly database?: number
+  /** Left out if it does not move. */
+  readonly movingTo?: number
   readonly name: string
   readonly createdAt: string
   /** The keys that are neither revoked nor expired. */
@@ -54,7 +56,12 @@ export async function readOverviews(databases: Databases, target: Target, now: D
   const overviews: Overview[] = []
   for (const row of rows) {
     if (!(await databases.isPlace(String(row.id), row.inDatabase))) continue
-    overviews.push({ ...overviewOf(row, quotas), ...(databases.areSeveral && { database: row.inDatabase }) })
+    const { movingTo = null } = (databases.areSeveral && (await databases.places()).get(String(row.id))) || {}
+    overviews.push({
+      ...overviewOf(row, quotas),
+      ...(databases.areSeveral && { database: row.inDatabase }),
+      ...(movingTo !== null && { movingTo }),
+    })
   }
   return databases.areSeveral ? overviews.sort(byName) : overviews
 }
@@ -110,10 +117,16 @@ export function organizationLines(overviews: readonly Overview[]): string[] {
   const numberOf = (database: string) => (areSeveral ? [database] : [])
   return aligned([
     ['NAME', 'ID', ...numberOf('DATABASE'), 'LIVE KEYS', 'RUNS PENDING', 'FAILED (24 H)', 'FULLEST QUOTA'],
-    ...overviews.map(({ name, id, database, liveKeys, runsPending, runsFailedLastDay, usage }) => {
+    ...overviews.map(({ name, id, database, movingTo, liveKeys, runsPending, runsFailedLastDay, usage }) => {
       const [[quota, fullest] = ['', { used: 0, quota: 0 }]] = Object.entries(usage)
       const counts = [liveKeys, runsPending, runsFailedLastDay].map(numberText)
-      return [name, id, ...numberOf(String(database)), ...counts, usageText(quota, fullest)]
+      return [
+        name,
+        id,
+        ...numberOf(`${database}${movingTo === undefined ? '' : `, moving to ${movingTo}`}`),
+        ...counts,
+        usageText(quota, fullest),
+      ]
     }),
   ])
 }

@@ -25,8 +25,21 @@ export function selectLastingAlerts(now: Date): Query {
   }
 }
 
-/** @param alerts the rows of `selectLastingAlerts`. */
-export function problemsOf(databases: readonly DatabaseState[], alerts: readonly Row[], now: Date): string[] {
+/** In database 0: the moves that are in progress or were interrupted. */
+export const SELECT_MOVES: Query = {
+  sql: 'SELECT "organizationId", "movingTo" FROM "directory" WHERE "movingTo" IS NOT NULL ORDER BY 1',
+}
+
+/**
+ * @param alerts the rows of `selectLastingAlerts`.
+ * @param moves the rows of `SELECT_MOVES`.
+ */
+export function problemsOf(
+  databases: readonly DatabaseState[],
+  alerts: readonly Row[],
+  moves: readonly Row[],
+  now: Date,
+): string[] {
   const ofDatabases = databases.flatMap(({ number, sizeBytes, lastTickAt }) => {
     const share = sizeBytes / MAX_DATABASE_BYTES
     const isLate = lastTickAt === null || Date.parse(String(lastTickAt)) <= now.getTime() - LATE_MS
@@ -41,5 +54,9 @@ export function problemsOf(databases: readonly DatabaseState[], alerts: readonly
       ? `Calls of ticks to database ${database} have failed since ${begunAt}.`
       : `Messages of database ${database} have become dead letters since ${begunAt}.`,
   )
-  return [...ofDatabases, ...ofAlerts].filter((problem) => problem !== false)
+  const ofMoves = moves.map(
+    ({ organizationId, movingTo }) =>
+      `The organization ${organizationId} is moving to database ${movingTo}. If no command does it: npm run organization -- move ${organizationId} --to ${movingTo}`,
+  )
+  return [...ofDatabases, ...ofAlerts, ...ofMoves].filter((problem) => problem !== false)
 }

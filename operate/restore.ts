@@ -22,13 +22,21 @@ import {
 } from './backups/restore-remote.ts'
 import {
   directoryQueries,
+  keepSuspended,
   lostOrganizations,
   placesAfter,
   readRedirects,
   removeElsewhere,
+  SELECT_SUSPENSIONS,
   writeFirst,
 } from './backups/restored-places.ts'
-import { countingQuery, type KeyPolicy, prepareBackup, SELECT_LIVE_KEYS } from './backups/restored-state.ts'
+import {
+  countingQuery,
+  type KeyPolicy,
+  prepareBackup,
+  SELECT_LIVE_KEYS,
+  searchQuery,
+} from './backups/restored-state.ts'
 import { snapshotRemote } from './backups/snapshot.ts'
 import { Account, type AccountDatabase, type Row } from './cloudflare.ts'
 import {
@@ -212,7 +220,7 @@ async function restoreBackups(
   const lost = areSeveral ? lostOrganizations(now.places, backups) : []
   if (lost.length > 0) console.log(`Not in the backup, and lost: the organizations ${lost.join(', ')}.`)
 
-  const plans = new Map<number, { policy: KeyPolicy; before: Row }>()
+  const plans: Plans = new Map()
   for (const number of backups.keys()) {
     const database = databases.get(number)
     const before = database ? await countAll(database) : {}
@@ -223,19 +231,30 @@ async function restoreBackups(
     plans.set(number, { policy, before })
   }
   const listed = new Map(now.listed.map((each) => [each.number, each]))
+  const suspensions = [...(await readBefore(now, plans, 'halts', SELECT_SUSPENSIONS)).values()].flat()
+  // A key may have been in another database at the time of the backup.
+  const readKeys = () =>
+    backups.size > 1 ? readBefore(now, plans, 'apiKeys', SELECT_LIVE_KEYS) : new Map<number, Row[]>()
+  // A local database is replaced in place. A deployed one stays as it is, so its keys are read as late as possible.
+  const keysBefore = account ? undefined : await readKeys()
   for (const [number, backup] of backups) {
     const { policy, before } = plans.get(number) ?? { policy: 'none', before: {} }
     const database = databases.get(number)
     const time = new Date().toISOString()
     const hashes = prepareBackup(backup, policy, time)
-    if (areSeveral) removeElsewhere(backup, number, after, database ? await readRedirects(database) : new Map())
+    if (areSeveral) {
+      const redirects = database ? await readRedirects(database) : new Map()
+      removeElsewhere(backup, number, after, (each) => backups.has(each), redirects)
+    }
+    await keepSuspended(backup, number, after, suspensions)
     if (number === 0)
       writeFirst(
         backup,
         after,
         [...listed.values()].filter(({ number, state }) => number !== 0 || state !== 'open'),
       )
-    const otherLiveKeys = await liveKeysOfOthers(now, backups, number)
+    const liveKeys = keysBefore ?? (await readKeys())
+    const otherLiveKeys = [...liveKeys].filter(([each]) => each !== number).flatMap(([, keys]) => keys)
     const replacement = { policy, hashes, otherLiveKeys }
     const restored = account
       ? await restoreDeployed(placeOf(now, account, number, [...listed.values()]), backup, replacement, before)
@@ -249,25 +268,30 @@ async function restoreBackups(
   }
 }
 
+/** By the number of a database that is restored: what becomes of its keys, and how many rows each table has now. */
+type Plans = Map<number, { readonly policy: KeyPolicy; readonly before: Row }>
+
 /** In the current database 0: that another one is restored now. */
 async function recordPlaces(first: CommandDatabase, number: number, after: ReadonlyMap<string, Place>): Promise<void> {
   await first.batch([
     directoryQueries(after, number),
     { sql: `INSERT OR IGNORE INTO "databases" ("number", "state") VALUES (?, 'open')`, parameters: [number] },
+    searchQuery(),
   ])
 }
 
-/** A key may have been in another database at the time of the backup. */
-async function liveKeysOfOthers(
+/** What the current databases have that are restored, by their numbers. @param table is empty or missing in a new one. */
+async function readBefore(
   { databases }: Current,
-  backups: ReadonlyMap<number, DatabaseSync>,
-  number: number,
-): Promise<Row[]> {
-  const others = [...backups.keys()].filter((each) => each !== number)
-  const keys = await Promise.all(
-    others.map(async (each) => (await databases.get(each)?.batch([{ sql: SELECT_LIVE_KEYS }]))?.flat() ?? []),
-  )
-  return keys.flat()
+  plans: Plans,
+  table: string,
+  sql: string,
+): Promise<Map<number, Row[]>> {
+  const found = new Map<number, Row[]>()
+  for (const [number, { before }] of plans) {
+    if (before[table]) found.set(number, (await databases.get(number)?.batch([{ sql }]))?.flat() ?? [])
+  }
+  return found
 }
 
 function newName(target: Target, number: number): string {
@@ -451,9 +475,9 @@ async function confirmKeyPolicy(database: string, source: string, rows: Row): Pr
   return policy
 }
 
-/** A database without organizations is not in use. */
-function isEmpty({ organizations = 0 }: Row): boolean {
-  return organizations === 0
+/** A database without organizations is not in use. One that organizations have left still has their API keys. */
+function isEmpty({ organizations = 0, apiKeys = 0 }: Row): boolean {
+  return organizations === 0 && apiKeys === 0
 }
 
 function countRows(database: DatabaseSync): Row {

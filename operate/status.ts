@@ -6,12 +6,13 @@
 import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
 import type { Value } from '../src/db/parameters.ts'
 import { migrationNames } from './backups/backup-file.ts'
+import type { Row } from './cloudflare.ts'
 import { describeScript, getTarget, numberText, parsed, withTarget } from './command-line.ts'
 import { type CommandDatabase, databaseConfiguration } from './database.ts'
 import { Databases } from './databases.ts'
 import { appliedMigrations } from './migrations.ts'
 import { aligned, databaseLines, type Overview, organizationLines, readOverviews, sizeText } from './overview.ts'
-import { problemsOf, selectLastingAlerts } from './problems.ts'
+import { problemsOf, SELECT_MOVES, selectLastingAlerts } from './problems.ts'
 import { requireStateFolder } from './state-folder.ts'
 import { stateFolder } from './wrangler.ts'
 
@@ -83,16 +84,24 @@ async function showStatus(): Promise<void> {
   console.log(options.json ? JSON.stringify(status, null, 2) : textOf(status, now))
 }
 
-/** Reads no organization, so that a monitor may run it each minute. */
+/** Reads no organization, so that a monitor may run it each minute. A database that does not answer is a problem too. */
 async function check(): Promise<void> {
   const now = new Date()
+  let alerts: Row[] = []
+  let moves: Row[] = []
+  const failures: string[] = []
   const states = await databases.map(async (database, number) => {
-    await readSchema(database, number)
-    const [ticks = []] = await database.batch([{ sql: 'SELECT max("scheduledAt") AS "lastTickAt" FROM "lastTick"' }])
-    return { number, sizeBytes: await database.sizeBytes(), lastTickAt: ticks[0]?.lastTickAt ?? null }
+    try {
+      await readSchema(database, number)
+      const [ticks = []] = await database.batch([{ sql: 'SELECT max("scheduledAt") AS "lastTickAt" FROM "lastTick"' }])
+      if (number === 0) [alerts = [], moves = []] = await database.batch([selectLastingAlerts(now), SELECT_MOVES])
+      return [{ number, sizeBytes: await database.sizeBytes(), lastTickAt: ticks[0]?.lastTickAt ?? null }]
+    } catch (error) {
+      failures.push(`Database ${number}: ${(error as Error).message}`)
+      return []
+    }
   })
-  const [alerts = []] = await databases.first.batch([selectLastingAlerts(now)])
-  const problems = problemsOf(states, alerts, now)
+  const problems = [...failures.sort(), ...problemsOf(states.flat(), alerts, moves, now)]
   for (const problem of problems) console.error(problem)
   if (problems.length > 0) process.exitCode = 1
   else console.log('Nothing is wrong.')

@@ -99,6 +99,8 @@ where
       "apiKeys"."expiresAt" is null
       or "apiKeys"."expiresAt" >= :now
     )
+    and "apiKeys"."suspendedAt" is null
+    and "apiKeys"."movedTo" is null
   );
 
 -- selectWakeableByService

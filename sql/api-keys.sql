@@ -116,7 +116,7 @@ from
   left join "apiKeys" "creator" on (
     "creator"."organizationId" = "apiKeys"."organizationId"
     and "creator"."id" = "apiKeys"."createdByKeyId"
-    and "creator"."identityId" is "apiKeys"."identityId"
+    and "apiKeys"."identityId" is null
   )
   left join "identities" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
@@ -461,7 +461,10 @@ select
   null as "lastUsedAt",
   :now as "createdAt",
   null as "idempotencyKey",
-  "apiKeys"."createdByKeyId" as "createdByKeyId",
+  case
+    when "apiKeys"."identityId" is null then "apiKeys"."createdByKeyId"
+    else "apiKeys"."id"
+  end as "createdByKeyId",
   "apiKeys"."identityId" as "identityId",
   :clientId as "clientId",
   :name as "clientName",
@@ -474,7 +477,7 @@ from
   left join "apiKeys" "creator" on (
     "creator"."organizationId" = "apiKeys"."organizationId"
     and "creator"."id" = "apiKeys"."createdByKeyId"
-    and "creator"."identityId" is "apiKeys"."identityId"
+    and "apiKeys"."identityId" is null
   )
   left join "identities" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
@@ -661,6 +664,8 @@ where
         "apiKeys"."expiresAt" is null
         or "apiKeys"."expiresAt" >= :now
       )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
     )
     and changes() > 0
     and (
@@ -681,6 +686,632 @@ where
   );
 
 -- src/resources/api-keys/statements.ts
+
+-- adoptInvitations
+update "invitations"
+set
+  "createdByKeyId" = :apiKeyId
+where
+  (
+    "invitations"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "apiKeys" "named" on (
+          (
+            "named"."organizationId" = "apiKeys"."organizationId"
+            and "named"."id" = :apiKeyId
+          )
+          and (
+            "named"."revokedAt" is null
+            or :descendants
+          )
+        )
+      where
+        (
+          (
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."movedTo" is not null then 'moved'
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          )
+          and (
+            "apiKeys"."projectIds" is null
+            and :descendants
+          )
+        )
+    )
+    and "invitations"."createdByKeyId" is not null
+    and (+ "invitations"."organizationId", + "invitations"."createdByKeyId") in (
+      with recursive
+        "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+          select
+            "named"."organizationId" as "organizationId",
+            "named"."id" as "id",
+            "named"."hash" as "hash",
+            "named"."revokedAt" as "revokedAt",
+            1 as "isNamed"
+          from
+            "apiKeys"
+            left join "apiKeys" "named" on (
+              (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :apiKeyId
+              )
+              and (
+                "named"."revokedAt" is null
+                or :descendants
+              )
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("named"."id" is not null)
+              and (
+                (
+                  "apiKeys"."rotatedAt" is null
+                  or (
+                    "named"."id" = "apiKeys"."id"
+                    and not :descendants
+                  )
+                )
+              )
+              and (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+              )
+            )
+          union
+          select
+            "session"."organizationId" as "organizationId",
+            "session"."id" as "id",
+            "session"."hash" as "hash",
+            "session"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "apiKeys"
+            left join "apiKeys" "named" on (
+              (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :apiKeyId
+              )
+              and (
+                "named"."revokedAt" is null
+                or :descendants
+              )
+            )
+            inner join "apiKeys" "session" on (
+              "session"."organizationId" = "apiKeys"."organizationId"
+              and "session"."createdByKeyId" = "named"."id"
+              and "named"."kind" = 'key'
+              and "session"."identityId" is "named"."identityId"
+              and (
+                "session"."kind" = 'session'
+                or "session"."identityId" is null
+              )
+              and "session"."kind" <> 'key'
+              and "session"."revokedAt" is null
+              and "session"."expiresAt" > :now
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("named"."id" is not null)
+              and (
+                (
+                  "apiKeys"."rotatedAt" is null
+                  or (
+                    "named"."id" = "apiKeys"."id"
+                    and not :descendants
+                  )
+                )
+              )
+              and (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+              )
+            )
+          union
+          select
+            "child"."organizationId" as "organizationId",
+            "child"."id" as "id",
+            "child"."hash" as "hash",
+            "child"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "apiKeys" "child"
+            inner join "lineage" on (
+              "child"."organizationId" = "lineage"."organizationId"
+              and "child"."createdByKeyId" = "lineage"."id"
+            )
+          where
+            :descendants
+          union
+          select
+            "admitted"."organizationId" as "organizationId",
+            "admitted"."id" as "id",
+            "admitted"."hash" as "hash",
+            "admitted"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "signInRules"
+            inner join "lineage" on (
+              "signInRules"."organizationId" = "lineage"."organizationId"
+              and "signInRules"."createdByKeyId" = "lineage"."id"
+            )
+            inner join "identities" on (
+              "identities"."organizationId" = "signInRules"."organizationId"
+              and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+            )
+            inner join "apiKeys" "admitted" on (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          where
+            :descendants
+          union
+          select
+            "admitted"."organizationId" as "organizationId",
+            "admitted"."id" as "id",
+            "admitted"."hash" as "hash",
+            "admitted"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "identities"
+            inner join "lineage" on (
+              "identities"."organizationId" = "lineage"."organizationId"
+              and "identities"."roleByKeyId" = "lineage"."id"
+            )
+            inner join "apiKeys" "admitted" on (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          where
+            :descendants
+        )
+      select
+        "organizationId",
+        "id"
+      from
+        "lineage"
+      where
+        true
+    )
+  );
+
+-- adoptLinks
+update "identities"
+set
+  "linkedByKeyId" = :apiKeyId
+where
+  (
+    "identities"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "apiKeys" "named" on (
+          (
+            "named"."organizationId" = "apiKeys"."organizationId"
+            and "named"."id" = :apiKeyId
+          )
+          and (
+            "named"."revokedAt" is null
+            or :descendants
+          )
+        )
+      where
+        (
+          (
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."movedTo" is not null then 'moved'
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+            and ("named"."id" is not null)
+            and (
+              (
+                "apiKeys"."rotatedAt" is null
+                or (
+                  "named"."id" = "apiKeys"."id"
+                  and not :descendants
+                )
+              )
+            )
+            and (
+              (
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "named"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "named"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
+                  )
+                )
+              )
+            )
+          )
+          and (
+            "apiKeys"."projectIds" is null
+            and :descendants
+          )
+        )
+    )
+    and "identities"."linkedByKeyId" is not null
+    and (+ "identities"."organizationId", + "identities"."linkedByKeyId") in (
+      with recursive
+        "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+          select
+            "named"."organizationId" as "organizationId",
+            "named"."id" as "id",
+            "named"."hash" as "hash",
+            "named"."revokedAt" as "revokedAt",
+            1 as "isNamed"
+          from
+            "apiKeys"
+            left join "apiKeys" "named" on (
+              (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :apiKeyId
+              )
+              and (
+                "named"."revokedAt" is null
+                or :descendants
+              )
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("named"."id" is not null)
+              and (
+                (
+                  "apiKeys"."rotatedAt" is null
+                  or (
+                    "named"."id" = "apiKeys"."id"
+                    and not :descendants
+                  )
+                )
+              )
+              and (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+              )
+            )
+          union
+          select
+            "session"."organizationId" as "organizationId",
+            "session"."id" as "id",
+            "session"."hash" as "hash",
+            "session"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "apiKeys"
+            left join "apiKeys" "named" on (
+              (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :apiKeyId
+              )
+              and (
+                "named"."revokedAt" is null
+                or :descendants
+              )
+            )
+            inner join "apiKeys" "session" on (
+              "session"."organizationId" = "apiKeys"."organizationId"
+              and "session"."createdByKeyId" = "named"."id"
+              and "named"."kind" = 'key'
+              and "session"."identityId" is "named"."identityId"
+              and (
+                "session"."kind" = 'session'
+                or "session"."identityId" is null
+              )
+              and "session"."kind" <> 'key'
+              and "session"."revokedAt" is null
+              and "session"."expiresAt" > :now
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("named"."id" is not null)
+              and (
+                (
+                  "apiKeys"."rotatedAt" is null
+                  or (
+                    "named"."id" = "apiKeys"."id"
+                    and not :descendants
+                  )
+                )
+              )
+              and (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+              )
+            )
+          union
+          select
+            "child"."organizationId" as "organizationId",
+            "child"."id" as "id",
+            "child"."hash" as "hash",
+            "child"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "apiKeys" "child"
+            inner join "lineage" on (
+              "child"."organizationId" = "lineage"."organizationId"
+              and "child"."createdByKeyId" = "lineage"."id"
+            )
+          where
+            :descendants
+          union
+          select
+            "admitted"."organizationId" as "organizationId",
+            "admitted"."id" as "id",
+            "admitted"."hash" as "hash",
+            "admitted"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "signInRules"
+            inner join "lineage" on (
+              "signInRules"."organizationId" = "lineage"."organizationId"
+              and "signInRules"."createdByKeyId" = "lineage"."id"
+            )
+            inner join "identities" on (
+              "identities"."organizationId" = "signInRules"."organizationId"
+              and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+            )
+            inner join "apiKeys" "admitted" on (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          where
+            :descendants
+          union
+          select
+            "admitted"."organizationId" as "organizationId",
+            "admitted"."id" as "id",
+            "admitted"."hash" as "hash",
+            "admitted"."revokedAt" as "revokedAt",
+            0 as "isNamed"
+          from
+            "identities"
+            inner join "lineage" on (
+              "identities"."organizationId" = "lineage"."organizationId"
+              and "identities"."roleByKeyId" = "lineage"."id"
+            )
+            inner join "apiKeys" "admitted" on (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          where
+            :descendants
+        )
+      select
+        "organizationId",
+        "id"
+      from
+        "lineage"
+      where
+        true
+    )
+  );
 
 -- adoptRoles
 update "identities"
@@ -860,7 +1491,12 @@ where
             inner join "apiKeys" "session" on (
               "session"."organizationId" = "apiKeys"."organizationId"
               and "session"."createdByKeyId" = "named"."id"
+              and "named"."kind" = 'key'
               and "session"."identityId" is "named"."identityId"
+              and (
+                "session"."kind" = 'session'
+                or "session"."identityId" is null
+              )
               and "session"."kind" <> 'key'
               and "session"."revokedAt" is null
               and "session"."expiresAt" > :now
@@ -1168,7 +1804,12 @@ where
             inner join "apiKeys" "session" on (
               "session"."organizationId" = "apiKeys"."organizationId"
               and "session"."createdByKeyId" = "named"."id"
+              and "named"."kind" = 'key'
               and "session"."identityId" is "named"."identityId"
+              and (
+                "session"."kind" = 'session'
+                or "session"."identityId" is null
+              )
               and "session"."kind" <> 'key'
               and "session"."revokedAt" is null
               and "session"."expiresAt" > :now
@@ -1500,6 +2141,74 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
+-- deleteInvitations
+delete from "invitations"
+where
+  (
+    "invitations"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        inner join "apiKeys" "named" on (
+          (
+            "named"."organizationId" = "apiKeys"."organizationId"
+            and "named"."id" = :apiKeyId
+          )
+          and "named"."revokedAt" is not null
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+            and (
+              "apiKeys"."revokedAt" is null
+              or "apiKeys"."revokedAt" = :now
+            )
+            and (
+              "apiKeys"."expiresAt" is null
+              or "apiKeys"."expiresAt" >= :now
+            )
+            and "apiKeys"."suspendedAt" is null
+            and "apiKeys"."movedTo" is null
+          )
+          and "apiKeys"."projectIds" is null
+          and "apiKeys"."rotatedAt" is null
+          and (
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "named"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "named"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
+          )
+          and :descendants
+        )
+    )
+    and "invitations"."createdByKeyId" = :apiKeyId
+  );
+
 -- deleteRules
 delete from "signInRules"
 where
@@ -1532,6 +2241,8 @@ where
               "apiKeys"."expiresAt" is null
               or "apiKeys"."expiresAt" >= :now
             )
+            and "apiKeys"."suspendedAt" is null
+            and "apiKeys"."movedTo" is null
           )
           and "apiKeys"."projectIds" is null
           and "apiKeys"."rotatedAt" is null
@@ -1671,7 +2382,12 @@ from
           inner join "apiKeys" "session" on (
             "session"."organizationId" = "apiKeys"."organizationId"
             and "session"."createdByKeyId" = "named"."id"
+            and "named"."kind" = 'key'
             and "session"."identityId" is "named"."identityId"
+            and (
+              "session"."kind" = 'session'
+              or "session"."identityId" is null
+            )
             and "session"."kind" <> 'key'
             and "session"."revokedAt" is null
             and "session"."expiresAt" > :now
@@ -1947,7 +2663,12 @@ from
           inner join "apiKeys" "session" on (
             "session"."organizationId" = "apiKeys"."organizationId"
             and "session"."createdByKeyId" = "named"."id"
+            and "named"."kind" = 'key'
             and "session"."identityId" is "named"."identityId"
+            and (
+              "session"."kind" = 'session'
+              or "session"."identityId" is null
+            )
             and "session"."kind" <> 'key'
             and "session"."revokedAt" is null
             and "session"."expiresAt" > :now
@@ -2160,6 +2881,24 @@ where
           )
         )
         and ("apiKeys"."rotatedAt" is null)
+        and (
+          (
+            "apiKeys"."kind" = 'session'
+            or not exists (
+              select
+                1
+              from
+                json_each('["api-keys:write"]')
+              where
+                value not in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."scopes")
+                )
+            )
+          )
+        )
       )
   )
 returning
@@ -2256,6 +2995,24 @@ where
         )
       )
       and ("apiKeys"."rotatedAt" is null)
+      and (
+        (
+          "apiKeys"."kind" = 'session'
+          or not exists (
+            select
+              1
+            from
+              json_each('["api-keys:write"]')
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."scopes")
+              )
+          )
+        )
+      )
     )
     and (
       not :event.isRepeatable
@@ -2294,7 +3051,12 @@ where
               (
                 "session"."organizationId" = "apiKeys"."organizationId"
                 and "session"."createdByKeyId" = "apiKeys"."id"
+                and "apiKeys"."kind" = 'key'
                 and "session"."identityId" is "apiKeys"."identityId"
+                and (
+                  "session"."kind" = 'session'
+                  or "session"."identityId" is null
+                )
                 and "session"."kind" <> 'key'
                 and "session"."revokedAt" is null
                 and "session"."expiresAt" > :now
@@ -2661,6 +3423,8 @@ where
         "apiKeys"."expiresAt" is null
         or "apiKeys"."expiresAt" >= :now
       )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
     )
     and changes() > 0
     and (
@@ -2844,6 +3608,8 @@ where
         "apiKeys"."expiresAt" is null
         or "apiKeys"."expiresAt" >= :now
       )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
     )
     and changes() > 0
     and (
@@ -3096,6 +3862,8 @@ where
         "apiKeys"."expiresAt" is null
         or "apiKeys"."expiresAt" >= :now
       )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
     )
     and changes() > 0
     and (
@@ -3450,7 +4218,12 @@ from
           inner join "apiKeys" "session" on (
             "session"."organizationId" = "apiKeys"."organizationId"
             and "session"."createdByKeyId" = "named"."id"
+            and "named"."kind" = 'key'
             and "session"."identityId" is "named"."identityId"
+            and (
+              "session"."kind" = 'session'
+              or "session"."identityId" is null
+            )
             and "session"."kind" <> 'key'
             and "session"."revokedAt" is null
             and "session"."expiresAt" > :now
@@ -3630,7 +4403,12 @@ from
           inner join "apiKeys" "session" on (
             "session"."organizationId" = "apiKeys"."organizationId"
             and "session"."createdByKeyId" = "named"."id"
+            and "named"."kind" = 'key'
             and "session"."identityId" is "named"."identityId"
+            and (
+              "session"."kind" = 'session'
+              or "session"."identityId" is null
+            )
             and "session"."kind" <> 'key'
             and "session"."revokedAt" is null
             and "session"."expiresAt" > :now
@@ -3748,6 +4526,140 @@ where
             and "recorded"."sequence" >= :event.firstSequence
             and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
           )
+      )
+    )
+  );
+
+-- recordDeletedInvitations
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 49152 + row_number() over () - 1) as "id",
+  'invitation.deleted' as "type",
+  "invitations"."id" as "resourceId",
+  null as "parentId",
+  "invitations"."email" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "apiKeys" "named" on (
+    (
+      "named"."organizationId" = "apiKeys"."organizationId"
+      and "named"."id" = :apiKeyId
+    )
+    and (
+      "named"."revokedAt" is null
+      or :descendants
+    )
+  )
+  inner join "invitations" on (
+    "invitations"."organizationId" = "apiKeys"."organizationId"
+    and "invitations"."createdByKeyId" = :apiKeyId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."movedTo" is not null then 'moved'
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("named"."id" is not null)
+      and (
+        (
+          "apiKeys"."rotatedAt" is null
+          or (
+            "named"."id" = "apiKeys"."id"
+            and not :descendants
+          )
+        )
+      )
+      and (
+        (
+          (
+            "apiKeys"."userId" is null
+            or "apiKeys"."userId" is "named"."userId"
+          )
+          and (
+            "apiKeys"."projectIds" is null
+            or (
+              "named"."projectIds" is not null
+              and not exists (
+                select
+                  1
+                from
+                  json_each("named"."projectIds")
+                where
+                  value not in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+              )
+            )
+          )
+        )
+      )
+    )
+    and (
+      "apiKeys"."projectIds" is null
+      and :descendants
+      and "invitations"."acceptedAt" is null
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 49152 + 0)
+            )
+        )
       )
     )
   );
@@ -3960,7 +4872,12 @@ from
               (
                 "session"."organizationId" = "apiKeys"."organizationId"
                 and "session"."createdByKeyId" = "named"."id"
+                and "named"."kind" = 'key'
                 and "session"."identityId" is "named"."identityId"
+                and (
+                  "session"."kind" = 'session'
+                  or "session"."identityId" is null
+                )
                 and "session"."kind" <> 'key'
                 and "session"."revokedAt" is null
                 and "session"."expiresAt" > :now
@@ -4146,7 +5063,12 @@ from
               (
                 "session"."organizationId" = "apiKeys"."organizationId"
                 and "session"."createdByKeyId" = "apiKeys"."id"
+                and "apiKeys"."kind" = 'key'
                 and "session"."identityId" is "apiKeys"."identityId"
+                and (
+                  "session"."kind" = 'session'
+                  or "session"."identityId" is null
+                )
                 and "session"."kind" <> 'key'
                 and "session"."revokedAt" is null
                 and "session"."expiresAt" > :now
@@ -4217,6 +5139,272 @@ where
             and "recorded"."sequence" >= :event.firstSequence
             and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
           )
+      )
+    )
+  );
+
+-- recordTakenRoles
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 57344 + row_number() over () - 1) as "id",
+  'identity.updated' as "type",
+  "identities"."id" as "resourceId",
+  null as "parentId",
+  coalesce("identities"."email", "identities"."subject") as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "apiKeys" "named" on (
+    (
+      "named"."organizationId" = "apiKeys"."organizationId"
+      and "named"."id" = :apiKeyId
+    )
+    and (
+      "named"."revokedAt" is null
+      or :descendants
+    )
+  )
+  inner join "identities" on (
+    "identities"."organizationId" = "apiKeys"."organizationId"
+    and "identities"."roleByKeyId" = :apiKeyId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."movedTo" is not null then 'moved'
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("named"."id" is not null)
+      and (
+        (
+          "apiKeys"."rotatedAt" is null
+          or (
+            "named"."id" = "apiKeys"."id"
+            and not :descendants
+          )
+        )
+      )
+      and (
+        (
+          (
+            "apiKeys"."userId" is null
+            or "apiKeys"."userId" is "named"."userId"
+          )
+          and (
+            "apiKeys"."projectIds" is null
+            or (
+              "named"."projectIds" is not null
+              and not exists (
+                select
+                  1
+                from
+                  json_each("named"."projectIds")
+                where
+                  value not in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+              )
+            )
+          )
+        )
+      )
+    )
+    and (
+      "apiKeys"."projectIds" is null
+      and :descendants
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 57344 + 0)
+            )
+        )
+      )
+    )
+  );
+
+-- recordUnlinkedIdentities
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 16384 + row_number() over () - 1) as "id",
+  'identity.deleted' as "type",
+  "identities"."id" as "resourceId",
+  null as "parentId",
+  coalesce("identities"."email", "identities"."subject") as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  left join "apiKeys" "named" on (
+    (
+      "named"."organizationId" = "apiKeys"."organizationId"
+      and "named"."id" = :apiKeyId
+    )
+    and (
+      "named"."revokedAt" is null
+      or :descendants
+    )
+  )
+  inner join "identities" on (
+    "identities"."organizationId" = "apiKeys"."organizationId"
+    and "identities"."linkedByKeyId" = :apiKeyId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."movedTo" is not null then 'moved'
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("named"."id" is not null)
+      and (
+        (
+          "apiKeys"."rotatedAt" is null
+          or (
+            "named"."id" = "apiKeys"."id"
+            and not :descendants
+          )
+        )
+      )
+      and (
+        (
+          (
+            "apiKeys"."userId" is null
+            or "apiKeys"."userId" is "named"."userId"
+          )
+          and (
+            "apiKeys"."projectIds" is null
+            or (
+              "named"."projectIds" is not null
+              and not exists (
+                select
+                  1
+                from
+                  json_each("named"."projectIds")
+                where
+                  value not in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+              )
+            )
+          )
+        )
+      )
+    )
+    and (
+      "apiKeys"."projectIds" is null
+      and :descendants
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 16384 + 0)
+            )
+        )
       )
     )
   );
@@ -4471,7 +5659,23 @@ select
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
-  "apiKeys"."rotatedAt" is null as "callerIsUnrotated"
+  "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
+  (
+    "apiKeys"."kind" = 'session'
+    or not exists (
+      select
+        1
+      from
+        json_each('["api-keys:write"]')
+      where
+        value not in (
+          select
+            value
+          from
+            json_each("apiKeys"."scopes")
+        )
+    )
+  ) as "callerMaySignOut"
 from
   "apiKeys"
 where
@@ -4510,7 +5714,12 @@ where
               (
                 "session"."organizationId" = "apiKeys"."organizationId"
                 and "session"."createdByKeyId" = "named"."id"
+                and "named"."kind" = 'key'
                 and "session"."identityId" is "named"."identityId"
+                and (
+                  "session"."kind" = 'session'
+                  or "session"."identityId" is null
+                )
                 and "session"."kind" <> 'key'
                 and "session"."revokedAt" is null
                 and "session"."expiresAt" > :now
@@ -4636,6 +5845,8 @@ where
               "apiKeys"."expiresAt" is null
               or "apiKeys"."expiresAt" >= :now
             )
+            and "apiKeys"."suspendedAt" is null
+            and "apiKeys"."movedTo" is null
           )
           and "apiKeys"."projectIds" is null
           and "apiKeys"."rotatedAt" is null
@@ -4668,4 +5879,72 @@ where
         )
     )
     and "identities"."roleByKeyId" = :apiKeyId
+  );
+
+-- unlinkIdentities
+delete from "identities"
+where
+  (
+    "identities"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        inner join "apiKeys" "named" on (
+          (
+            "named"."organizationId" = "apiKeys"."organizationId"
+            and "named"."id" = :apiKeyId
+          )
+          and "named"."revokedAt" is not null
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+            and (
+              "apiKeys"."revokedAt" is null
+              or "apiKeys"."revokedAt" = :now
+            )
+            and (
+              "apiKeys"."expiresAt" is null
+              or "apiKeys"."expiresAt" >= :now
+            )
+            and "apiKeys"."suspendedAt" is null
+            and "apiKeys"."movedTo" is null
+          )
+          and "apiKeys"."projectIds" is null
+          and "apiKeys"."rotatedAt" is null
+          and (
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "named"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "named"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
+          )
+          and :descendants
+        )
+    )
+    and "identities"."linkedByKeyId" = :apiKeyId
   );

@@ -21,7 +21,23 @@ select
   ) as "isLastUsedStale",
   "identities"."id" is not null as "identityExists",
   "apiKeys"."projectIds" is null as "isUnrestricted",
-  "apiKeys"."rotatedAt" is null as "callerIsUnrotated"
+  "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
+  (
+    "identities"."blockedAt" is null
+    or not exists (
+      select
+        1
+      from
+        json_each(:roleScopes -> "identities"."role")
+      where
+        value not in (
+          select
+            value
+          from
+            json_each("apiKeys"."scopes")
+        )
+    )
+  ) as "callerMayUnblock"
 from
   "apiKeys"
   left join "identities" on (
@@ -62,6 +78,24 @@ where
           and ("identities"."id" is not null)
           and ("apiKeys"."projectIds" is null)
           and ("apiKeys"."rotatedAt" is null)
+          and (
+            (
+              "identities"."blockedAt" is null
+              or not exists (
+                select
+                  1
+                from
+                  json_each(:roleScopes -> "identities"."role")
+                where
+                  value not in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."scopes")
+                  )
+              )
+            )
+          )
         )
     )
     and "identities"."id" = :identityId
@@ -136,6 +170,24 @@ where
       and ("identities"."id" is not null)
       and ("apiKeys"."projectIds" is null)
       and ("apiKeys"."rotatedAt" is null)
+      and (
+        (
+          "identities"."blockedAt" is null
+          or not exists (
+            select
+              1
+            from
+              json_each(:roleScopes -> "identities"."role")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."scopes")
+              )
+          )
+        )
+      )
     )
     and (
       not :event.isRepeatable
@@ -235,6 +287,24 @@ where
       and ("identities"."id" is not null)
       and ("apiKeys"."projectIds" is null)
       and ("apiKeys"."rotatedAt" is null)
+      and (
+        (
+          "identities"."blockedAt" is null
+          or not exists (
+            select
+              1
+            from
+              json_each(:roleScopes -> "identities"."role")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."scopes")
+              )
+          )
+        )
+      )
     )
     and (
       not :event.isRepeatable
@@ -373,6 +443,28 @@ where
       and ("identities"."id" is not null)
       and ("apiKeys"."projectIds" is null)
       and ("apiKeys"."rotatedAt" is null)
+      and (
+        (
+          :role is null
+          or "identities"."id" is not "apiKeys"."identityId"
+        )
+      )
+      and (
+        (
+          :blocked is not 0
+          or exists (
+            select
+              "name"
+            from
+              "users"
+            where
+              (
+                "users"."organizationId" = "identities"."organizationId"
+                and "users"."id" = "identities"."userId"
+              )
+          )
+        )
+      )
       and (
         (
           not :isGiving
@@ -529,16 +621,19 @@ select
   "identities"."issuer",
   "identities"."subject",
   "identities"."userId",
-  (
-    select
-      "name"
-    from
-      "users"
-    where
-      (
-        "users"."organizationId" = "identities"."organizationId"
-        and "users"."id" = "identities"."userId"
-      )
+  coalesce(
+    (
+      select
+        "name"
+      from
+        "users"
+      where
+        (
+          "users"."organizationId" = "identities"."organizationId"
+          and "users"."id" = "identities"."userId"
+        )
+    ),
+    coalesce("identities"."email", "identities"."subject")
   ) as "userName",
   "identities"."email",
   "identities"."role",
@@ -581,16 +676,19 @@ select
   "identities"."issuer" as "issuer",
   "identities"."subject" as "subject",
   "identities"."userId" as "userId",
-  (
-    select
-      "name"
-    from
-      "users"
-    where
-      (
-        "users"."organizationId" = "identities"."organizationId"
-        and "users"."id" = "identities"."userId"
-      )
+  coalesce(
+    (
+      select
+        "name"
+      from
+        "users"
+      where
+        (
+          "users"."organizationId" = "identities"."organizationId"
+          and "users"."id" = "identities"."userId"
+        )
+    ),
+    coalesce("identities"."email", "identities"."subject")
   ) as "userName",
   "identities"."email" as "email",
   "identities"."role" as "role",
@@ -634,16 +732,19 @@ select
   "identities"."issuer",
   "identities"."subject",
   "identities"."userId",
-  (
-    select
-      "name"
-    from
-      "users"
-    where
-      (
-        "users"."organizationId" = "identities"."organizationId"
-        and "users"."id" = "identities"."userId"
-      )
+  coalesce(
+    (
+      select
+        "name"
+      from
+        "users"
+      where
+        (
+          "users"."organizationId" = "identities"."organizationId"
+          and "users"."id" = "identities"."userId"
+        )
+    ),
+    coalesce("identities"."email", "identities"."subject")
   ) as "userName",
   "identities"."email",
   "identities"."role",
@@ -699,6 +800,24 @@ select
   "identities"."id" is not null as "identityExists",
   "apiKeys"."projectIds" is null as "isUnrestricted",
   "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
+  (
+    :role is null
+    or "identities"."id" is not "apiKeys"."identityId"
+  ) as "isNotOwnRole",
+  (
+    :blocked is not 0
+    or exists (
+      select
+        "name"
+      from
+        "users"
+      where
+        (
+          "users"."organizationId" = "identities"."organizationId"
+          and "users"."id" = "identities"."userId"
+        )
+    )
+  ) as "userExists",
   (
     not :isGiving
     or not exists (
@@ -785,6 +904,28 @@ set
           and ("apiKeys"."rotatedAt" is null)
           and (
             (
+              :role is null
+              or "identities"."id" is not "apiKeys"."identityId"
+            )
+          )
+          and (
+            (
+              :blocked is not 0
+              or exists (
+                select
+                  "name"
+                from
+                  "users"
+                where
+                  (
+                    "users"."organizationId" = "identities"."organizationId"
+                    and "users"."id" = "identities"."userId"
+                  )
+              )
+            )
+          )
+          and (
+            (
               not :isGiving
               or not exists (
                 select
@@ -860,6 +1001,28 @@ where
           and ("apiKeys"."rotatedAt" is null)
           and (
             (
+              :role is null
+              or "identities"."id" is not "apiKeys"."identityId"
+            )
+          )
+          and (
+            (
+              :blocked is not 0
+              or exists (
+                select
+                  "name"
+                from
+                  "users"
+                where
+                  (
+                    "users"."organizationId" = "identities"."organizationId"
+                    and "users"."id" = "identities"."userId"
+                  )
+              )
+            )
+          )
+          and (
+            (
               not :isGiving
               or not exists (
                 select
@@ -905,16 +1068,19 @@ returning
   "issuer",
   "subject",
   "userId",
-  (
-    select
-      "name"
-    from
-      "users"
-    where
-      (
-        "users"."organizationId" = "identities"."organizationId"
-        and "users"."id" = "identities"."userId"
-      )
+  coalesce(
+    (
+      select
+        "name"
+      from
+        "users"
+      where
+        (
+          "users"."organizationId" = "identities"."organizationId"
+          and "users"."id" = "identities"."userId"
+        )
+    ),
+    coalesce("identities"."email", "identities"."subject")
   ) as "userName",
   "email",
   "role",
@@ -997,6 +1163,28 @@ where
       and ("identities"."id" is not null)
       and ("apiKeys"."projectIds" is null)
       and ("apiKeys"."rotatedAt" is null)
+      and (
+        (
+          :role is null
+          or "identities"."id" is not "apiKeys"."identityId"
+        )
+      )
+      and (
+        (
+          :blocked is not 0
+          or exists (
+            select
+              "name"
+            from
+              "users"
+            where
+              (
+                "users"."organizationId" = "identities"."organizationId"
+                and "users"."id" = "identities"."userId"
+              )
+          )
+        )
+      )
       and (
         (
           not :isGiving

@@ -159,6 +159,108 @@ where
   );
 
 -- endedPage.3
+update "identities"
+set
+  "linkedByKeyId" = (
+    select
+      "creator"."createdByKeyId"
+    from
+      "apiKeys" as "creator"
+    where
+      "creator"."organizationId" = "identities"."organizationId"
+      and "creator"."id" = "identities"."linkedByKeyId"
+  )
+where
+  ("identities"."organizationId", "identities"."linkedByKeyId") in (
+    select
+      "ended"."organizationId",
+      "ended"."id"
+    from
+      (
+        select
+          "ended"."organizationId",
+          "ended"."id",
+          "ended"."hash"
+        from
+          (
+            values
+              ('key', :keysEndedBy),
+              ('grant', :keysEndedBy),
+              ('session', :sessionsEndedBy)
+          ) as "kept"
+          cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
+          and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
+          and "ended"."movedTo" is null
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "ended"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
+        limit
+          1000
+      ) as "ended"
+  );
+
+-- endedPage.4
+update "invitations"
+set
+  "createdByKeyId" = (
+    select
+      "creator"."createdByKeyId"
+    from
+      "apiKeys" as "creator"
+    where
+      "creator"."organizationId" = "invitations"."organizationId"
+      and "creator"."id" = "invitations"."createdByKeyId"
+  )
+where
+  ("invitations"."organizationId", "invitations"."createdByKeyId") in (
+    select
+      "ended"."organizationId",
+      "ended"."id"
+    from
+      (
+        select
+          "ended"."organizationId",
+          "ended"."id",
+          "ended"."hash"
+        from
+          (
+            values
+              ('key', :keysEndedBy),
+              ('grant', :keysEndedBy),
+              ('session', :sessionsEndedBy)
+          ) as "kept"
+          cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
+          and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
+          and "ended"."movedTo" is null
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "ended"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
+        limit
+          1000
+      ) as "ended"
+  );
+
+-- endedPage.5
 delete from "skillFeeds"
 where
   ("skillFeeds"."organizationId", "skillFeeds"."apiKeyId") in (
@@ -199,7 +301,7 @@ where
       ) as "ended"
   );
 
--- endedPage.4
+-- endedPage.6
 delete from "apiKeys"
 where
   "apiKeys"."hash" in (
@@ -266,6 +368,24 @@ where
         where
           "identities"."organizationId" = "ended"."organizationId"
           and "identities"."roleByKeyId" = "ended"."id"
+      )
+      and not exists (
+        select
+          1
+        from
+          "identities"
+        where
+          "identities"."organizationId" = "ended"."organizationId"
+          and "identities"."linkedByKeyId" = "ended"."id"
+      )
+      and not exists (
+        select
+          1
+        from
+          "invitations"
+        where
+          "invitations"."organizationId" = "ended"."organizationId"
+          and "invitations"."createdByKeyId" = "ended"."id"
       )
   );
 

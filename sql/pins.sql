@@ -244,6 +244,8 @@ where
         "apiKeys"."expiresAt" is null
         or "apiKeys"."expiresAt" >= :now
       )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
     )
     and changes() > 0
     and (
@@ -551,6 +553,8 @@ where
         "apiKeys"."expiresAt" is null
         or "apiKeys"."expiresAt" >= :now
       )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
     )
     and changes() > 0
     and (
@@ -1017,6 +1021,8 @@ where
         "apiKeys"."expiresAt" is null
         or "apiKeys"."expiresAt" >= :now
       )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
     )
     and changes() > 0
     and (

@@ -6032,6 +6032,248 @@ where
     )
   );
 
+-- statements.deletion.recordInvitations
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "apiKeys"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over () - 1 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 49152 + row_number() over () - 1) as "id",
+  'invitation.deleted' as "type",
+  "invitations"."id" as "resourceId",
+  null as "parentId",
+  "invitations"."email" as "resourceName",
+  null as "projectId",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."name" as "apiKeyName",
+  "apiKeys"."userId" as "userId",
+  :event.requestId as "requestId"
+from
+  "apiKeys"
+  inner join "invitations" on (
+    "invitations"."organizationId" = "apiKeys"."organizationId"
+    and "invitations"."userId" = :userId
+    and "invitations"."acceptedAt" is null
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."movedTo" is not null then 'moved'
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and "apiKeys"."projectIds" is null
+      and not exists (
+        select
+          1
+        from
+          "apiKeys" "userKey"
+        where
+          (
+            (
+              "userKey"."organizationId" = "apiKeys"."organizationId"
+              and "userKey"."userId" = :userId
+              and "userKey"."revokedAt" is null
+            )
+            and (
+              "userKey"."expiresAt" is null
+              or "userKey"."expiresAt" > :now
+            )
+            and not (
+              (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "userKey"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "userKey"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("userKey"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
+                )
+                and (
+                  "apiKeys"."rotatedAt" is null
+                  or "userKey"."id" = "apiKeys"."id"
+                )
+              )
+            )
+          )
+      )
+      and exists (
+        select
+          1
+        from
+          "deletions"
+        where
+          (
+            "deletions"."organizationId" = "apiKeys"."organizationId"
+            and "deletions"."resourceType" = 'user'
+            and "deletions"."resourceId" = :userId
+            and "deletions"."deletedAt" = :now
+          )
+      )
+    )
+    and (
+      not :event.isRepeatable
+      or not exists (
+        select
+          1
+        from
+          "auditEvents" "recorded"
+        where
+          (
+            "recorded"."organizationId" = "apiKeys"."organizationId"
+            and "recorded"."sequence" >= :event.firstSequence
+            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 49152 + 0)
+          )
+      )
+    )
+  );
+
+-- statements.deletion.deleteInvitations
+delete from "invitations"
+where
+  (
+    "invitations"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          (
+            "apiKeys"."hash" = :caller.keyHash
+            and case
+              when "apiKeys"."movedTo" is not null then 'moved'
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+              when "apiKeys"."suspendedAt" is not null then 'suspended'
+            end is null
+            and (
+              :caller.scope is null
+              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            )
+          )
+          and "apiKeys"."projectIds" is null
+          and not exists (
+            select
+              1
+            from
+              "apiKeys" "userKey"
+            where
+              (
+                (
+                  "userKey"."organizationId" = "apiKeys"."organizationId"
+                  and "userKey"."userId" = :userId
+                  and "userKey"."revokedAt" is null
+                )
+                and (
+                  "userKey"."expiresAt" is null
+                  or "userKey"."expiresAt" > :now
+                )
+                and not (
+                  (
+                    (
+                      (
+                        "apiKeys"."userId" is null
+                        or "apiKeys"."userId" is "userKey"."userId"
+                      )
+                      and (
+                        "apiKeys"."projectIds" is null
+                        or (
+                          "userKey"."projectIds" is not null
+                          and not exists (
+                            select
+                              1
+                            from
+                              json_each("userKey"."projectIds")
+                            where
+                              value not in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                          )
+                        )
+                      )
+                    )
+                    and (
+                      "apiKeys"."rotatedAt" is null
+                      or "userKey"."id" = "apiKeys"."id"
+                    )
+                  )
+                )
+              )
+          )
+          and exists (
+            select
+              1
+            from
+              "deletions"
+            where
+              (
+                "deletions"."organizationId" = "apiKeys"."organizationId"
+                and "deletions"."resourceType" = 'user'
+                and "deletions"."resourceId" = :userId
+                and "deletions"."deletedAt" = :now
+              )
+          )
+        )
+    )
+    and "invitations"."userId" = :userId
+  );
+
 -- statements.deletion.recordIdentities
 insert into
   "auditEvents" (
@@ -6079,6 +6321,7 @@ from
   inner join "identities" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
     and "identities"."userId" = :userId
+    and "identities"."blockedAt" is null
   )
 where
   (
@@ -6271,6 +6514,7 @@ where
         )
     )
     and "identities"."userId" = :userId
+    and "identities"."blockedAt" is null
   );
 
 -- statements.deletion.recordUserKeys

@@ -906,6 +906,8 @@ where
         "apiKeys"."expiresAt" is null
         or "apiKeys"."expiresAt" >= :now
       )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
     )
     and changes() > 0
     and (
@@ -2383,6 +2385,8 @@ where
         "apiKeys"."expiresAt" is null
         or "apiKeys"."expiresAt" >= :now
       )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
     )
     and changes() > 0
     and (

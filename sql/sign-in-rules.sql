@@ -788,6 +788,8 @@ where
         "apiKeys"."expiresAt" is null
         or "apiKeys"."expiresAt" >= :now
       )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
     )
     and changes() > 0
     and (
@@ -917,7 +919,10 @@ from
           ) in (
             select
               "sent".value ->> 0,
-              "sent".value ->> 1
+              case "sent".value ->> 0
+                when 'email' then lower("sent".value ->> 1)
+                else "sent".value ->> 1
+              end
             from
               json_each(:claims) as "sent"
           )

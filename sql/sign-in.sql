@@ -1,5 +1,92 @@
 -- src/sign-in/statements.ts
 
+-- acceptInvitation
+update "invitations"
+set
+  "acceptedAt" = :now,
+  "identityId" = coalesce(
+    (
+      select
+        "id"
+      from
+        "identities" "known"
+      where
+        (
+          "known"."organizationId" = :organizationId
+          and "known"."issuer" = :issuer
+          and "known"."subject" = :subject
+        )
+    ),
+    :newIdentityId
+  )
+where
+  (
+    (
+      "invitations"."organizationId" = :organizationId
+      and "invitations"."issuer" = :issuer
+      and "invitations"."email" = lower(:email)
+      and "invitations"."acceptedAt" is null
+      and "invitations"."expiresAt" > :now
+    )
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = :organizationId
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+    )
+    and case
+      when exists (
+        select
+          "id"
+        from
+          "identities" "known"
+        where
+          (
+            "known"."organizationId" = :organizationId
+            and "known"."issuer" = :issuer
+            and "known"."subject" = :subject
+          )
+      ) then "invitations"."userId" is null
+      and exists (
+        select
+          "id"
+        from
+          "identities" "known"
+        where
+          (
+            (
+              "known"."organizationId" = :organizationId
+              and "known"."issuer" = :issuer
+              and "known"."subject" = :subject
+            )
+            and (
+              "known"."blockedAt" is null
+              and "known"."ruleIds" is not null
+            )
+          )
+      )
+      else (
+        "invitations"."userId" is not null
+        or not (
+          select
+            case
+              when "organizationUsage"."users" + (1) > max("organizationUsage"."users", :quota.users) then 'users'
+            end
+          from
+            "organizationUsage"
+          where
+            "organizationUsage"."organizationId" = :organizationId
+        ) is not null
+      )
+    end
+  );
+
 -- admit
 insert into
   "identities" (
@@ -13,6 +100,7 @@ insert into
     "projectIds",
     "ruleIds",
     "roleByKeyId",
+    "linkedByKeyId",
     "blockedAt",
     "lastSignInAt",
     "createdAt"
@@ -22,15 +110,21 @@ select
   :newIdentityId as "id",
   :issuer as "issuer",
   :subject as "subject",
-  :newUserId as "userId",
+  coalesce("invited"."userId", :newUserId) as "userId",
   :email as "email",
-  coalesce("admission"."role", "known"."role") as "role",
+  coalesce("invited"."role", "admission"."role", "known"."role") as "role",
   case
+    when "invited"."id" is not null then "invited"."projectIds"
     when "admission"."role" is null then "known"."projectIds"
     else "admission"."projectIds"
   end as "projectIds",
-  "admission"."ruleIds" as "ruleIds",
-  null as "roleByKeyId",
+  case
+    when "invited"."id" is null then "admission"."ruleIds"
+  end as "ruleIds",
+  "invited"."createdByKeyId" as "roleByKeyId",
+  case
+    when "invited"."userId" is not null then "invited"."createdByKeyId"
+  end as "linkedByKeyId",
   null as "blockedAt",
   :now as "lastSignInAt",
   :now as "createdAt"
@@ -62,7 +156,10 @@ from
           ) in (
             select
               "sent".value ->> 0,
-              "sent".value ->> 1
+              case "sent".value ->> 0
+                when 'email' then lower("sent".value ->> 1)
+                else "sent".value ->> 1
+              end
             from
               json_each(:claims) as "sent"
           )
@@ -131,6 +228,12 @@ from
     and "known"."issuer" = :issuer
     and "known"."subject" = :subject
   )
+  left join "invitations" "invited" on (
+    "invited"."organizationId" = "organizations"."id"
+    and "invited"."identityId" = coalesce("known"."id", :newIdentityId)
+    and "invited"."acceptedAt" = :now
+    and changes() > 0
+  )
 where
   (
     "organizations"."id" = :organizationId
@@ -148,6 +251,7 @@ where
     )
     and (
       "known"."id" is not null
+      or "invited"."id" is not null
       or (
         "admission"."role" is not null
         and not (
@@ -177,9 +281,13 @@ set
   "ruleIds" = case
     when "identities"."ruleIds" is not null then excluded."ruleIds"
   end,
+  "roleByKeyId" = case
+    when "identities"."ruleIds" is null then "identities"."roleByKeyId"
+    else excluded."roleByKeyId"
+  end,
   "lastSignInAt" = case
     when "identities"."ruleIds" is null
-    or excluded."ruleIds" <> '[]' then excluded."lastSignInAt"
+    or excluded."ruleIds" is not '[]' then excluded."lastSignInAt"
     else "identities"."lastSignInAt"
   end
 where
@@ -236,6 +344,44 @@ where
                   )
               )
             )
+          )
+          or "ended"."hash" in (
+            select
+              "other"."hash"
+            from
+              "identities"
+              inner join "apiKeys" "other" on (
+                "other"."organizationId" = "identities"."organizationId"
+                and "other"."identityId" = "identities"."id"
+                and "other"."kind" = 'session'
+                and "other"."revokedAt" is null
+                and "other"."expiresAt" > :now
+              )
+            where
+              (
+                "identities"."organizationId" = :organizationId
+                and "identities"."issuer" = :issuer
+                and "identities"."subject" = :subject
+                and not exists (
+                  select
+                    1
+                  from
+                    "halts"
+                  where
+                    "halts"."organizationId" = :organizationId
+                    and (
+                      "halts"."until" is null
+                      or "halts"."until" > :now
+                    )
+                )
+                and "identities"."blockedAt" is null
+              )
+            order by
+              "other"."id" desc
+            limit
+              + 20
+            offset
+              19
           )
         )
       )
@@ -344,20 +490,23 @@ select
   null as "lastUsedAt",
   :now as "createdAt",
   null as "idempotencyKey",
-  case
-    when "identities"."ruleIds" is null then "identities"."roleByKeyId"
-    else (
-      select
-        "createdByKeyId"
-      from
-        "signInRules"
-      where
-        (
-          "signInRules"."organizationId" = "identities"."organizationId"
-          and "signInRules"."id" = "identities"."ruleIds" ->> 0
-        )
-    )
-  end as "createdByKeyId",
+  coalesce(
+    "identities"."linkedByKeyId",
+    case
+      when "identities"."ruleIds" is null then "identities"."roleByKeyId"
+      else (
+        select
+          "createdByKeyId"
+        from
+          "signInRules"
+        where
+          (
+            "signInRules"."organizationId" = "identities"."organizationId"
+            and "signInRules"."id" = "identities"."ruleIds" ->> 0
+          )
+      )
+    end
+  ) as "createdByKeyId",
   "id" as "identityId",
   null as "clientId",
   null as "clientName",
@@ -409,29 +558,162 @@ where
   (
     (
       (
-        "identities"."organizationId" = :organizationId
-        and "identities"."issuer" = :issuer
-        and "identities"."subject" = :subject
-        and not exists (
-          select
-            1
-          from
-            "halts"
-          where
-            "halts"."organizationId" = :organizationId
-            and (
-              "halts"."until" is null
-              or "halts"."until" > :now
-            )
+        (
+          "identities"."organizationId" = :organizationId
+          and "identities"."issuer" = :issuer
+          and "identities"."subject" = :subject
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = :organizationId
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+          )
+          and "identities"."blockedAt" is null
         )
-        and "identities"."blockedAt" is null
+        and (
+          "identities"."ruleIds" is null
+          or "identities"."ruleIds" <> '[]'
+        )
       )
-      and (
-        "identities"."ruleIds" is null
-        or "identities"."ruleIds" <> '[]'
-      )
+      and "identities"."id" = :newIdentityId
     )
-    and "identities"."id" = :newIdentityId
+    and "identities"."userId" = :newUserId
+  );
+
+-- recordAcceptance
+insert into
+  "auditEvents" (
+    "organizationId",
+    "sequence",
+    "id",
+    "type",
+    "resourceId",
+    "parentId",
+    "resourceName",
+    "projectId",
+    "apiKeyId",
+    "apiKeyName",
+    "userId",
+    "requestId"
+  )
+select
+  "organizationId" as "organizationId",
+  max(
+    :event.firstSequence,
+    coalesce(
+      (
+        select
+          max("sequence")
+        from
+          "auditEvents" "last"
+        where
+          "last"."organizationId" = "invitations"."organizationId"
+      ),
+      0
+    ) + 1
+  ) + row_number() over (
+    partition by
+      "invitations"."organizationId"
+  ) - 1 as "sequence",
+  substr(:event.id, 1, 24) || lower(hex(randomblob(6))) as "id",
+  'invitation.accepted' as "type",
+  "id" as "resourceId",
+  null as "parentId",
+  "email" as "resourceName",
+  null as "projectId",
+  :keyId as "apiKeyId",
+  :name as "apiKeyName",
+  coalesce(
+    "invitations"."userId",
+    (
+      select
+        "userId"
+      from
+        "identities" "known"
+      where
+        (
+          "known"."organizationId" = :organizationId
+          and "known"."issuer" = :issuer
+          and "known"."subject" = :subject
+        )
+    ),
+    :newUserId
+  ) as "userId",
+  null as "requestId"
+from
+  "invitations"
+where
+  (
+    (
+      "invitations"."organizationId" = :organizationId
+      and "invitations"."issuer" = :issuer
+      and "invitations"."email" = lower(:email)
+      and "invitations"."acceptedAt" is null
+      and "invitations"."expiresAt" > :now
+    )
+    and not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = :organizationId
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+    )
+    and case
+      when exists (
+        select
+          "id"
+        from
+          "identities" "known"
+        where
+          (
+            "known"."organizationId" = :organizationId
+            and "known"."issuer" = :issuer
+            and "known"."subject" = :subject
+          )
+      ) then "invitations"."userId" is null
+      and exists (
+        select
+          "id"
+        from
+          "identities" "known"
+        where
+          (
+            (
+              "known"."organizationId" = :organizationId
+              and "known"."issuer" = :issuer
+              and "known"."subject" = :subject
+            )
+            and (
+              "known"."blockedAt" is null
+              and "known"."ruleIds" is not null
+            )
+          )
+      )
+      else (
+        "invitations"."userId" is not null
+        or not (
+          select
+            case
+              when "organizationUsage"."users" + (1) > max("organizationUsage"."users", :quota.users) then 'users'
+            end
+          from
+            "organizationUsage"
+          where
+            "organizationUsage"."organizationId" = :organizationId
+        ) is not null
+      )
+    end
   );
 
 -- recordEndedKeys
@@ -526,6 +808,44 @@ from
               )
           )
         )
+      )
+      or "ended"."hash" in (
+        select
+          "other"."hash"
+        from
+          "identities"
+          inner join "apiKeys" "other" on (
+            "other"."organizationId" = "identities"."organizationId"
+            and "other"."identityId" = "identities"."id"
+            and "other"."kind" = 'session'
+            and "other"."revokedAt" is null
+            and "other"."expiresAt" > :now
+          )
+        where
+          (
+            "identities"."organizationId" = :organizationId
+            and "identities"."issuer" = :issuer
+            and "identities"."subject" = :subject
+            and not exists (
+              select
+                1
+              from
+                "halts"
+              where
+                "halts"."organizationId" = :organizationId
+                and (
+                  "halts"."until" is null
+                  or "halts"."until" > :now
+                )
+            )
+            and "identities"."blockedAt" is null
+          )
+        order by
+          "other"."id" desc
+        limit
+          + 20
+        offset
+          19
       )
     )
   )
@@ -749,29 +1069,32 @@ where
   (
     (
       (
-        "identities"."organizationId" = :organizationId
-        and "identities"."issuer" = :issuer
-        and "identities"."subject" = :subject
-        and not exists (
-          select
-            1
-          from
-            "halts"
-          where
-            "halts"."organizationId" = :organizationId
-            and (
-              "halts"."until" is null
-              or "halts"."until" > :now
-            )
+        (
+          "identities"."organizationId" = :organizationId
+          and "identities"."issuer" = :issuer
+          and "identities"."subject" = :subject
+          and not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = :organizationId
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+          )
+          and "identities"."blockedAt" is null
         )
-        and "identities"."blockedAt" is null
+        and (
+          "identities"."ruleIds" is null
+          or "identities"."ruleIds" <> '[]'
+        )
       )
-      and (
-        "identities"."ruleIds" is null
-        or "identities"."ruleIds" <> '[]'
-      )
+      and "identities"."id" = :newIdentityId
     )
-    and "identities"."id" = :newIdentityId
+    and "identities"."userId" = :newUserId
   );
 
 -- selectOutcome
@@ -788,9 +1111,36 @@ select
         or "halts"."until" > :now
       )
   ) as "isActive",
+  not exists (
+    select
+      1
+    from
+      "halts"
+    where
+      "halts"."organizationId" = "organizations"."id"
+      and (
+        "halts"."until" is null
+        or "halts"."until" > :now
+      )
+      and "halts"."kind" <> 'suspended'
+  ) as "isSettled",
   "identities"."blockedAt" is not null as "isBlocked",
   "identities"."id" is not null as "isKnown",
-  coalesce("identities"."id" = :newIdentityId, 0) as "isFirst",
+  coalesce("identities"."userId" = :newUserId, 0) as "isFirst",
+  exists (
+    select
+      "id"
+    from
+      "invitations"
+    where
+      (
+        "invitations"."organizationId" = :organizationId
+        and "invitations"."issuer" = :issuer
+        and "invitations"."email" = lower(:email)
+        and "invitations"."acceptedAt" is null
+        and "invitations"."expiresAt" > :now
+      )
+  ) as "isInvited",
   "admission"."role" is not null as "hasRule",
   "session"."userId" as "userId",
   "session"."scopes" as "scopes"
@@ -822,7 +1172,10 @@ from
           ) in (
             select
               "sent".value ->> 0,
-              "sent".value ->> 1
+              case "sent".value ->> 0
+                when 'email' then lower("sent".value ->> 1)
+                else "sent".value ->> 1
+              end
             from
               json_each(:claims) as "sent"
           )

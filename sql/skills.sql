@@ -1164,6 +1164,8 @@ where
         "apiKeys"."expiresAt" is null
         or "apiKeys"."expiresAt" >= :now
       )
+      and "apiKeys"."suspendedAt" is null
+      and "apiKeys"."movedTo" is null
     )
     and changes() > 0
     and (

@@ -132,7 +132,8 @@ export function createApp(): Hono<HonoEnvironment> {
 
   for (const operation of operations) mount(app, operation)
   app.get('/health', health)
-  app.post('/mcp', announceAuthorizationServer, forwardToMcp)
+  app.use('/mcp', announceAuthorizationServer)
+  app.post('/mcp', forwardToMcp)
   for (const path of ['', '/mcp']) app.get(`${RESOURCE_METADATA}${path}`, describeMcpResource)
   app.get('/feeds/:token/.well-known/agent-skills/:file', serveFeed)
   app.get('/', serveHome)

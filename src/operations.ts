@@ -23,6 +23,7 @@ const eventEndpoints = () => import('./resources/events/endpoints/handlers.ts')
 const files = () => import('./resources/session-files/handlers.ts')
 const signInRules = () => import('./resources/sign-in-rules/handlers.ts')
 const identities = () => import('./resources/identities/handlers.ts')
+const invitations = () => import('./resources/invitations/handlers.ts')
 const sessions = () => import('./resources/platform-resources/sessions.ts')
 const skills = () => import('./resources/skills/handlers.ts')
 const skillFeeds = () => import('./resources/skill-feeds/handlers.ts')
@@ -54,6 +55,9 @@ export const operations: readonly Operation[] = [
   route('GET /v1/sign-in-rules/{signInRuleId}', signInRules, (m) => m.retrieveSignInRule),
   route('PATCH /v1/sign-in-rules/{signInRuleId}', signInRules, (m) => m.updateSignInRule),
   route('DELETE /v1/sign-in-rules/{signInRuleId}', signInRules, (m) => m.deleteSignInRule),
+  route('POST /v1/invitations', invitations, (m) => m.createInvitation),
+  route('GET /v1/invitations', invitations, (m) => m.listInvitations),
+  route('DELETE /v1/invitations/{invitationId}', invitations, (m) => m.deleteInvitation),
   route('GET /v1/identities', identities, (m) => m.listIdentities),
   route('GET /v1/identities/{identityId}', identities, (m) => m.retrieveIdentity),
   route('PATCH /v1/identities/{identityId}', identities, (m) => m.updateIdentity),

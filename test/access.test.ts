@@ -112,7 +112,7 @@ describe('routes', () => {
 
   it('have no other that answers every method than the middleware', () => {
     const routes = createApp().routes.filter(({ method }) => method === 'ALL')
-    expect(new Set(routes.map(({ path }) => path))).toEqual(new Set(['/*']))
+    expect(new Set(routes.map(({ path }) => path))).toEqual(new Set(['/*', '/mcp']))
   })
 
   it('each have their example', () => {
@@ -134,7 +134,7 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
     const { example, key } = await preparedWithKey(row, (workspace, { keyOptions }) =>
       workspace.addKey({
         ...keyOptions,
-        scopes: contract.scope === null ? [] : [contract.scope, ...(row.furtherScopes ?? [])],
+        scopes: [...(contract.scope === null ? [] : [contract.scope]), ...(row.furtherScopes ?? [])],
         expiresAt: '2999-01-01T00:00:00.000Z',
       }),
     )
@@ -318,6 +318,7 @@ const OWNERS: Record<string, (row: RowValues, before: Record<string, RowValues[]
   agents: () => 'organization',
   eventEndpoints: () => 'organization',
   identities: () => 'organization',
+  invitations: () => 'organization',
   signInRules: () => 'organization',
   runEndpoints: () => 'organization',
   skills: () => 'scopes alone',

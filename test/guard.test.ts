@@ -8,6 +8,7 @@ import { selectWakeable } from '../src/access/wake.ts'
 import type { Value } from '../src/db/parameters.ts'
 import type { Statement } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/contract.ts'
+import { connectable, insertGrant } from '../src/resources/api-keys/grants.ts'
 import { listInProject, listOfAll } from '../src/resources/deletions/statements.ts'
 import { feed, trail } from '../src/resources/events/statements.ts'
 import * as agents from '../src/resources/platform-resources/agents.ts'
@@ -328,13 +329,16 @@ describe('the statements of all operations', () => {
       [
         '../src/resources/**/statements.ts',
         '../src/resources/platform-resources/*.ts',
+        '../src/resources/api-keys/grants.ts',
         // No operation reaches it.
         '!../src/resources/events/delivery/statements.ts',
       ],
       { eager: true },
     )
     const exported = new Set(sqlOf(Object.values(modules).flatMap(statementsIn)))
-    for (const { sql } of [authorized.check, recordUse, selectWakeable]) {
+    // No operation connects an app.
+    const ofConsent = [connectable.check, insertGrant, insertGrant.recording]
+    for (const { sql } of [authorized.check, recordUse, selectWakeable, ...ofConsent]) {
       ran.delete(sql)
       exported.delete(sql)
     }

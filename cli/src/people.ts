@@ -5,9 +5,9 @@ import { UsageError } from '../../command-line/src/index.ts'
 import { ROLE_NAMES } from '../../src/contracts.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
-import { find, KINDS, resolve } from './resolve.ts'
+import { find, KINDS, resolve, resolveOption } from './resolve.ts'
 import { connect, pageSize } from './service.ts'
-import { time } from './times.ts'
+import { time, timeText } from './times.ts'
 
 const PERSON = [
   '<person>',
@@ -130,6 +130,80 @@ const tryOut = withJson(
   print({ json }, preview, text)
 })
 
+const invite = withJson(
+  describe(
+    'invite',
+    'Invites a person: the first who signs in with this verified e-mail address at this provider gets the role, whatever the rules say. No e-mail is sent.',
+    [
+      `people invite grace@example.com --issuer ${PROVIDER} --role member`,
+      `people invite grace@example.com --issuer ${PROVIDER} --role viewer --project website --days 30`,
+    ],
+  )
+    .argument('<email>', 'the e-mail address that the provider has verified')
+    .requiredOption(...ISSUER)
+    .addOption(new Option('--role <role>', 'what they may do').choices(ROLE_NAMES).makeOptionMandatory())
+    .option(...PROJECTS)
+    .option('--user <user>', 'the user that the person becomes; default: a new one')
+    .option('--days <number>', 'how long the invitation can be accepted, up to 30; default: 7', Number),
+).action(async (email, { issuer, role, project, user, days, json }) => {
+  const workspace = connect()
+  const projectIds = await projectIdsOf(workspace, project)
+  const userId = await resolveOption(workspace, KINDS.user, user)
+  const invitation = await workspace.invitations.create({
+    email,
+    issuer,
+    role,
+    projectIds,
+    userId: userId ?? null,
+    ...(days !== undefined && { expiresInDays: days }),
+  })
+  const { organization } = json ? { organization: { id: '' } } : await workspace.me.retrieve()
+  const how = `No e-mail is sent: send them the address of your console, followed by /sign-in/${organization.id}`
+  print(
+    { json },
+    invitation,
+    `Invited ${invitation.email}; the invitation ends ${timeText(invitation.expiresAt, {})}. ${how}`,
+  )
+})
+
+const invitations = withLimit(
+  describe('invitations', 'Lists the invitations: who may sign in once, without a rule.', [
+    'people invitations',
+    'people invitations -o wide',
+  ]),
+).action(async (output) => {
+  await printList(
+    output,
+    connect().invitations.list(),
+    {
+      ID: ({ id }) => id,
+      'E-MAIL': ({ email }) => email,
+      ISSUER: ({ issuer }) => issuer,
+      ROLE: ({ role }) => role,
+      PROJECTS: ({ projectIds }) => projectIds ?? 'all',
+      ENDS: ({ expiresAt }) => time(expiresAt),
+      ACCEPTED: ({ acceptedAt }) => time(acceptedAt),
+    },
+    {
+      USER: ({ userId }) => userId,
+      IDENTITY: ({ identityId }) => identityId,
+      'API KEY': ({ createdByKeyId }) => createdByKeyId,
+      CREATED: ({ createdAt }) => time(createdAt),
+    },
+  )
+})
+
+const uninvite = withJson(
+  describe('uninvite', 'Deletes an invitation that nobody has accepted.', [
+    'people uninvite grace@example.com',
+    'people uninvite 0198c2a4',
+  ]).argument('<invitation>', 'the e-mail address, or the ID of the invitation or its first characters'),
+).action(async (text, { json }) => {
+  const workspace = connect()
+  const id = await resolve(workspace, KINDS.invitation, text)
+  print({ json }, await workspace.invitations.delete(id), `Deleted ${id}.`)
+})
+
 const role = withJson(
   describe(
     'role',
@@ -219,12 +293,15 @@ async function personOf(workspace: Workspace, text: string): Promise<Person> {
   const all: Identity[] = []
   for await (const identity of workspace.identities.list({ limit: pageSize() })) all.push(identity)
   const wanted = text.toLowerCase()
-  const named = all.map((each) => {
-    const isMeant = each.userId === text || each.email === wanted
-    return { ...each, name: isMeant ? text : each.userName }
+  const exact = all.filter(({ userId, email }) => userId === text || email === wanted)
+  // A name is what people say of themselves: it could be the address of somebody else.
+  const possible = exact.length > 0 || text.includes('@') ? exact : all
+  const named = possible.map((each) => {
+    const { userName, email, subject, issuer } = each
+    const label = `${userName} (${email ?? subject} of ${issuer})`
+    return { ...each, name: exact.includes(each) ? text : userName, label }
   })
-  const { id, userName, email } = await find(workspace, { noun: 'person', list: async () => named }, text)
-  return { id, label: `${userName} (${email ?? id})` }
+  return find(workspace, { noun: 'person', list: async () => named }, text)
 }
 
 interface Person {
@@ -239,5 +316,18 @@ export const people = group(
   'people',
   'Manages who signs in with an identity provider, by rules, and what they may do.',
   ['people list', `people add-rule --issuer ${PROVIDER} --claim groups --value admins --role admin`],
-  [list, rules, addRule, removeRule, tryOut, role, setBlocked(true), setBlocked(false), remove],
+  [
+    list,
+    rules,
+    addRule,
+    removeRule,
+    tryOut,
+    invite,
+    invitations,
+    uninvite,
+    role,
+    setBlocked(true),
+    setBlocked(false),
+    remove,
+  ],
 )

@@ -14,6 +14,8 @@ const LATEST_RUNS = 1000
 interface Named {
   readonly id: string
   readonly name?: string | null
+  /** Shown instead of the name, where names are not enough to tell things apart. */
+  readonly label?: string
 }
 
 /** What has an ID, and in most cases a name. */
@@ -53,6 +55,13 @@ export const KINDS = {
   apiKey: { noun: 'API key', list: ({ apiKeys }) => apiKeys.list(PAGE) },
   app: { noun: 'connected app', list: ({ apiKeys }) => apiKeys.list({ ...PAGE, kind: 'grant' }) },
   signInRule: { noun: 'sign-in rule', list: ({ signInRules }) => signInRules.list() },
+  invitation: {
+    noun: 'open invitation',
+    list: async ({ invitations }) => {
+      const { items } = await invitations.list().page()
+      return items.filter(({ acceptedAt }) => acceptedAt === null).map((each) => ({ ...each, name: each.email }))
+    },
+  },
   eventEndpoint: { noun: 'event endpoint', list: ({ eventEndpoints }) => eventEndpoints.list() },
   run: {
     noun: 'run',
@@ -127,7 +136,7 @@ function only<Item extends Named>(items: readonly Item[], description: string): 
 }
 
 function candidates(items: readonly Named[]): string {
-  const shown = items.slice(0, MAX_CANDIDATES).map(({ id, name }) => (name ? `${name} (${id})` : id))
+  const shown = items.slice(0, MAX_CANDIDATES).map(({ id, name, label = name }) => (label ? `${label} (${id})` : id))
   return items.length > MAX_CANDIDATES ? `${shown.join(', ')} and others` : shown.join(', ')
 }
 

@@ -207,6 +207,12 @@ describe('every command', () => {
     await run(['people', 'rules'], /groups +engineers +member +website$/m)
     const { id } = JSON.parse(await run(['people', 'rules', '--json'], /engineers/))
     await run(['people', 'try', '--issuer', issuer, '--claim', 'groups=engineers'], /^Admitted as member, /)
+    await run(
+      ['people', 'invite', 'mary@example.com', '--issuer', issuer, '--role', 'viewer'],
+      /^Invited mary@example\.com; /,
+    )
+    await run(['people', 'invitations'], /mary@example\.com +\S+ +viewer +all +in \d+ days +-$/m)
+    await run(['people', 'uninvite', 'mary@example.com'], /^Deleted \S{36}\.$/m)
     const { organization } = JSON.parse(await run(['whoami', '--json'], /organization/))
     await run(['users', 'put', 'mary', '--name', 'Mary'], /^created/)
     const identity = { organizationId: organization.id, userId: 'mary', issuer, role: 'member', ruleIds: [id] } as const
@@ -217,7 +223,7 @@ describe('every command', () => {
         .run()
     }
     await run(['people', 'list'], /^\S+ +Mary +- .* member +rules +\d+ (s|min) ago +-$/m)
-    await run(['people', 'role', 'Mary', 'admin'], /^Mary \(\S+\) has the role admin\.$/m)
+    await run(['people', 'role', 'Mary', 'admin'], /^Mary \(subject-mary of \S+\) has the role admin\.$/m)
     await run(['people', 'block', 'mary'], /^Blocked Mary/m)
     await run(['people', 'unblock', 'mary'], /^Unblocked Mary/m)
     await run(['people', 'remove', 'mary'], /^Removed the access of Mary/m)

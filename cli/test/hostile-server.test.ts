@@ -70,6 +70,9 @@ const COMMANDS: readonly (readonly [string, ...string[]])[] = [
   ['people', 'add-rule', '--issuer', 'https://x', '--claim', 'groups', '--value', 'x', '--role', 'viewer'],
   ['people', 'remove-rule', ID],
   ['people', 'try', '--issuer', 'https://x', '--claim', 'groups=x'],
+  ['people', 'invite', 'x@example.com', '--issuer', 'https://x', '--role', 'viewer'],
+  ['people', 'invitations', '-o', 'wide'],
+  ['people', 'uninvite', ID],
   ['people', 'role', HOSTILE_NAME, 'viewer'],
   ['people', 'role', 'nobody', 'rules'],
   ['people', 'block', HOSTILE_NAME],
@@ -128,7 +131,7 @@ const HOSTILE = 'x\u001b[2J\u001b]0;t\u0007\r\nforged\u0085\u009b31m\u007f\u2028
 /** Whatever a response has to have. */
 const THING = {
   ...Object.fromEntries(
-    'id name path key projectId agentId status failure scheduledAt finishedAt message lastError cron runAt timezone nextRunAt enabledAt pausedReason createdAt updatedAt type apiKeyId userId lastUsedAt expiresAt token url version latestVersion at localTime sizeBytes claimId enc ciphertext organizationId filename sha256 resourceType resourceId secret lastRunAt deletedAt finalAt issuer claim value role subject userName email blockedAt lastSignInAt createdByKeyId'
+    'id name path key projectId agentId status failure scheduledAt finishedAt message lastError cron runAt timezone nextRunAt enabledAt pausedReason createdAt updatedAt type apiKeyId userId lastUsedAt expiresAt token url version latestVersion at localTime sizeBytes claimId enc ciphertext organizationId filename sha256 resourceType resourceId secret lastRunAt deletedAt finalAt issuer claim value role subject userName email blockedAt lastSignInAt createdByKeyId acceptedAt identityId'
       .split(' ')
       .map((name) => [name, HOSTILE]),
   ),

@@ -78,6 +78,7 @@ it('adds a person and a service, revokes and rotates keys, and removes the perso
   await run(next('workspace people add-rule'))
   await run(next('workspace people try'))
   expect(await run(next('workspace people rules'))).toContain('engineers')
+  expect(await run(next('workspace people invite'))).toContain('/sign-in/')
   const successor = tokenIn(await run(next('workspace keys rotate')))
   expect([await isValid(serviceKey), await isValid(successor)]).toEqual([true, true])
   expect(await run(next('workspace keys list'))).toContain("Grace's laptop")

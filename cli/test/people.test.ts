@@ -73,6 +73,51 @@ const isValid = async (apiKey: string) =>
 
 const ADD = ['add-rule', '--issuer', ISSUER, '--claim', 'groups']
 
+describe('invitations', () => {
+  const INVITE = ['invite', 'Grace@example.com', '--issuer', ISSUER]
+
+  it('are created, listed and deleted', async () => {
+    const { login, run, done, json, service } = await newOrganization()
+    const { organization } = JSON.parse((await runWorkspace(['whoami', '--json'], login)).stdout)
+    expect(await done(...INVITE, '--role', 'member')).toBe(
+      'Invited grace@example.com; the invitation ends in 6 days. No e-mail is sent: ' +
+        `send them the address of your console, followed by /sign-in/${organization.id}\n`,
+    )
+    await service.send('PUT', '/v1/users/ada', { name: 'Ada' })
+    const other = await json(
+      'invite',
+      'ada@example.com',
+      '--issuer',
+      ISSUER,
+      '--role',
+      'viewer',
+      '--project',
+      'Shop',
+      '--user',
+      'Ada',
+      '--days',
+      '30',
+    )
+    expect(other).toMatchObject({ email: 'ada@example.com', role: 'viewer', projectIds: ['shop'], userId: 'ada' })
+    expect(await done('invitations')).toMatch(
+      new RegExp(
+        `^ID +E-MAIL .*\n\\S+ +grace@example.com +${ISSUER} +member +all +in 6 days +-\n\\S+ +ada@.* shop .*\n$`,
+      ),
+    )
+    expect(await run(...INVITE, '--role', 'viewer')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('There is an open invitation for this e-mail address and issuer.'),
+    })
+    expect(await done('uninvite', 'GRACE@example.com')).toMatch(/^Deleted \S{36}\.\n$/)
+    expect(await done('uninvite', other.id)).toBe(`Deleted ${other.id}.\n`)
+    expect(await run('uninvite', 'grace@example.com')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('There is no open invitation'),
+    })
+    expect((await run('invite', 'ada@example.com', '--role', 'viewer')).stderr).toMatch(/^--issuer <url> is missing\./)
+  })
+})
+
 describe('rules', () => {
   it('are created, listed, tried out and deleted', async () => {
     const { run, done, json } = await newOrganization()
@@ -167,14 +212,14 @@ describe('people', () => {
     const ada = await addPerson('u1', 'Ada', { email: 'ada@example.com', ruleIds: [rule.id] })
     expect(await ada.isSignedIn()).toBe(true)
     expect(await done('role', 'ADA@example.com', 'viewer', '--project', 'shop')).toBe(
-      'Ada (ada@example.com) has the role viewer.\n',
+      `Ada (ada@example.com of ${ISSUER}) has the role viewer.\n`,
     )
     expect(await identityOf(ada.id)).toMatchObject({ role: 'viewer', projectIds: ['shop'], ruleIds: null })
     expect(await ada.isSignedIn()).toBe(false)
     await done('role', 'ada', 'admin')
     expect(await identityOf(ada.id)).toMatchObject({ role: 'admin', projectIds: null })
     expect(await done('role', 'u1', 'rules')).toBe(
-      'The rules decide about Ada (ada@example.com) from the next sign-in on.\n',
+      `The rules decide about Ada (ada@example.com of ${ISSUER}) from the next sign-in on.\n`,
     )
     expect((await identityOf(ada.id)).ruleIds).not.toBe(null)
   })
@@ -186,14 +231,16 @@ describe('people', () => {
       await addPerson('u2', 'Grace'),
       await addPerson('u3', 'Mary'),
     ]
-    expect(await done('block', 'Ada', grace.id)).toBe(`Blocked Ada (${ada.id}).\nBlocked Grace (${grace.id}).\n`)
+    expect(await done('block', 'Ada', grace.id)).toBe(
+      `Blocked Ada (subject-u1 of ${ISSUER}).\nBlocked Grace (subject-u2 of ${ISSUER}).\n`,
+    )
     expect((await identityOf(ada.id)).blockedAt).not.toBe(null)
     expect(await Promise.all([ada, grace, mary].map((each) => each.isSignedIn()))).toEqual([false, false, true])
     expect(await done('list')).toMatch(/Ada .* \d+ s ago\n.*Grace .* \d+ s ago\n.*Mary .* -\n$/)
-    expect(await done('unblock', 'ada')).toBe(`Unblocked Ada (${ada.id}).\n`)
+    expect(await done('unblock', 'ada')).toBe(`Unblocked Ada (subject-u1 of ${ISSUER}).\n`)
     expect((await identityOf(ada.id)).blockedAt).toBe(null)
 
-    expect(await done('remove', 'Mary')).toBe(`Removed the access of Mary (${mary.id}).\n`)
+    expect(await done('remove', 'Mary')).toBe(`Removed the access of Mary (subject-u3 of ${ISSUER}).\n`)
     expect(await mary.isSignedIn()).toBe(false)
     // Nothing is changed if one of them cannot be found.
     expect(await run('remove', 'Ada', 'Mary')).toMatchObject({
@@ -216,6 +263,30 @@ describe('people', () => {
       { blockedAt: null },
       { blockedAt: expect.any(String) },
     ])
+  })
+
+  it('whose name is the e-mail address of somebody else are not meant by it', async () => {
+    const { run, done, addPerson, identityOf } = await newOrganization()
+    const liar = await addPerson('u1', 'ada@example.com')
+    expect(await run('role', 'ada@example.com', 'admin')).toMatchObject({
+      status: 1,
+      stderr: 'There is no person with the ID or the name "ada@example.com".\n',
+    })
+    const ada = await addPerson('u2', 'Ada', { email: 'ada@example.com' })
+    await done('block', 'ada@example.com')
+    expect([await identityOf(liar.id), await identityOf(ada.id)]).toMatchObject([
+      { blockedAt: null },
+      { blockedAt: expect.any(String) },
+    ])
+  })
+
+  it('of one e-mail address at two providers are told apart by the provider', async () => {
+    const { run, addPerson } = await newOrganization()
+    const other = 'https://other.example.com'
+    await addPerson('u1', 'Ada', { email: 'ada@example.com' })
+    await addPerson('u2', 'Ada', { email: 'ada@example.com', issuer: other })
+    const { status, stderr } = await run('block', 'ada@example.com')
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`Ada (ada@example.com of ${other})`)])
   })
 
   it('a rule that is deleted ends what they signed in with', async () => {

@@ -135,6 +135,7 @@ describe('the client repeats', () => {
       'apiKeys.create',
       'apiKeys.rotate',
       'signInRules.create',
+      'invitations.create',
       'eventEndpoints.create',
       'eventEndpoints.rotate',
       'eventEndpoints.test',

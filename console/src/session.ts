@@ -17,8 +17,10 @@ export interface Environment {
   readonly CONSOLE_URL?: string
   /** Clients, grants and tokens of connected apps; without it, no app can be connected. */
   readonly OAUTH_KV?: KVNamespace
-  /** Registrations of an address. */
-  readonly REGISTRATION_RATE_LIMIT?: RateLimit
+  /** Sign-ins, and registrations, tokens and consents of apps, of an address. */
+  readonly ADDRESS_RATE_LIMIT?: RateLimit
+  /** "off": there is no rate limit. */
+  readonly RATE_LIMIT?: string
   /** The identity providers (sign-in/providers.ts). Each has a secret, too. */
   readonly SIGN_IN_PROVIDERS?: unknown
   /** "off": nobody signs in with an API key. */

@@ -1,5 +1,6 @@
 /** Apps that lie, steal and flood. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { message, postMcp } from '../../mcp/test/support/mcp.ts'
 import { apiKeys } from '../../src/db/schema.ts'
 import { request } from '../../test/support/api.ts'
 import { newToken } from '../../test/support/tokens.ts'
@@ -11,6 +12,7 @@ import {
   Browser,
   call,
   connected,
+  ISSUER,
   keyOf,
   kv,
   newClient,
@@ -101,6 +103,31 @@ describe('a request to connect', () => {
     const answer = await browser.ask(authorizeQuery(client))
     expect([answer.status, await answer.json()]).toEqual([400, { error: expect.stringMatching(/^client_id /) }])
     expect((await redeem(client, 'user:grant:code')).status).toBe(401)
+    expect(fetched).not.toHaveBeenCalled()
+  })
+
+  it('with a client ID that is not in the form is checked, too', async () => {
+    const fetched = vi.spyOn(globalThis, 'fetch')
+    const url = 'https://localhost/app.json'
+    const form = new URLSearchParams({ grant_type: 'authorization_code', code: 'user:grant:code' })
+    const post = async (more: Record<string, string>, headers = {}) => {
+      const body = `${form}&${new URLSearchParams(more)}`
+      const answer = await send('/oauth/token', {
+        method: 'POST',
+        body,
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
+      })
+      return [answer.status, (await answer.json<{ error_description: string }>()).error_description]
+    }
+    const refused = [401, expect.stringMatching(/^client_id has a host that is not public/)]
+    expect(await post({}, { Authorization: `Basic ${btoa(`${encodeURIComponent(url)}:secret`)}` })).toEqual(refused)
+    form.append('client_id', '')
+    expect(await post({ client_id: url })).toEqual(refused)
+    form.delete('client_id')
+    const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+    const sign = (claims: string) => ({ client_assertion_type: type, client_assertion: `e30.${btoa(claims)}.x` })
+    expect(await post(sign(JSON.stringify({ iss: url })))).toEqual(refused)
+    expect(await post(sign('{'))).toEqual([401, 'The client ID cannot be read.'])
     expect(fetched).not.toHaveBeenCalled()
   })
 
@@ -261,6 +288,50 @@ describe('tokens', () => {
     }
   })
 
+  it('are looked up only if they have their exact form', async () => {
+    const asked: string[] = []
+    const AUTH = {
+      async apiKeyOf(_: string, token: string) {
+        asked.push(token)
+        return null
+      },
+    }
+    const post = (key: string) =>
+      postMcp(message('ping'), { key, environment: { AUTH, CONSOLE_URL: ISSUER } }).then(({ status }) => status)
+    const wellFormed = `${crypto.randomUUID()}:${'g'.repeat(16)}:${'s'.repeat(32)}`
+    for (const token of ['x', 'x:y:z', `${wellFormed}x`, `${'u'.repeat(400)}:${'g'.repeat(16)}:${'s'.repeat(32)}`]) {
+      expect([token, await post(token)]).toEqual([token, 401])
+    }
+    expect(asked).toEqual([])
+    expect([await post(wellFormed), asked]).toEqual([401, [wellFormed]])
+  })
+
+  it('that are refused block their address before the next look-up, except for tokens that are in use', async () => {
+    const { browser } = await newBrowser()
+    const { tokens } = await connected(browser)
+    const asked: string[] = []
+    const counted: string[] = []
+    const AUTH = {
+      apiKeyOf(_: string, token: string) {
+        asked.push(token)
+        return keyOf(token)
+      },
+    }
+    const REFUSAL_RATE_LIMIT = {
+      limit: async ({ key }: RateLimitOptions) => ({ success: counted.push(key) < 3 }),
+    } as RateLimit
+    const environment = { AUTH, CONSOLE_URL: ISSUER, RATE_LIMIT: 'on', REFUSAL_RATE_LIMIT }
+    const headers = { 'CF-Connecting-IP': '198.51.100.77' }
+    const post = (key: string) => postMcp(message('ping'), { key, headers, environment }).then(({ status }) => status)
+    const guess = () => post(`${crypto.randomUUID()}:${'g'.repeat(16)}:${'s'.repeat(32)}`)
+    expect(await post(tokens.access_token)).toBe(200)
+    expect([await guess(), await guess(), await guess()]).toEqual([401, 401, 429])
+    const askedBefore = asked.length
+    expect([await guess(), await post(tokens.refresh_token)]).toEqual([429, 429])
+    expect([asked.length, counted]).toEqual([askedBefore, Array(3).fill('198.51.100.77')])
+    expect(await post(tokens.access_token)).toBe(200)
+  })
+
   it('of other kinds are no access tokens', async () => {
     const { browser } = await newBrowser()
     const { tokens } = await connected(browser)
@@ -284,22 +355,61 @@ describe('tokens', () => {
   })
 })
 
-describe('registration', () => {
-  it('is limited by address, and ends by itself', async () => {
+describe('the rate limit of an address', () => {
+  const full = {
+    console: { ADDRESS_RATE_LIMIT: { limit: async () => ({ success: false }) } as RateLimit },
+  }
+  const error = 'Too many requests. Retry after a minute.'
+
+  it('counts each kind by itself', async () => {
     const counted: string[] = []
-    const REGISTRATION_RATE_LIMIT = {
-      limit: async ({ key }: RateLimitOptions) => ({ success: counted.push(key) < 2 }),
+    const ADDRESS_RATE_LIMIT = {
+      limit: async ({ key }: RateLimitOptions) => ({ success: counted.push(key) > 0 }),
     } as RateLimit
-    const setting = { console: { REGISTRATION_RATE_LIMIT } }
-    const made = await register({}, setting)
+    const headers = { 'CF-Connecting-IP': '2001:db8:1:2:3::4', 'Sec-Fetch-Site': 'same-origin' }
+    const paths = ['/oauth/token', '/oauth/register', '/oauth/consent', '/sign-in/start/x', '/sign-in/callback/x']
+    for (const path of paths) await send(path, { headers }, { console: { ADDRESS_RATE_LIMIT } })
+    await send('/oauth/token', { headers }, { console: { ADDRESS_RATE_LIMIT, RATE_LIMIT: 'off' } })
+    const address = '2001:db8:1:2::/64'
+    expect(counted).toEqual([
+      `/oauth/token ${address}`,
+      `/oauth/register ${address}`,
+      `/oauth/consent ${address}`,
+      `/sign-in/start/:provider ${address}`,
+      `/sign-in/callback/:provider ${address}`,
+    ])
+  })
+
+  it('refuses apps', async () => {
+    const client = await newClient()
+    for (const refused of [await register({}, full), await redeem(client, 'x:y:z', {}, full)]) {
+      expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '60'])
+      expect(await refused.json()).toEqual({ error: 'temporarily_unavailable', error_description: error })
+    }
+  })
+
+  it('refuses pages and sign-ins', async () => {
+    const { browser } = await newBrowser()
+    const asked = await browser.ask(authorizeQuery(await newClient()), full)
+    const decided = await browser.decide({ handle: 'x' }, full)
+    for (const refused of [asked, decided]) {
+      expect([refused.status, refused.headers.get('Retry-After'), await refused.json()]).toEqual([429, '60', { error }])
+    }
+    for (const path of ['/sign-in/start/x', '/sign-in/callback/x']) {
+      const refused = await send(path, { headers: { Cookie: '__Host-sign-in=x' } }, full)
+      expect([refused.status, refused.headers.getSetCookie()]).toEqual([429, []])
+    }
+  })
+})
+
+describe('registration', () => {
+  it('ends by itself', async () => {
+    const made = await register()
     expect(made.status).toBe(201)
     const { client_id } = await made.json<{ client_id: string }>()
     const { keys } = await kv.list({ prefix: `client:${client_id}` })
     const days = ((keys[0]?.expiration ?? 0) - Date.now() / 1000) / 86_400
     expect(Math.round(days)).toBe(30)
-    const refused = await register({}, setting)
-    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '60'])
-    expect(counted).toEqual(['', ''])
   })
 
   it.each([
@@ -310,6 +420,17 @@ describe('registration', () => {
     ['a token at once', { response_types: ['token'] }],
   ])('with %s is refused', async (_, metadata) => {
     expect((await register(metadata)).status).toBe(400)
+  })
+
+  it('may name the address of a private scheme, which no code is sent to', async () => {
+    const redirect_uris = ['cursor://anysphere.cursor-mcp/oauth/callback', 'https://app.example.com/callback']
+    const { client_id: clientId } = await (await register({ redirect_uris })).json<{ client_id: string }>()
+    const { browser } = await newBrowser()
+    const statuses: number[] = []
+    for (const redirectUri of redirect_uris) {
+      statuses.push((await browser.ask(authorizeQuery({ clientId, redirectUri }))).status)
+    }
+    expect(statuses).toEqual([400, 200])
   })
 
   it('of more than 64 KiB is refused', async () => {

@@ -1,5 +1,6 @@
 /** Apps connect by OAuth: the authorization server of the console, and `/mcp` as its resource. */
 import { describe, expect, it } from 'vitest'
+import { message, postMcp } from '../../mcp/test/support/mcp.ts'
 import { request } from '../../test/support/api.ts'
 import { Workspace } from '../../test/support/workspace.ts'
 import {
@@ -152,10 +153,24 @@ describe('an app', () => {
       const refused = await call(credential, 'list_pins')
       expect([refused.status, refused.headers.get('WWW-Authenticate')]).toEqual([
         403,
-        'Bearer error="insufficient_scope", scope="pins", resource_metadata="https://workspace.example/.well-known/oauth-protected-resource/mcp"',
+        'Bearer error="insufficient_scope", scope="skills pins", resource_metadata="https://workspace.example/.well-known/oauth-protected-resource/mcp"',
       ])
       expect(refused.body).toEqual({ error: expect.stringContaining('"pins:read"') })
     }
+  })
+
+  it('keeps the permissions that it has when it asks for one more', async () => {
+    const { browser } = await newPerson()
+    const { tokens } = await connected(browser, { bundles: ['pins', 'runs'] })
+    const refused = await call(tokens.access_token, 'list_skills')
+    expect(refused.headers.get('WWW-Authenticate')).toContain('scope="runs pins skills"')
+  })
+
+  it('that lacks a permission can still list the resources, which gets an error of the message', async () => {
+    const { workspace } = await newPerson()
+    const key = await workspace.addKey({ scopes: ['pins:read'] })
+    const { status, body } = await postMcp(message('resources/list'), { key })
+    expect([status, body.error.data]).toEqual([200, { code: 'missing_scope', status: 400 }])
   })
 
   it('is told no when the person declines', async () => {

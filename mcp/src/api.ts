@@ -1,6 +1,6 @@
 /** Calls the API Worker with the API key of the MCP request. */
 
-import { bundleWith } from '../../src/contracts.ts'
+import { bundlesIn, bundleWith } from '../../src/contracts.ts'
 
 /** The headers of the MCP request that the API needs: the key, and the address that refused keys are counted by. */
 const PASSED_ON = ['Authorization', 'CF-Connecting-IP']
@@ -98,14 +98,21 @@ export class Api {
   }
 
   /**
-   * @returns the response of a request of which a call lacked a scope (RFC 6750, section 3.1), with the OAuth scope that
-   *   has it. By this, a client can ask its person for more.
+   * @returns the response of a request of which a call lacked a scope (RFC 6750, section 3.1). It names the OAuth scope
+   *   that has it, and those that the key has: clients ask their person for these instead of the ones they had.
    */
-  insufficientScope(): Response | undefined {
+  async insufficientScope(): Promise<Response | undefined> {
     if (!this.#unscoped) return undefined
     const { message, code } = this.#unscoped
     const [, scope = ''] = /"([\w:-]+)"/.exec(message) ?? []
-    const challenge = `Bearer error="insufficient_scope", scope="${bundleWith(scope) ?? scope}"`
+    const caller = await this.json<{ readonly apiKey: { readonly scopes: readonly string[] } }>('/v1/me').catch(
+      (error) => {
+        if (!(error instanceof ApiFailure)) throw error
+      },
+    )
+    if (!caller) return undefined
+    const scopes = new Set<string>([...bundlesIn(caller.apiKey.scopes), bundleWith(scope) ?? scope])
+    const challenge = `Bearer error="insufficient_scope", scope="${[...scopes].join(' ')}"`
     const headers = { 'Error-Code': code ?? '', 'WWW-Authenticate': challenge }
     return Response.json({ error: message }, { status: 403, headers })
   }

@@ -66,8 +66,9 @@ async function serve(request: Request, api: Api): Promise<Response> {
   const response = isLegacy
     ? await serveLegacy(request, value, api)
     : await createMcpHandler(() => serverOf(api), { legacy: 'reject' }).fetch(request, { parsedBody: value })
-  // In a batch it is the error of a message, because other messages may have acted.
-  return api.insufficientScope() ?? response
+  // In a batch it is the error of a message, because other messages may have acted. Clients ask for lists unprompted.
+  const isCall = Object(value).method === 'tools/call'
+  return (isCall ? await api.insufficientScope() : undefined) ?? response
 }
 
 function refused(code: ProtocolErrorCode, message: string): Response {

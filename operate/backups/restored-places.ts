@@ -4,8 +4,10 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Row } from '../cloudflare.ts'
-import { type CommandDatabase, inTransaction } from '../database.ts'
+import { type CommandDatabase, inTransaction, runQuery } from '../database.ts'
 import type { ListedDatabase, Place } from '../databases.ts'
+import type { Batches } from '../organization-rows.ts'
+import { suspend } from '../suspension.ts'
 import { columnNames, tableNames } from './backup-file.ts'
 
 /** In the rows of an organization that has left a database, what sends its callers to the other one. */
@@ -48,26 +50,37 @@ export function lostOrganizations(
 }
 
 /**
- * Removes from a backup the rows of organizations that are elsewhere after the restore, and adds the rows with which the
- * current database sends callers there.
+ * Removes from a backup the rows of organizations that are elsewhere after the restore, but for those that send callers
+ * there. If the other database is not restored, these are as they are today, not as in the backup.
+ * @param isRestored whether a database is restored too.
+ * @param redirects of the current database.
  */
 export function removeElsewhere(
   backup: DatabaseSync,
   number: number,
   after: ReadonlyMap<string, Place>,
+  isRestored: (database: number) => boolean,
   redirects: ReadonlyMap<string, readonly Row[]>,
 ): void {
-  const elsewhere = [...after].filter(([, { database }]) => database !== number).map(([id]) => id)
+  const others = [...after].filter(([, { database }]) => database !== number)
+  const elsewhere = others.map(([id]) => id)
+  const asToday = others.filter(([, { database }]) => !isRestored(database)).map(([id]) => id)
   const isElsewhere = (column: string) => `"${column}" IN (SELECT value FROM json_each(?))`
   const tables = tableNames(backup).filter((table) => columnNames(backup, table).includes('organizationId'))
   inTransaction(backup, () => {
     for (const table of tables.filter((each) => each !== 'directory')) {
-      backup.prepare(`DELETE FROM "${table}" WHERE ${isElsewhere('organizationId')}`).run(JSON.stringify(elsewhere))
+      const remove = (condition: string, ids: readonly string[]) =>
+        backup
+          .prepare(`DELETE FROM "${table}" WHERE ${isElsewhere('organizationId')} AND ${condition}`)
+          .run(JSON.stringify(ids))
+      const isRedirect = REDIRECTS.find(([name]) => name === table)?.[1] ?? 'false'
+      remove(`NOT (${isRedirect})`, elsewhere)
+      remove(isRedirect, asToday)
     }
     backup.prepare(`DELETE FROM "organizations" WHERE ${isElsewhere('id')}`).run(JSON.stringify(elsewhere))
     for (const [table, rows] of redirects) {
       for (const row of rows) {
-        if (elsewhere.includes(String(row.organizationId))) insertRow(backup, table, row)
+        if (asToday.includes(String(row.organizationId))) insertRow(backup, table, row)
       }
     }
     // Triggers count the rows that are added, also for organizations that have none.
@@ -83,6 +96,23 @@ export async function readRedirects(database: CommandDatabase): Promise<Map<stri
     REDIRECTS.map(([table, condition]) => ({ sql: `SELECT * FROM "${table}" WHERE ${condition}` })),
   )
   return new Map(REDIRECTS.map(([table], index) => [table, answers[index] ?? []]))
+}
+
+export const SELECT_SUSPENSIONS = `SELECT "organizationId", "reason" FROM "halts" WHERE "kind" = 'suspended'`
+
+/** Suspends in a backup the organizations that are suspended today and that it has. @param halts the suspensions. */
+export async function keepSuspended(
+  backup: DatabaseSync,
+  number: number,
+  after: ReadonlyMap<string, Place>,
+  halts: readonly Row[],
+): Promise<void> {
+  const own = new Set(organizationIds(backup))
+  const batches: Batches = { batch: async (queries) => queries.map((query) => runQuery(backup, query)) }
+  for (const { organizationId, reason } of halts) {
+    const id = String(organizationId)
+    if (own.has(id) && (after.get(id)?.database ?? number) === number) await suspend(batches, id, String(reason))
+  }
 }
 
 /** Writes the directory and the list of databases into the backup of database 0. */

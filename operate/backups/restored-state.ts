@@ -60,13 +60,22 @@ export function finishingQueries(): Query[] {
     { sql: 'UPDATE "schedules" SET "nextRunAt" = NULL WHERE "nextRunAt" <= ?', parameters: [now] },
     // Its name as in src/db/pass.ts, which loads Drizzle: that takes half a second.
     { sql: `DELETE FROM "passes" WHERE "name" = 'next runs'` },
+    // Alerts are about the ticks of now.
+    { sql: 'DELETE FROM "alerts"' },
+    { sql: 'DELETE FROM "tickReports"' },
     { sql: 'DELETE FROM "objectSearches"' },
-    { sql: 'INSERT INTO "objectSearches" ("startedAt") VALUES (?)', parameters: [later(UPLOADS_END_MS)] },
+    searchQuery(),
     {
       sql: 'UPDATE "orphanedObjects" SET "deleteAfter" = max("deleteAfter", ?)',
       parameters: [later(WEEK_MS)],
     },
   ]
+}
+
+/** Starts a search for orphaned objects. That of database 0 is for all databases. */
+export function searchQuery(): Query {
+  const startedAt = new Date(Date.now() + UPLOADS_END_MS).toISOString()
+  return { sql: 'INSERT OR IGNORE INTO "objectSearches" ("startedAt") VALUES (?)', parameters: [startedAt] }
 }
 
 /** How many rows a table has, and how many bytes of values. */

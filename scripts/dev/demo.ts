@@ -15,7 +15,7 @@ import {
 } from '../../operate/provisioning.ts'
 import { stateFolder, type Target } from '../../operate/wrangler.ts'
 import { mintToken } from '../../src/access/api-key.ts'
-import { scopesOf } from '../../src/access/bundles.ts'
+import { scopesOfBundles } from '../../src/access/bundles.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import {
@@ -23,6 +23,7 @@ import {
   deletions,
   eventEndpoints,
   identities,
+  invitations,
   runs,
   schedules,
   sessionFiles,
@@ -230,7 +231,7 @@ function exampleRows(organizationId: string, apiKeyId: string) {
       name: 'Editor',
       kind: 'grant',
       hash: mintToken().hash,
-      scopes: JSON.stringify(scopesOf(['skills', 'files'])),
+      scopes: JSON.stringify(scopesOfBundles(['skills', 'files'])),
       userId: EXAMPLE_IDS.userId,
       createdAt: times.createdAt,
       createdByKeyId: apiKeyId,
@@ -277,6 +278,16 @@ function exampleRows(organizationId: string, apiKeyId: string) {
       role: 'member',
       createdByKeyId: EXAMPLE_IDS.apiKeyId,
       ...times,
+    }),
+    query.insert(invitations).values({
+      organizationId,
+      id: EXAMPLE_IDS.invitationId,
+      issuer: 'https://login.example.com',
+      email: 'grace@example.com',
+      role: 'member',
+      createdByKeyId: EXAMPLE_IDS.apiKeyId,
+      createdAt: times.createdAt,
+      expiresAt: hoursAgo(-7 * 24),
     }),
     query.insert(identities).values({
       organizationId,

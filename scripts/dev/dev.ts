@@ -108,7 +108,10 @@ async function run(): Promise<void> {
     ],
     config: count === 1 ? join(ROOT, 'wrangler.toml') : writeLocalConfiguration(target, count),
     consolePort,
-    consoleVariables: [...(provider?.variables ?? []), ...variables.filter((each) => each.startsWith('SIGN_IN_'))],
+    consoleVariables: [
+      ...(provider?.variables ?? []),
+      ...[...variables, ...settings].filter((each) => /^(?:SIGN_IN_|RATE_LIMIT:)/.test(each)),
+    ],
     url: baseUrl,
     registry: join(stateFolder(target), 'registry'),
     isVerbose: showsOutput,

@@ -25,16 +25,16 @@ export const scopesOf = (role: SQLWrapper) => sql`${roleScopes} -> ${role}`
 /** A claim, and one of its values. */
 type Claim = readonly [claim: string, value: string]
 
-/** Whose values have no upper case: those of a rule are compared in lower case. */
-const EMAIL = 'email'
-
 /** The value of `claims`. Every person has the claim `iss`, so a rule can admit everyone of an issuer. */
 export function toClaims(issuer: string, claims: readonly Claim[]): string {
-  const others = claims.map(([claim, value]) => [claim, claim === EMAIL ? value.toLowerCase() : value])
-  return JSON.stringify([...others, ['iss', issuer]])
+  return JSON.stringify([...claims, ['iss', issuer]])
 }
 
-const comparedValue = sql`case ${signInRules.claim} when ${sql.raw(`'${EMAIL}'`)} then lower(${signInRules.value}) else ${signInRules.value} end`
+/** SQLite's `lower` changes ASCII only, so that no other letter becomes one of an address. */
+const comparedValue = (claim: SQLWrapper, value: SQLWrapper) =>
+  sql`case ${claim} when 'email' then lower(${value}) else ${value} end`
+const sentClaim = sql`"sent".value ->> 0`
+const sentValue = sql`"sent".value ->> 1`
 
 const rank = sql`case ${signInRules.role} ${sql.join(
   ROLE_NAMES.map((name, index) => sql.raw(`when '${name}' then ${index}`)),
@@ -49,8 +49,8 @@ export function admissionIn(organizationId: SQLWrapper) {
   const table = sql`(with "matching" as (
       select ${signInRules.id} as "id", ${signInRules.role} as "role", ${signInRules.projectIds} as "projectIds", ${rank} as "rank"
       from ${signInRules} where ${eq(signInRules.organizationId, organizationId)} and ${eq(signInRules.issuer, issuer)}
-        and (${signInRules.claim}, ${comparedValue}) in
-          (select "sent".value ->> 0, "sent".value ->> 1 from json_each(${claims}) as "sent")
+        and (${signInRules.claim}, ${comparedValue(signInRules.claim, signInRules.value)}) in
+          (select ${sentClaim}, ${comparedValue(sentClaim, sentValue)} from json_each(${claims}) as "sent")
     ),
     "deciding" as (select * from "matching" where "rank" = (select max("rank") from "matching"))
     select (select "role" from "deciding" limit 1) as "role",

@@ -16,11 +16,19 @@ export const MAX_GRANT_DAYS = 90
 
 export const isBundle = (name: string): name is Bundle => Object.hasOwn(BUNDLES, name)
 
-export function scopesOf(bundles: readonly Bundle[]): Scope[] {
+export function scopesOfBundles(bundles: readonly Bundle[]): Scope[] {
   return [...new Set<Scope>(bundles.flatMap((bundle) => BUNDLES[bundle]))]
 }
 
 /** @returns the first bundle that has the scope; undefined if no app can have it. */
 export function bundleWith(scope: string): Bundle | undefined {
-  return BUNDLE_NAMES.find((bundle) => (BUNDLES[bundle] as readonly string[]).includes(scope))
+  return BUNDLE_NAMES.find((name) => hasScope(name, scope))
 }
+
+/** @returns the bundles of which a key has a scope that no other bundle has. */
+export function bundlesIn(scopes: readonly string[]): Bundle[] {
+  const isOwn = (scope: string) => BUNDLE_NAMES.filter((name) => hasScope(name, scope)).length === 1
+  return BUNDLE_NAMES.filter((name) => scopes.some((scope) => hasScope(name, scope) && isOwn(scope)))
+}
+
+const hasScope = (name: Bundle, scope: string): boolean => (BUNDLES[name] as readonly string[]).includes(scope)

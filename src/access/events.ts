@@ -89,15 +89,17 @@ type Actor = Partial<Record<'apiKeyId' | 'apiKeyName' | 'userId' | 'requestId', 
 /** The key of the request. */
 const caller: Actor = { apiKeyId: apiKeys.id, apiKeyName: apiKeys.name, userId: apiKeys.userId, requestId }
 
-/** A request records its change, and in two parts what follows from it: other keys end, a schedule is paused. */
-type Part = 'change' | 'further' | 'consequence'
+/** A request records its change, and in further parts what follows from it: other keys end, a schedule is paused. */
+type Part = 'change' | 'further' | 'consequence' | 'invitation' | 'role'
 
-/** One request has up to 16,384 events of each part. Their IDs differ in the last digits. */
+/** One request has up to 8,192 events of each part, and of most parts twice as many. Their IDs differ in the last digits. */
 const ID_DIGITS = 4
 const FIRST_NUMBER: Readonly<Record<Part, number>> = {
   change: 0,
   further: 2 ** (4 * ID_DIGITS - 2),
   consequence: 2 ** (4 * ID_DIGITS - 1),
+  invitation: 3 * 2 ** (4 * ID_DIGITS - 2),
+  role: 7 * 2 ** (4 * ID_DIGITS - 3),
 }
 
 function idOf(part: Part, position: SQL): SQL {
@@ -148,6 +150,8 @@ export const mightAct = and(
   isInScope,
   or(isNull(apiKeys.revokedAt), eq(apiKeys.revokedAt, now)),
   or(isNull(apiKeys.expiresAt), gte(apiKeys.expiresAt, now)),
+  isNull(apiKeys.suspendedAt),
+  isNull(apiKeys.movedTo),
 )
 
 interface EventJoin {

@@ -173,7 +173,9 @@ export const apiKeys = sqliteTable(
     index('apiKeysSessions')
       .on(table.organizationId, table.createdByKeyId, table.expiresAt)
       .where(sql`"kind" <> 'key' and "revokedAt" is null`),
-    index('apiKeysByEnd').on(table.kind, endOf(table)).where(sql`coalesce("revokedAt", "expiresAt") is not null`),
+    index('apiKeysByEnd')
+      .on(table.kind, endOf(table))
+      .where(sql`coalesce("revokedAt", "expiresAt") is not null and "movedTo" is null`),
     uniqueIndex('apiKeysByIdempotencyKey')
       .on(table.organizationId, table.idempotencyKey)
       .where(sql`"idempotencyKey" is not null`),
@@ -205,6 +207,8 @@ export const identities = sqliteTable(
     ruleIds: text(),
     /** The API key that gave the role to this person; like `createdByKeyId` of a rule. */
     roleByKeyId: text(),
+    /** The API key whose invitation made the person an existing user; like `createdByKeyId` of a rule. */
+    linkedByKeyId: text(),
     /** Since when the person cannot sign in. */
     blockedAt: text(),
     lastSignInAt: text(),
@@ -215,6 +219,7 @@ export const identities = sqliteTable(
     uniqueIndex('identitiesBySubject').on(table.organizationId, table.issuer, table.subject),
     index('identitiesByUser').on(table.organizationId, table.userId),
     index('identitiesByRoleKey').on(table.organizationId, table.roleByKeyId).where(sql`"roleByKeyId" is not null`),
+    index('identitiesByLinkKey').on(table.organizationId, table.linkedByKeyId).where(sql`"linkedByKeyId" is not null`),
   ],
 )
 
@@ -240,6 +245,34 @@ export const signInRules = sqliteTable(
     revision: revision(),
   },
   (table) => [byId(table), index('signInRulesByCreator').on(table.organizationId, table.createdByKeyId)],
+)
+
+/**
+ * Who may sign in by an admin's word: whoever has this verified e-mail address at this issuer, once. The next invitation
+ * removes those that have ended, so that an organization has few.
+ */
+export const invitations = sqliteTable(
+  'invitations',
+  {
+    organizationId: text().notNull(),
+    id: text().notNull(),
+    issuer: text().notNull(),
+    /** ASCII letters are in lower case. */
+    email: text().notNull(),
+    role: text({ enum: ['viewer', 'member', 'admin'] }).notNull(),
+    /** JSON array of the projects that the role is restricted to; null: all projects. */
+    projectIds: text(),
+    /** The existing user that the person becomes; null: a new one. */
+    userId: text(),
+    /** Like that of a rule. */
+    createdByKeyId: text(),
+    createdAt: text().notNull(),
+    expiresAt: text().notNull(),
+    acceptedAt: text(),
+    /** Who accepted it. */
+    identityId: text(),
+  },
+  (table) => [byId(table), index('invitationsByCreator').on(table.organizationId, table.createdByKeyId)],
 )
 
 export const users = sqliteTable('users', platformResource({}), (table) => [byId(table)])

@@ -27,6 +27,7 @@ export const EXAMPLE_IDS = {
   eventEndpointId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c75',
   signInRuleId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c79',
   identityId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7a',
+  invitationId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7b',
   /** One to restore, and one to make final. */
   deletionId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c76',
   purgedDeletionId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c78',

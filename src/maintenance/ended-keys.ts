@@ -7,7 +7,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import type { DatabaseEnvironment } from '../db/database.ts'
 import { isSettled } from '../db/halts.ts'
 import { now, text } from '../db/parameters.ts'
-import { apiKeys, endOf, identities, signInRules, skillFeeds } from '../db/schema.ts'
+import { apiKeys, endOf, identities, invitations, signInRules, skillFeeds } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { DAY_MS } from '../durations.ts'
 
@@ -61,6 +61,20 @@ const passRolesOn = unguarded(ends, () =>
     .where(sql`(${identities.organizationId}, ${identities.roleByKeyId}) in ${idsInPage()}`),
 )
 
+const passLinksOn = unguarded(ends, () =>
+  query
+    .update(identities)
+    .set({ linkedByKeyId: creatorOf(identities.organizationId, identities.linkedByKeyId) })
+    .where(sql`(${identities.organizationId}, ${identities.linkedByKeyId}) in ${idsInPage()}`),
+)
+
+const passInvitationsOn = unguarded(ends, () =>
+  query
+    .update(invitations)
+    .set({ createdByKeyId: creatorOf(invitations.organizationId, invitations.createdByKeyId) })
+    .where(sql`(${invitations.organizationId}, ${invitations.createdByKeyId}) in ${idsInPage()}`),
+)
+
 /** Feeds end with their key. */
 const removeFeeds = unguarded(ends, () =>
   query.delete(skillFeeds).where(sql`(${skillFeeds.organizationId}, ${skillFeeds.apiKeyId}) in ${idsInPage()}`),
@@ -70,18 +84,30 @@ const hasRule = sql`exists (select 1 from ${signInRules}
   where ${signInRules.organizationId} = ${ended.organizationId} and ${signInRules.createdByKeyId} = ${ended.id})`
 const hasRole = sql`exists (select 1 from ${identities}
   where ${identities.organizationId} = ${ended.organizationId} and ${identities.roleByKeyId} = ${ended.id})`
+const hasLink = sql`exists (select 1 from ${identities}
+  where ${identities.organizationId} = ${ended.organizationId} and ${identities.linkedByKeyId} = ${ended.id})`
+const hasInvitation = sql`exists (select 1 from ${invitations}
+  where ${invitations.organizationId} = ${ended.organizationId} and ${invitations.createdByKeyId} = ${ended.id})`
 
-/** A key that still has children, or took over a rule or a role just now, is left to the next page. */
+/** A key that still has children, or took over a rule, a role, a link or an invitation just now, is left to the next page. */
 const removeKeys = unguarded(ends, () =>
   query.delete(apiKeys).where(
     sql`${apiKeys.hash} in (select ${ended.hash} from ${page()} where not exists (select 1 from ${apiKeys} as "child" where ${isChild})
-        and not ${hasRule} and not ${hasRole})`,
+        and not ${hasRule} and not ${hasRole} and not ${hasLink} and not ${hasInvitation})`,
   ),
 )
 
 export const selectEnded = unguarded(ends, () => query.select({ one: sql`1` }).from(page(1)))
 
-export const endedPage = [passChildrenOn, passRulesOn, passRolesOn, removeFeeds, removeKeys]
+export const endedPage = [
+  passChildrenOn,
+  passRulesOn,
+  passRolesOn,
+  passLinksOn,
+  passInvitationsOn,
+  removeFeeds,
+  removeKeys,
+]
 
 /** Removes some pages. The next tick continues. */
 export async function removeEndedKeys({ database }: DatabaseEnvironment, instant: Date): Promise<void> {

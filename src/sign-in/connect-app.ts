@@ -1,7 +1,7 @@
 /** Connects an app for a person who is signed in: makes the key that the app works with. */
 import { v7 as newUuid } from 'uuid'
 import { mintToken } from '../access/api-key.ts'
-import { type Bundle, isBundle, MAX_GRANT_DAYS, scopesOf } from '../access/bundles.ts'
+import { type Bundle, isBundle, MAX_GRANT_DAYS, scopesOfBundles } from '../access/bundles.ts'
 import { Caller } from '../access/caller.ts'
 import { one, RequestContext } from '../access/request-context.ts'
 import { SCOPES } from '../access/scopes.ts'
@@ -12,6 +12,7 @@ import { connectable, insertGrant } from '../resources/api-keys/grants.ts'
 import type { App, ConnectedApp } from './types.ts'
 
 const MAX_NAME_LENGTH = 255
+const MAX_PROJECTS = 100
 
 /**
  * The session is checked like that of any request, in the one round trip that makes the key.
@@ -30,6 +31,10 @@ export async function connectApp(
     }
     if (!Number.isInteger(days) || days < 1 || days > MAX_GRANT_DAYS) {
       throw new ApiError('invalid_input', `days is not a number of days; allowed: 1 to ${MAX_GRANT_DAYS}.`)
+    }
+    const { projectIds } = app
+    if (projectIds && (projectIds.length > MAX_PROJECTS || new Set(projectIds).size < projectIds.length)) {
+      throw new ApiError('invalid_input', `projectIds is too long, or names a project twice; allowed: ${MAX_PROJECTS}.`)
     }
     return await connect(environment, context, sessionToken, { ...app, bundles })
   } catch (error) {
@@ -65,7 +70,7 @@ async function connect(
       id: newUuid(),
       hash,
       name: clientName.slice(0, MAX_NAME_LENGTH).toWellFormed(),
-      scopes: JSON.stringify(bundles === null ? SCOPES : scopesOf(bundles)),
+      scopes: JSON.stringify(bundles === null ? SCOPES : scopesOfBundles(bundles)),
       projectIds: projectIds && JSON.stringify(projectIds),
       clientId,
       redirectHost,

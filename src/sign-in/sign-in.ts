@@ -6,15 +6,18 @@ import { eventValues } from '../access/events.ts'
 import { selectWakeableByService, wake } from '../access/wake.ts'
 import { databaseOf } from '../db/database.ts'
 import { placesOf } from '../db/directory.ts'
+import { StoreUnavailable } from '../db/failures.ts'
 import { type RowOf, runBatch } from '../db/statement.ts'
 import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { type Environment, readLimits } from '../environment.ts'
 import {
+  acceptInvitation,
   admit,
   endKeys,
   extendGrants,
   insertSession,
   insertUser,
+  recordAcceptance,
   recordEndedKeys,
   recordIdentity,
   recordSession,
@@ -32,7 +35,7 @@ function nameOf({ name, email, subject }: Person): string {
   return [...text].slice(0, MAX_NAME).join('')
 }
 
-/** @throws if the database does not answer. */
+/** @throws if the database does not answer, or the organization moves to another one. */
 export async function signIn(
   environment: Environment,
   context: Pick<ExecutionContext, 'waitUntil'>,
@@ -69,6 +72,8 @@ export async function signIn(
     grantIdleEnd: new Date(instant.getTime() + grantIdleDays * DAY_MS).toISOString(),
   }
   const steps = {
+    recordAcceptance,
+    acceptInvitation,
     admit,
     recordEndedKeys,
     endKeys,
@@ -85,6 +90,7 @@ export async function signIn(
     outcome: [outcome],
     endpoints,
   } = await runBatch(database, steps, { ...values, ...eventValues(now, null) })
+  if (outcome?.isSettled === 0) throw new StoreUnavailable('The organization moves to another database')
   context.waitUntil(wake(environment, number, endpoints))
   if (!outcome?.userId || !outcome.scopes) return { refusal: refusalOf(outcome) }
   const { userId, scopes, isFirst } = outcome
@@ -94,5 +100,5 @@ export async function signIn(
 function refusalOf(outcome: RowOf<typeof selectOutcome> | undefined): Refusal {
   if (!outcome?.isActive) return 'organization_unavailable'
   if (outcome.isBlocked) return 'blocked'
-  return outcome.hasRule && !outcome.isKnown ? 'user_quota' : 'not_admitted'
+  return (outcome.hasRule || outcome.isInvited) && !outcome.isKnown ? 'user_quota' : 'not_admitted'
 }

@@ -18,7 +18,7 @@ export interface Person {
 export type Refusal =
   /** There is no such organization, or it is suspended or moves at this moment. */
   | 'organization_unavailable'
-  /** No rule admits the person. */
+  /** No rule and no invitation admits the person. */
   | 'not_admitted'
   | 'blocked'
   /** The organization has the maximum number of users. */
@@ -59,9 +59,6 @@ export type ConnectedApp =
 export interface SignInService {
   /** Everything that a sign-in writes is one batch. @throws if the database does not answer. */
   signIn(organizationId: string, person: Person): Promise<SignInResult>
-  /**
-   * Makes the key of an app. No operation does, because whoever has stolen a session must not get a key that outlives
-   * it. @throws if the database does not answer.
-   */
+  /** Makes the key of an app, which may outlive the session. No operation does. @throws if the database does not answer. */
   connectApp(sessionToken: string, app: App): Promise<ConnectedApp>
 }

@@ -193,6 +193,11 @@ export const apiKeyRows: Rows = {
             path: expect.stringMatching(/^\/v1\/sign-in-rules\//),
             name: 'groups=engineers',
           },
+          {
+            type: 'identity.updated',
+            path: expect.stringMatching(/^\/v1\/identities\//),
+            name: expect.any(String),
+          },
           ...ofNamed('api-key.revoked', ofUnknown('api-key.revoked'))(...all),
         ],
         async apply(workspace, example) {
@@ -203,6 +208,32 @@ export const apiKeyRows: Rows = {
           const { id } = await workspace.addKeyWithId({ ...POWER, projectIds, createdByKeyId })
           await workspace.addSignInRule({ createdByKeyId: id })
           await workspace.addIdentity({ userId: workspace.userId, roleByKeyId: id, ruleIds: null })
+          return includingDescendants(example)
+        },
+      },
+      'it includes a descendant that invited people': {
+        events: (...all) => [
+          {
+            type: 'invitation.deleted',
+            path: expect.stringMatching(/^\/v1\/invitations\//),
+            name: 'grace@example.com',
+          },
+          {
+            type: 'identity.deleted',
+            path: expect.stringMatching(/^\/v1\/identities\//),
+            name: 'ada@example.com',
+          },
+          ...ofNamed('api-key.revoked', ofUnknown('api-key.revoked'))(...all),
+        ],
+        async apply(workspace, example) {
+          const {
+            ids: [createdByKeyId = ''],
+            projectIds = [],
+          } = example
+          const { userId } = workspace
+          const { id } = await workspace.addKeyWithId({ ...POWER, projectIds, createdByKeyId })
+          await workspace.addInvitation({ email: 'grace@example.com', createdByKeyId: id })
+          await workspace.addIdentity({ userId, email: 'ada@example.com', linkedByKeyId: id })
           return includingDescendants(example)
         },
       },

@@ -167,6 +167,20 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
               return example
             },
           } satisfies Row['variations'][string],
+          'somebody is invited as this user': {
+            events: (...all) => [
+              ...recorded(type, 'deleted')(...all),
+              {
+                type: 'invitation.deleted',
+                path: expect.stringMatching(/^\/v1\/invitations\//),
+                name: 'grace@example.com',
+              },
+            ],
+            async apply(workspace: Workspace, example) {
+              await workspace.addInvitation({ userId: lastSegment(example.path), email: 'grace@example.com' })
+              return example
+            },
+          } satisfies Row['variations'][string],
           'it has a key': {
             refusesUsers: true,
             events: (...all) => [

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { ROLES } from '../../src/access/roles.ts'
-import { identities } from '../../src/db/schema.ts'
+import { identities, invitations } from '../../src/db/schema.ts'
 import {
   type Example,
   type ExampleEvent,
@@ -10,12 +10,14 @@ import {
   type Row,
   type Rows,
 } from '../support/example.ts'
-import type { Workspace } from '../support/workspace.ts'
+import { now, type Workspace } from '../support/workspace.ts'
 
 const RULES = '/v1/sign-in-rules'
 const IDENTITIES = '/v1/identities'
+const INVITATIONS = '/v1/invitations'
 const RULE = { issuer: 'https://login.example.com', claim: 'groups', value: 'engineers', role: 'viewer' } as const
 const name = 'groups=engineers'
+const INVITATION = { email: 'Grace@example.com', issuer: RULE.issuer, role: 'viewer' } as const
 
 /** No key that is restricted to projects reads or changes them. */
 const organizationWide = { outOfReach: 403, reachesAll: true } as const
@@ -43,6 +45,7 @@ const prepareIdentity =
   }
 
 const email = 'ada@example.com'
+const invited = 'grace@example.com'
 const lastSegment = ({ path }: Example) => path.slice(path.lastIndexOf('/') + 1)
 
 /** The event of a session that ends because of the request. */
@@ -161,6 +164,76 @@ export const signInRows: Rows = {
     },
   },
 
+  createInvitation: {
+    prepare: async () => ({ path: INVITATIONS, json: INVITATION, ids: [] }),
+    ...organizationWide,
+    ...givesRole,
+    namesNothing: true,
+    events: eventOf('invitation.created', { isNew: true, name: invited }),
+    variations: {
+      'it is restricted to a project': {
+        apply: async (workspace, example) => ({
+          ...example,
+          json: { ...INVITATION, projectIds: [await workspace.addProject()] },
+        }),
+      },
+      'it names the user of the key': {
+        apply: async (workspace, example) => ({ ...example, json: { ...INVITATION, userId: workspace.userId } }),
+      },
+      'one for the address has expired': {
+        async apply(workspace, example) {
+          await workspace.addInvitation({ email: invited, expiresAt: '2020-01-01T00:00:00.000Z' })
+          return example
+        },
+      },
+      'the project does not exist': { ...withJson({ ...INVITATION, projectIds: ['unknown'] }), status: 404 },
+      'the user does not exist': { ...withJson({ ...INVITATION, userId: 'unknown' }), status: 404 },
+      'there is one for the address': {
+        status: 409,
+        async apply(workspace, example) {
+          await workspace.addInvitation({ email: invited })
+          return example
+        },
+      },
+      'the organization has the most invitations allowed': {
+        status: 409,
+        async apply(workspace, example) {
+          for (let count = 0; count < 100; count++) await workspace.addInvitation()
+          return example
+        },
+      },
+    },
+  },
+
+  listInvitations: {
+    async prepare(workspace) {
+      await workspace.addInvitation()
+      return { path: INVITATIONS, ids: [] }
+    },
+    ...organizationWide,
+    namesNothing: true,
+    variations: {},
+  },
+
+  deleteInvitation: {
+    async prepare(workspace) {
+      const id = await workspace.addInvitation({ email })
+      return { path: `${INVITATIONS}/${id}`, ids: [id] }
+    },
+    ...organizationWide,
+    events: eventOf('invitation.deleted', { name: email }),
+    variations: {
+      'it was accepted': {
+        status: 409,
+        async apply(workspace, example) {
+          const identityId = await workspace.addIdentity()
+          await workspace.change(invitations, lastSegment(example), { acceptedAt: now(), identityId })
+          return example
+        },
+      },
+    },
+  },
+
   listIdentities: {
     async prepare(workspace) {
       await workspace.addIdentity()
@@ -216,6 +289,7 @@ export const signInRows: Rows = {
   },
 
   deleteOwnSessions: {
+    furtherScopes: ['api-keys:write'],
     // Any key of the user ends it.
     async prepare(workspace) {
       await workspace.addKey({ kind: 'session', expiresAt: '2998-01-01T00:00:00.000Z', projectIds: [] })

@@ -97,7 +97,7 @@ describe('npm run database -- add', { tags: 'slow' }, () => {
     const other = api.databases[1]?.uuid
     api.failing = { call: `POST /d1/database/${other}/query`, status: 400 }
     const failed = await deploy()
-    expect(failed.printed).toMatch(/Migrations: failed\n\nThe migrations of 1 databases failed\.\nworkspace-api-1: /)
+    expect(failed.printed).toMatch(/Migrations: failed\n\nThe migrations of a database failed\.\nworkspace-api-1: /)
     expect([failed.code, uploads()]).toEqual([1, before])
     expect(await deploy()).toMatchObject({ code: 0 })
     expect(rows('workspace-api-1', 'SELECT * FROM "d1_migrations"')).toEqual(migrations)

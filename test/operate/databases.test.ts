@@ -27,15 +27,17 @@ async function stateWith(databases: number) {
 
 const databaseOf = (apiKey: string) => parseToken(apiKey)?.databaseNumber
 
-/** As after a move from database 0 to 1. */
-async function moved(state: string, id: string): Promise<void> {
+/** As after a move from one database to another. */
+async function moved(state: string, id: string, from = 0, to = 1): Promise<void> {
   const tables = ['organizations', 'organizationUsage', 'users', 'apiKeys']
+  await rowsOf(state, `DELETE FROM "halts" WHERE "organizationId" = '${id}'`, to)
   for (const table of tables) {
     const rows = await rowsOf(
       state,
       `SELECT * FROM "${table}" WHERE '${id}' IN ("${table === 'organizations' ? 'id' : 'organizationId'}")`,
+      from,
     )
-    const target = localDatabase(localDatabaseFile({ remote: false, persistTo: state }, 1))
+    const target = localDatabase(localDatabaseFile({ remote: false, persistTo: state }, to))
     for (const row of rows) {
       const names = Object.keys(row)
       const sql = `INSERT OR REPLACE INTO "${table}" (${names.map((name) => `"${name}"`)}) VALUES (${names.map(() => '?')})`
@@ -43,11 +45,11 @@ async function moved(state: string, id: string): Promise<void> {
     }
     target.close()
   }
-  await rowsOf(state, `DELETE FROM "organizations" WHERE "id" = '${id}'`)
-  await rowsOf(state, `DELETE FROM "users" WHERE "organizationId" = '${id}'`)
-  await rowsOf(state, `UPDATE "apiKeys" SET "movedTo" = 1 WHERE "organizationId" = '${id}'`)
-  await rowsOf(state, `INSERT INTO "halts" ("organizationId", "kind") VALUES ('${id}', 'left')`)
-  await rowsOf(state, `UPDATE "directory" SET "database" = 1 WHERE "organizationId" = '${id}'`)
+  await rowsOf(state, `DELETE FROM "organizations" WHERE "id" = '${id}'`, from)
+  await rowsOf(state, `DELETE FROM "users" WHERE "organizationId" = '${id}'`, from)
+  await rowsOf(state, `UPDATE "apiKeys" SET "movedTo" = ${to} WHERE "organizationId" = '${id}'`, from)
+  await rowsOf(state, `INSERT INTO "halts" ("organizationId", "kind") VALUES ('${id}', 'left')`, from)
+  await rowsOf(state, `UPDATE "directory" SET "database" = ${to} WHERE "organizationId" = '${id}'`)
 }
 
 describe('with one database', () => {
@@ -125,6 +127,18 @@ describe('an organization that moved', () => {
     expect(await runScript('organization', remove)).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('Complete the move first'),
+    })
+    const bootstrap = ['--organization-id', organizationId, '--service', '--persist-to', state]
+    expect(await runScript('bootstrap', bootstrap)).toMatchObject({
+      status: 1,
+      stderr: 'The organization is moving to database 0. Complete the move first.\n',
+    })
+    expect(call('organization', 'list')).toMatch(new RegExp(`^Acme +${organizationId} +1, moving to 0  1 `, 'm'))
+    // A database that fails hides nothing of the others.
+    await rowsOf(state, 'DROP TABLE "lastTick"', 1)
+    expect(await runScript('status', ['--check', '--persist-to', state])).toMatchObject({
+      status: 1,
+      stderr: `Database 1: no such table: lastTick\nThe tick of database 0 is late: none has run.\nThe organization ${organizationId} is moving to database 0. If no command does it: npm run organization -- move ${organizationId} --to 0\n`,
     })
     await rowsOf(state, `UPDATE "directory" SET "movingTo" = NULL WHERE "organizationId" = '${organizationId}'`)
     call('organization', 'delete', organizationId, '--name', 'Acme')
@@ -238,6 +252,8 @@ describe('a backup of several databases', () => {
     await rowsOf(state, `UPDATE "organizations" SET "name" = 'Changed'`, 1)
     restore(output, '--database', '1')
     expect([await names(0), await names(1)]).toEqual([['Changed', 'Changed'], ['Initech']])
+    // The tick of database 0 searches for the objects of all.
+    expect(await rowsOf(state, 'SELECT * FROM "objectSearches"')).toHaveLength(1)
     restore(join(output, 'database-0.sqlite'), '--database', '0')
     expect([await names(0), await names(1)]).toEqual([['Acme', 'Globex'], ['Initech']])
     for (const args of [[join(output, 'database-0.sqlite')], [output, '--database', '7']]) {
@@ -247,7 +263,7 @@ describe('a backup of several databases', () => {
   })
 
   it('leaves an organization that has moved since where it is, with its redirects', async () => {
-    const { state, output, acme, names, places, restore } = await backedUp()
+    const { state, output, acme, globex, names, places, restore } = await backedUp()
     await moved(state, acme.organizationId)
     await rowsOf(
       state,
@@ -260,12 +276,54 @@ describe('a backup of several databases', () => {
     const keys = `SELECT "movedTo" FROM "apiKeys" WHERE "organizationId" = '${acme.organizationId}'`
     expect(await rowsOf(state, keys)).toEqual([{ movedTo: 1 }])
     expect(await rowsOf(state, 'SELECT "kind" FROM "halts"')).toEqual([{ kind: 'left' }])
-    // All of them go back together, and the key that was revoked in the other one stays revoked.
+    // All of them go back together, and the key that was revoked in the other one stays revoked. The others are valid.
+    await moved(state, globex.organizationId)
     restore(output)
     expect([await names(0), await names(1)]).toEqual([['Acme', 'Globex'], ['Initech']])
     expect((await places()).get(acme.organizationId)).toBe(0)
     expect(await rowsOf(state, `${keys} AND "revokedAt" IS NULL`)).toEqual([])
     expect(await rowsOf(state, keys)).toEqual([{ movedTo: null }])
+    const others = `SELECT "movedTo", "revokedAt" FROM "apiKeys" WHERE "organizationId" = '${globex.organizationId}'`
+    expect(await rowsOf(state, others)).toEqual([{ movedTo: null, revokedAt: null }])
+  })
+
+  it('keeps the redirects of an organization that had moved before the backup', async () => {
+    const { state, acme, folder, names, places, call, restore } = await backedUp()
+    const { organizationId } = acme
+    await moved(state, organizationId)
+    await rowsOf(state, `INSERT INTO "alerts" ("database", "name", "begunAt") VALUES (1, 'failing', '2026')`)
+    await rowsOf(state, `INSERT INTO "tickReports" ("database", "scheduledAt", "failedCalls") VALUES (1, '2026', 9)`)
+    const output = join(folder, 'tuesday')
+    call('backup', '--output', output)
+    const keys = `SELECT "movedTo", "revokedAt" FROM "apiKeys" WHERE "organizationId" = '${organizationId}'`
+    const expectMoved = async (place: string) => {
+      expect([await names(0, place), await names(1, place)]).toEqual([['Globex'], ['Acme', 'Initech']])
+      expect((await places(place)).get(organizationId)).toBe(1)
+      expect(await rowsOf(place, keys)).toEqual([{ movedTo: 1, revokedAt: null }])
+      expect(await rowsOf(place, keys, 1)).toEqual([{ movedTo: null, revokedAt: null }])
+      expect(await rowsOf(place, 'SELECT "kind" FROM "halts"')).toEqual([{ kind: 'left' }])
+      // Reports of ticks from before the restore would be late.
+      expect(await rowsOf(place, 'SELECT "name", 1 FROM "alerts" UNION SELECT 1, 1 FROM "tickReports"')).toEqual([])
+    }
+    const place = join(folder, 'state')
+    callScript('restore', '--yes', '--input', output, '--persist-to', place)
+    await expectMoved(place)
+    // It has moved back since then.
+    await moved(state, organizationId, 1, 0)
+    expect([await names(0), await names(1)]).toEqual([['Acme', 'Globex'], ['Initech']])
+    restore(output)
+    await expectMoved(state)
+  })
+
+  it('leaves an organization suspended that was suspended since', async () => {
+    const { state, output, initech, call, restore } = await backedUp()
+    call('organization', 'suspend', 'Initech', '--reason', 'Sends spam')
+    restore(output)
+    expect(call('organization', 'show', 'Initech')).toMatch(/^Suspended +Sends spam$/m)
+    const keys = `SELECT 1 FROM "apiKeys" WHERE "organizationId" = '${initech.organizationId}' AND "suspendedAt" IS NOT NULL`
+    expect(await rowsOf(state, keys, 1)).toHaveLength(1)
+    call('organization', 'resume', 'Initech')
+    expect(await rowsOf(state, keys, 1)).toEqual([])
   })
 
   it('is refused while an organization moves, and restored only if it is complete', async () => {

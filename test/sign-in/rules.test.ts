@@ -1,10 +1,12 @@
 /**
- * Who gets in, and with what, is exactly what the rules say: small rule tables and people, evaluated a second time here.
+ * Who gets in, and with what, is exactly what the rules and the invitations say: small rule tables, invitations and
+ * people, evaluated a second time here.
  * After every change, each token that was given away is live or dead as this evaluation says.
  */
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ROLE_NAMES, ROLES, type Role } from '../../src/access/roles.ts'
+import { invitations } from '../../src/db/schema.ts'
 import { request } from '../support/api.ts'
 import { env } from '../support/env.ts'
 import { sized } from '../support/long-form.ts'
@@ -37,11 +39,41 @@ const ruleOf = fc
   })
   .map(({ pair: [claim, value], ...rule }) => ({ ...rule, claim, value }))
 const claimsOf = fc.array(pair, { minLength: 1, maxLength: 4, size: 'max' })
-const subject = fc.nat(2)
+const subject = fc.nat(4)
+/** As the provider verified them: null is one that it did not verify. Some differ in case only, or look alike. */
+const EMAILS = [null, 'ada@example.com', 'Ada@Example.com', 'kate@example.com', '\u212aate@example.com']
+/** The user that the organization has, by its place in the model. */
+const EXISTING = 'existing'
 const commandOf = fc.oneof(
   {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('sign in' as const),
+      subject,
+      claims: fc.option(claimsOf, { freq: 2 }),
+      email: fc.constantFrom(...EMAILS),
+    }),
+  },
+  {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constant('sign in' as const), subject, claims: fc.option(claimsOf, { freq: 2 }) }),
+    arbitrary: fc.record({
+      do: fc.constant('invite' as const),
+      invitation: fc.record({
+        email: fc.constantFrom('ada@example.com', 'ADA@example.com', 'Kate@example.com'),
+        issuer: fc.constantFrom(...ISSUERS),
+        role: fc.constantFrom(...ROLE_NAMES),
+        projectIds,
+        userId: fc.option(fc.constant(EXISTING), { freq: 2 }),
+      }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('delete invitation' as const), invitation: fc.nat() }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('let invitation expire' as const), invitation: fc.nat() }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('create rule' as const), rule: ruleOf }) },
   {
@@ -81,6 +113,15 @@ interface Rule {
   readonly value: string
   readonly role: Role
   readonly projectIds: readonly string[] | null
+}
+
+interface Invitation extends Permissions {
+  readonly id: string
+  readonly issuer: string
+  /** In lower case. */
+  readonly email: string
+  readonly userId: string | null
+  readonly isExpired: boolean
 }
 
 interface Permissions {
@@ -130,6 +171,8 @@ const isWithin = ({ scopes, projectIds }: Given, may: Permissions) =>
 
 class Model {
   readonly rules: Rule[] = []
+  /** Those that nobody has accepted. */
+  invitations: Invitation[] = []
   readonly identities = new Map<number, Known>()
   readonly claims = new Map<number, readonly (readonly [string, string])[]>()
   readonly tokens = new Map<number, Given[]>()
@@ -155,7 +198,7 @@ class Model {
 }
 
 it('admits whom the rules admit, with what they give, and ends what they no longer give', async () => {
-  const seen = { admitted: 0, refused: 0, restricted: 0, ended: 0, given: 0 }
+  const seen = { admitted: 0, refused: 0, restricted: 0, ended: 0, given: 0, accepted: 0, linked: 0 }
   const property = fc.asyncProperty(
     fc.array(ruleOf, { minLength: 1, maxLength: 5, size: 'max' }),
     fc.array(commandOf, { minLength: 10, maxLength: 25, size: 'max' }),
@@ -172,7 +215,22 @@ it('admits whom the rules admit, with what they give, and ends what they no long
       const createRule = async (rule: Omit<Rule, 'id'>) =>
         void model.rules.push({ ...rule, id: (await call('POST', '/v1/sign-in-rules', rule)).id })
 
-      async function enter(subject: number): Promise<void> {
+      /** What the person accepts, and no longer can be accepted. */
+      function accept(subject: number, email: string | null): Invitation | undefined {
+        const known = model.identities.get(subject)
+        if (known && (known.isBlocked || known.ruleIds === null)) return undefined
+        const index = model.invitations.findIndex(
+          (each) =>
+            !each.isExpired &&
+            each.issuer === model.issuerOf(subject) &&
+            // No other address has the same in lower case.
+            (email === 'Ada@Example.com' ? 'ada@example.com' : email) === each.email &&
+            (!known || each.userId === null),
+        )
+        return index < 0 ? undefined : model.invitations.splice(index, 1)[0]
+      }
+
+      async function enter(subject: number, email: string | null): Promise<void> {
         const claims = model.claims.get(subject) ?? []
         const issuer = model.issuerOf(subject)
         const decided = evaluate(model.rules, issuer, claims)
@@ -184,9 +242,10 @@ it('admits whom the rules admit, with what they give, and ends what they no long
           decided ? { admitted: true, ...decided } : { admitted: false, role: null, projectIds: null, ruleIds: [] },
         )
         const known = model.identities.get(subject)
-        const result = await signIn(workspace, newPerson({ issuer, subject: `subject-${subject}`, claims }))
+        const accepted = accept(subject, email)
+        const result = await signIn(workspace, newPerson({ issuer, subject: `subject-${subject}`, claims, email }))
         if (known?.isBlocked) return expect(result).toEqual({ refusal: 'blocked' })
-        const may = known && known.ruleIds === null ? known : decided
+        const may = known && known.ruleIds === null ? known : (accepted ?? decided)
         if (!may) {
           seen.refused++
           expect(result).toEqual({ refusal: 'not_admitted' })
@@ -196,14 +255,19 @@ it('admits whom the rules admit, with what they give, and ends what they no long
         seen.admitted++
         if (may.projectIds) seen.restricted++
         if (may === known) seen.given++
+        if (accepted) seen.accepted++
+        if (accepted?.userId) seen.linked++
         if ('refusal' in result) throw new Error(`Refused: ${result.refusal}`)
         const { body } = await request('GET', '/v1/me', { key: result.token })
         expect([body.apiKey.scopes, body.apiKey.projectIds]).toEqual([ROLES[may.role], may.projectIds])
-        expect([result.isFirst, body.user.id]).toEqual([known === undefined, known?.userId ?? result.userId])
-        const others = [...model.identities].filter(([other]) => other !== subject)
-        expect(others.map(([, { userId }]) => userId)).not.toContain(result.userId)
+        const userId = known?.userId ?? accepted?.userId ?? result.userId
+        expect([result.userId, body.user.id]).toEqual([userId, userId])
+        expect(result.isFirst).toBe(known === undefined && !accepted?.userId)
+        // Only the user that an invitation named can be several people.
+        const others = [...model.identities].filter(([other]) => other !== subject).map(([, each]) => each.userId)
+        if (userId !== workspace.userId) expect(others).not.toContain(userId)
         const { role, projectIds } = may
-        const ruleIds = may === known ? null : (decided?.ruleIds ?? [])
+        const ruleIds = may === known || accepted ? null : (decided?.ruleIds ?? [])
         const identity = { id: body.apiKey.identityId, userId: result.userId, isBlocked: false }
         model.identities.set(subject, { ...identity, role, projectIds, ruleIds })
         model.end(subject, (given) => isWithin(given, may))
@@ -214,7 +278,32 @@ it('admits whom the rules admit, with what they give, and ends what they no long
       for (const command of commands) {
         if (command.do === 'sign in') {
           if (command.claims) model.claims.set(command.subject, command.claims)
-          await enter(command.subject)
+          await enter(command.subject, command.email)
+        } else if (command.do === 'invite') {
+          const { email, userId: isLinked, ...rest } = command.invitation
+          const invitation = { ...rest, email: email.toLowerCase(), userId: isLinked && workspace.userId }
+          const isSame = (each: Invitation) =>
+            !each.isExpired && each.email === invitation.email && each.issuer === invitation.issuer
+          const json = { ...invitation, email }
+          if (model.invitations.some(isSame)) {
+            const { headers } = await request('POST', '/v1/invitations', { key, json })
+            expect(headers.get('Error-Code')).toBe('invitation_exists')
+          } else {
+            const { id } = await call('POST', '/v1/invitations', json)
+            const open = model.invitations.filter(({ isExpired }) => !isExpired)
+            model.invitations = [...open, { ...invitation, id, isExpired: false }]
+          }
+        } else if (command.do === 'delete invitation' || command.do === 'let invitation expire') {
+          const index = command.invitation % Math.max(model.invitations.length, 1)
+          const invitation = model.invitations[index]
+          if (!invitation) continue
+          if (command.do === 'delete invitation') {
+            await call('DELETE', `/v1/invitations/${invitation.id}`)
+            model.invitations.splice(index, 1)
+          } else {
+            await workspace.change(invitations, invitation.id, { expiresAt: '2020-01-01T00:00:00.000Z' })
+            model.invitations[index] = { ...invitation, isExpired: true }
+          }
         } else if (command.do === 'create rule') {
           await createRule(command.rule)
         } else if (command.do === 'update rule' || command.do === 'delete rule') {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { ROLES } from '../../src/access/roles.ts'
 import { requireDatabase } from '../../src/db/database.ts'
+import { apiKeys } from '../../src/db/schema.ts'
 import { request } from '../support/api.ts'
 import { failingDatabase, watchedDatabase } from '../support/bindings.ts'
 import { databaseNumber, env } from '../support/env.ts'
@@ -177,7 +178,56 @@ describe('a refusal', () => {
   })
 })
 
+describe('a blocked person', () => {
+  async function newBlocked() {
+    const { workspace, key, addRule } = await newWorkspace()
+    await addRule({})
+    const person = personIn('engineers')
+    const { token, userId } = await admitted(workspace, person)
+    const path = `${IDENTITIES}/${(await request('GET', '/v1/me', { key: token })).body.apiKey.identityId}`
+    await request('PATCH', path, { key, json: { blocked: true } })
+    return { workspace, key, person, userId, path }
+  }
+
+  it('stays so when the user is deleted, and can sign in once both are back', async () => {
+    const { workspace, key, person, userId, path } = await newBlocked()
+    await request('DELETE', `/v1/users/${userId}`, { key })
+    expect(await signIn(workspace, person)).toEqual({ refusal: 'blocked' })
+    const { body } = await request('GET', path, { key })
+    expect([body.userName, body.blockedAt]).toEqual([person.subject, expect.any(String)])
+    const refused = await request('PATCH', path, { key, json: { blocked: false } })
+    expect([refused.status, refused.headers.get('Error-Code')]).toEqual([404, 'user_not_found'])
+    const { items } = (await request('GET', '/v1/deletions', { key })).body
+    await request('POST', `/v1/deletions/${items[0].id}/restore`, { key })
+    expect((await request('PATCH', path, { key, json: { blocked: false } })).status).toBe(200)
+    expect((await admitted(workspace, person)).userId).toBe(userId)
+  })
+
+  it('is deleted only by a key that may unblock them', async () => {
+    const { workspace, key, person, userId, path } = await newBlocked()
+    const weak = await workspace.addKey({ userId: null, scopes: ['sign-in:write'] })
+    const refused = await request('DELETE', path, { key: weak })
+    expect([refused.status, refused.headers.get('Error-Code')]).toEqual([403, 'exceeds_own_key'])
+    expect(await signIn(workspace, person)).toEqual({ refusal: 'blocked' })
+    expect((await request('DELETE', path, { key })).status).toBe(200)
+    expect((await admitted(workspace, person)).userId).not.toBe(userId)
+  })
+})
+
 describe('the maker of a rule or a role', () => {
+  it('gives no role to themselves', async () => {
+    const { workspace, addRule } = await newWorkspace()
+    await addRule({ role: 'admin' })
+    const { token: key } = await admitted(workspace, personIn('engineers'))
+    const { identityId } = (await request('GET', '/v1/me', { key })).body.apiKey
+    const path = `${IDENTITIES}/${identityId}`
+    const refused = await request('PATCH', path, { key, json: { role: 'viewer' } })
+    expect([refused.status, refused.headers.get('Error-Code')]).toEqual([403, 'api_key_forbidden'])
+    const other = `${IDENTITIES}/${await workspace.addIdentity()}`
+    expect((await request('PATCH', other, { key, json: { role: 'viewer' } })).status).toBe(200)
+    expect((await request('PATCH', path, { key, json: { role: null } })).status).toBe(200)
+  })
+
   it('gives away no scope that its key lacks', async () => {
     const { workspace, addRule } = await newWorkspace()
     const { id } = await addRule({ role: 'admin' })
@@ -266,11 +316,29 @@ describe('the maker of a rule or a role', () => {
     expect(await Promise.all(states)).toEqual([401, 401, 401, 401, 401, 200])
     const { body: rules } = await request('GET', RULES, { key })
     expect(rules.items.map(({ id }: { id: string }) => id)).toEqual([kept.id])
+    // The role that was given, and its end.
+    expect((await eventsOf(workspace, { types: 'identity.updated' })).map(({ resource }) => resource.id)).toEqual([
+      identityId,
+      identityId,
+    ])
     expect(await signIn(workspace, admin)).toEqual({ refusal: 'not_admitted' })
     expect(await signIn(workspace, personIn('friends'))).toEqual({ refusal: 'not_admitted' })
     // The rules decide again.
     expect((await admitted(workspace, given)).scopes).toEqual(ROLES.member)
     await admitted(workspace, both)
+  })
+
+  it.each(['suspendedAt', 'movedTo'] as const)('keeps the rules and the roles if the caller has %s', async (column) => {
+    const { workspace, key } = await newWorkspace()
+    const [caller, maker] = [await workspace.addKeyWithId({ userId: null }), await workspace.addKeyWithId()]
+    const rule = await workspace.addSignInRule({ createdByKeyId: maker.id })
+    const identity = await workspace.addIdentity({ roleByKeyId: maker.id, ruleIds: null })
+    await workspace.revokeKey(maker.id)
+    await workspace.change(apiKeys, caller.id, column === 'movedTo' ? { movedTo: 7 } : { suspendedAt: '2026-01-01' })
+    const { status } = await request('DELETE', `/v1/api-keys/${maker.id}?descendants=true`, { key: caller.token })
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect((await request('GET', `${RULES}/${rule}`, { key })).status).toBe(200)
+    expect((await request('GET', `${IDENTITIES}/${identity}`, { key })).body.ruleIds).toBeNull()
   })
 
   it('leaves the people signed in when its key is deleted alone, or rotated', async () => {
@@ -339,12 +407,31 @@ describe('what a person made', () => {
     expect([second.isFirst, second.userId === first.userId]).toEqual([true, false])
   })
 
+  it('has at most 20 sessions, of which a further sign-in ends the oldest', async () => {
+    const { workspace, addRule } = await newWorkspace()
+    await addRule({ role: 'admin' })
+    const [person, other] = [personIn('engineers'), await admitted(workspace, personIn('engineers'))]
+    const first = await admitted(workspace, person)
+    const json = { name: 'laptop', scopes: ['skills:read'] }
+    const { body: made } = await request('POST', '/v1/api-keys', { key: first.token, json })
+    const all = [first]
+    while (all.length < 22) all.push(await admitted(workspace, person))
+    const live = await Promise.all(
+      [...all, made, other].map(async ({ token }) => (await request('GET', '/v1/me', { key: token })).status),
+    )
+    expect(live).toEqual([401, 401, ...Array.from({ length: 22 }, () => 200)])
+    expect(await eventsOf(workspace, { types: 'api-key.session-ended' })).toHaveLength(2)
+  })
+
   it('is signed out everywhere by one request', async () => {
     const { workspace, addRule } = await newWorkspace()
     await addRule({})
     const person = personIn('engineers')
     const [first, second] = [await admitted(workspace, person), await admitted(workspace, person)]
     const other = await admitted(workspace, personIn('engineers'))
+    const weak = await workspace.addKey({ userId: first.userId, scopes: ['skills:read'] })
+    const refused = await request('DELETE', '/v1/me/sessions', { key: weak })
+    expect([refused.status, refused.headers.get('Error-Code')]).toEqual([400, 'missing_scope'])
     const { body } = await request('DELETE', '/v1/me/sessions', { key: first.token })
     expect(body).toEqual({ deleted: true, sessions: 2 })
     for (const { token } of [first, second]) expect((await request('GET', '/v1/me', { key: token })).status).toBe(401)
@@ -426,6 +513,7 @@ describe('the batch of a sign-in', () => {
     await env.DB.prepare(`INSERT INTO "halts" ("organizationId", "kind", "until") VALUES (?, 'leaving', '2999-01-01')`)
       .bind(organizationId)
       .run()
-    expect(await signIn(workspace, personIn('engineers'), environment)).toEqual({ refusal: 'organization_unavailable' })
+    // The console answers 503, so that the person tries again.
+    await expect(signIn(workspace, personIn('engineers'), environment)).rejects.toThrow('moves to another database')
   })
 })

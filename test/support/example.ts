@@ -114,7 +114,7 @@ export interface Row {
    * True if only a key that is limited to projects succeeds; others get 403. The example has the `keyOptions` of one.
    */
   readonly needsLimit?: true
-  /** The scopes that a key needs besides that of the operation, because it gives them away. */
+  /** The scopes that a key needs besides that of the operation, because it gives them away, or is no session. */
   readonly furtherScopes?: readonly Scope[]
   /** True if the request names nothing that has to exist: in another organization it succeeds too. */
   readonly namesNothing?: true

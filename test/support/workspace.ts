@@ -130,6 +130,19 @@ export class Workspace {
     return id
   }
 
+  /** An invitation of somebody new. */
+  async addInvitation(values: Partial<(typeof tables.invitations)['$inferSelect']> = {}): Promise<string> {
+    const id = values.id ?? this.newId()
+    const invitation = {
+      issuer: 'https://login.example.com',
+      email: `${id}@example.com`,
+      role: 'viewer',
+      expiresAt: '2999-01-01T00:00:00.000Z',
+    }
+    await this.#insert(tables.invitations, { ...invitation, ...values, id })
+    return id
+  }
+
   /** A person who signed in, and is a new user. */
   async addIdentity(values: Partial<(typeof tables.identities)['$inferSelect']> = {}): Promise<string> {
     const id = this.newId()

@@ -150,6 +150,11 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
     ...one(row, 'id', 'issuer', 'claim', 'value', 'role', 'createdByKeyId', 'createdAt', 'updatedAt'),
     projectIds: list(row.projectIds),
   }))
+  const invitations = all('invitations').map((row) => ({
+    ...one(row, 'id', 'issuer', 'email', 'role', 'userId', 'createdByKeyId', 'createdAt', 'expiresAt'),
+    ...one(row, 'acceptedAt', 'identityId'),
+    projectIds: list(row.projectIds),
+  }))
   const identities = all('identities').map((row) => ({
     ...one(row, 'id', 'issuer', 'subject', 'userId', 'email', 'role', 'blockedAt', 'lastSignInAt', 'createdAt'),
     userName: all('users').find(({ id }) => id === row.userId)?.name ?? null,
@@ -178,6 +183,7 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
     ...ofSkill,
     ...(endpoint ? [['/v1/run-endpoint', endpoint]] : []),
     ['/v1/sign-in-rules', page(rules)],
+    ['/v1/invitations', page(invitations)],
     ['/v1/identities', page(identities)],
     ['/v1/event-endpoints', { items: eventEndpoints, nextCursor: null }],
     ['/v1/audit-events', { items: events.toReversed(), nextCursor: null }],

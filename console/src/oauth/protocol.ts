@@ -1,29 +1,13 @@
 /** What apps call: the metadata of the authorization server, tokens, revocation and registration. */
-import { getAddress } from '../../../src/access/address.ts'
 import type { ConsoleContext } from '../session.ts'
-import { problemOfClient } from './client.ts'
+import { problemOfClient, readClientIds } from './client.ts'
 import { canConnect, serverOf } from './server.ts'
-
-const MINUTE_SECONDS = 60
 
 export async function serveProtocol(c: ConsoleContext): Promise<Response> {
   const { env: environment } = c
   if (!canConnect(environment)) return c.json({ error: 'No such path.' }, 404)
-  if (c.req.method === 'POST' && c.req.path === '/oauth/register') {
-    const { REGISTRATION_RATE_LIMIT: limit } = environment
-    if (limit && !(await limit.limit({ key: getAddress(c.req.raw) })).success) {
-      const error = 'temporarily_unavailable'
-      const headers = { 'Retry-After': String(MINUTE_SECONDS) }
-      return c.json({ error, error_description: 'Too many registrations. Retry after a minute.' }, 429, headers)
-    }
-  }
   if (c.req.method === 'POST' && c.req.path === '/oauth/token') {
-    const form = await c.req.raw
-      .clone()
-      .formData()
-      .catch(() => undefined)
-    const clientId = form?.get('client_id')
-    const problem = typeof clientId === 'string' ? problemOfClient(clientId) : undefined
+    const problem = await problemOfClients(c.req.raw.clone())
     if (problem !== undefined) return c.json({ error: 'invalid_client', error_description: problem }, 401)
   }
   const context = c.executionCtx as ExecutionContext
@@ -33,4 +17,16 @@ export async function serveProtocol(c: ConsoleContext): Promise<Response> {
     context,
   )
   return new Response(response.body, response)
+}
+
+async function problemOfClients(request: Request): Promise<string | undefined> {
+  const form = await request.formData().catch(() => undefined)
+  // The library refuses it.
+  if (!form) return undefined
+  try {
+    const ids = readClientIds(request.headers.get('Authorization') ?? '', form)
+    return ids.map(problemOfClient).find((problem) => problem !== undefined)
+  } catch {
+    return 'The client ID cannot be read.'
+  }
 }

@@ -1,8 +1,11 @@
 /** Who somebody is, as a provider says after everything that it sent was verified. */
 import { flattenClaims, type RawClaims, verifiedEmail } from '../../../src/sign-in/claims.ts'
 import type { Person } from '../../../src/sign-in/types.ts'
+import { ProviderError } from './provider-error.ts'
 
 const MAX_NAME_LENGTH = 200
+/** As OpenID Connect says. */
+const MAX_SUBJECT_LENGTH = 255
 
 export interface Identified {
   readonly person: Person
@@ -13,6 +16,12 @@ export interface Identified {
 /** @param claims with the names of OpenID Connect. */
 export function identifiedBy(claims: RawClaims & { readonly iss: string; readonly sub: string }): Identified {
   const { iss, sub, picture } = claims
+  if (sub.length > MAX_SUBJECT_LENGTH) {
+    throw new ProviderError(
+      'provider_invalid',
+      `Its ID of the person (sub) has more than ${MAX_SUBJECT_LENGTH} characters.`,
+    )
+  }
   return {
     person: {
       issuer: iss,

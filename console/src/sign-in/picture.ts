@@ -1,5 +1,5 @@
 /** The picture of a person, fetched from the address that their identity provider has. */
-import { isLoopback } from './providers.ts'
+import { problemOfReceiver } from '../../../src/webhooks/receiver-url.ts'
 
 /** The API accepts no larger one. */
 const MAX_BYTES = 5 * 2 ** 20
@@ -10,8 +10,8 @@ const TIMEOUT_MS = 10_000
  * @throws why there is none, without the URL, which may contain a token.
  */
 export async function fetchPicture(url: string, allowsLoopback: boolean): Promise<Uint8Array> {
-  const isAllowed = URL.canParse(url) && (new URL(url).protocol === 'https:' || (allowsLoopback && isLoopback(url)))
-  if (!isAllowed) throw new Error('its address is not an https URL')
+  const problem = problemOfReceiver(url, allowsLoopback)
+  if (problem) throw new Error(`its address ${problem.wrong}`)
   // Without redirects: the next address would need the same checks.
   const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => {
     throw new Error('its server did not answer')

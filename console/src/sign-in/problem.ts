@@ -25,6 +25,8 @@ export const PROBLEM_STATUS = {
   expired: 400,
   no_organization: 400,
   unknown_provider: 404,
+  /** Of this address. */
+  too_many_requests: 429,
   /** The provider says no. */
   provider_refused: 403,
   /** The provider does not answer. */

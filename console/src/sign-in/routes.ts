@@ -4,6 +4,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import * as oauth from 'oauth4webapi'
 import type { SignInResult } from '../../../src/sign-in/types.ts'
 import { showPage } from '../page.ts'
+import { exceedsLimit } from '../rate-limit.ts'
 import { apiUrl, type ConsoleContext, type Environment, setSession } from '../session.ts'
 import { identifyByAssertion } from './access.ts'
 import { ATTEMPT_SECONDS, type Attempt, seal, unseal } from './attempt.ts'
@@ -45,6 +46,15 @@ signInRoutes.get('/session/providers', (c) => {
     problems,
   })
 })
+
+// The cookie of an attempt stays: its callback can be opened again after a minute.
+for (const path of ['/sign-in/start/:provider', '/sign-in/callback/:provider']) {
+  signInRoutes.use(path, async (c, next) => {
+    if (!(await exceedsLimit(c, path))) return next()
+    const { organization, to } = c.req.query()
+    return showProblem(c, 'too_many_requests', { provider: providerOf(c), organization, to })
+  })
+}
 
 signInRoutes.get('/sign-in/start/:provider', async (c) => {
   const provider = providerOf(c)

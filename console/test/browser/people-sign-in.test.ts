@@ -213,6 +213,95 @@ describe('a rule', () => {
   })
 })
 
+interface Invitation {
+  readonly id: string
+  readonly email: string
+  readonly issuer: string
+  readonly role: string
+  readonly projectIds: readonly string[] | null
+}
+
+const invitationOf = async (email: string) => {
+  const { items } = await service()<{ items: Invitation[] }>('GET', '/v1/invitations')
+  return items.find((each) => each.email === email)
+}
+const newEmail = () => `${newValue()}@example.com`
+
+describe('an invitation', () => {
+  it('by mouse: is created for a project, with the link to send, and deleted', async () => {
+    const me = await addPerson(running)
+    const session = await open(me.apiKey)
+    const { page } = session
+    const email = newEmail()
+    await button(page, 'Invite').click()
+    await field(page, 'E-mail address').fill(email.toUpperCase())
+    await field(page, 'Identity provider').fill(ISSUER)
+    await role(page, 'Member').check()
+    await field(page, 'Only some').check()
+    await page.getByText('Choose the projects.').waitFor()
+    await field(page, 'Website').check()
+    await inDialog(page, 'Invite').click()
+    await page.getByRole('heading', { name: `${email} is invited` }).waitFor()
+    const link = `${running.url}/sign-in/${running.demo.organizationId}`
+    await page.getByRole('dialog').getByText(link).waitFor()
+    await inDialog(page, 'Close').click()
+    await ruleRow(page, email).getByText('Website').waitFor()
+    const invitation = await invitationOf(email)
+    expect(invitation).toMatchObject({ issuer: ISSUER, role: 'member', projectIds: [running.demo.projectId] })
+    await act(page, email, 'Delete')
+    await page.getByText('It admits nobody from now on.').waitFor()
+    await inDialog(page, 'Delete').click()
+    await page.getByText(`The invitation of ${email} is deleted.`).waitFor()
+    await expect.poll(() => ruleRow(page, email).count()).toBe(0)
+    expect(await invitationOf(email)).toBe(undefined)
+    expectQuiet(session)
+    await session.close()
+  })
+
+  it('by keyboard alone: is created; one that the service refuses says why, and nothing that was typed is lost', async () => {
+    const me = await addPerson(running)
+    const email = newEmail()
+    await service()('POST', '/v1/invitations', { email, issuer: ISSUER, role: 'viewer' })
+    const session = await open(me.apiKey)
+    const { page } = session
+    await ruleRow(page, email).waitFor()
+    await press(page, button(page, 'Invite'))
+    await tabTo(page, field(page, 'E-mail address'))
+    await page.keyboard.type(email)
+    await tabTo(page, field(page, 'Identity provider'))
+    await page.keyboard.type(ISSUER)
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').getByText('There is an open invitation for this e-mail address and issuer.').waitFor()
+    expect(await field(page, 'E-mail address').inputValue()).toBe(email)
+    await tabTo(page, field(page, 'E-mail address'))
+    await page.keyboard.press('Home')
+    await page.keyboard.type('second-')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: `second-${email} is invited` }).waitFor()
+    await page.keyboard.press('Escape')
+    await ruleRow(page, `second-${email}`).getByText('Viewer').waitFor()
+    await choose(page, `Actions for ${email}`, 'Delete')
+    await press(page, inDialog(page, 'Delete'))
+    await expect.poll(() => ruleRow(page, email).count()).toBe(0)
+    expectQuiet(session, [/status of 409/])
+    await session.close()
+  })
+
+  it('is shown when it is made elsewhere, and cannot be made without sign-in:write', async () => {
+    const me = await addPerson(running, { without: ['sign-in:write'] })
+    const session = await open(me.apiKey)
+    const { page } = session
+    await page.getByRole('heading', { name: 'Invitations' }).waitFor()
+    expect(await button(page, 'Invite').count()).toBe(0)
+    const email = newEmail()
+    await service()('POST', '/v1/invitations', { email, issuer: ISSUER, role: 'viewer' })
+    await ruleRow(page, email).getByText('Viewer').waitFor()
+    expect(await button(page, `Actions for ${email}`).count()).toBe(0)
+    expectQuiet(session)
+    await session.close()
+  })
+})
+
 describe('who would get in', () => {
   it('is said of claims that are typed', async () => {
     const me = await addPerson(running)
@@ -522,6 +611,16 @@ describe.each(LOOKS)('with assistive technology: %o', (look) => {
     await page.getByText('Does not get in').waitFor()
     await page.getByRole('region', { name: 'Roles' }).getByText('Admin').click()
     await expectAccessible(page)
+    await service()('POST', '/v1/invitations', {
+      email: `${value}@a-long-name.example.com`,
+      issuer: ISSUER,
+      role: 'admin',
+    })
+    await ruleRow(page, `${value}@a-long-name.example.com`).waitFor()
+    await expectAccessible(page)
+    await button(page, 'Invite').click()
+    await expectAccessible(page)
+    await page.keyboard.press('Escape')
     await button(page, 'New rule').click()
     await field(page, 'Only some').check()
     await expectAccessible(page)

@@ -7,6 +7,7 @@ import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND } from '../../../mcp/test/support/conformance.ts'
+import { EXAMPLE_IDS } from '../../../src/http/example-ids.ts'
 import { freePort, newFolder } from '../../../test/support/dev-server.ts'
 import type { Decision } from '../../src/oauth/consent.ts'
 import { type Console, startConsole } from '../console.ts'
@@ -158,7 +159,9 @@ describe.each([
 
     const headers = { Authorization: `Bearer ${running.demo.apiKey}` }
     const listed = await fetch(`${running.demo.baseUrl}/v1/api-keys?kind=grant`, { headers })
-    const { items } = (await listed.json()) as { items: { id: string }[] }
+    const { items: all } = (await listed.json()) as { items: { id: string }[] }
+    // The demo has one, too.
+    const items = all.filter(({ id }) => id !== EXAMPLE_IDS.grantId)
     expect(items).toHaveLength(asksForMore ? 2 : 1)
     for (const { id } of items) {
       await fetch(`${running.demo.baseUrl}/v1/api-keys/${id}`, { method: 'DELETE', headers })

@@ -514,9 +514,15 @@ describe('a person whom a rule admits', () => {
     })
 
     it.each<readonly [string, () => string, readonly [number, unknown] | undefined, RegExp]>([
-      ['of another protocol', () => 'data:image/png;base64,AAAA', undefined, /its address is not an https URL/],
-      ['without TLS', () => 'http://192.0.2.1/secret-path', undefined, /its address is not an https URL/],
-      ['that is no URL', () => 'secret-path', undefined, /its address is not an https URL/],
+      ['of another protocol', () => 'data:image/png;base64,AAAA', undefined, /its address does not begin with https/],
+      ['without TLS', () => 'http://192.0.2.1/secret-path', undefined, /its address does not begin with https/],
+      [
+        'of a host that is not public',
+        () => 'https://10.0.0.1/secret-path',
+        undefined,
+        /its address has an IP address/,
+      ],
+      ['that is no URL', () => 'secret-path', undefined, /its address is not a URL/],
       ['that is elsewhere', picture, [302, {}], /its server responded with 302/],
       ['that is missing', picture, [404, {}], /its server responded with 404/],
       ['that is too large', picture, [200, Buffer.alloc(5 * 2 ** 20 + 1)], /it has more than 5242880 bytes/],

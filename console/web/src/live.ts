@@ -10,6 +10,7 @@ export const STALE: Readonly<Record<string, readonly string[]>> = {
   'environment-variable': ['variables'],
   'environment-variables': ['variables'],
   identity: ['identities', 'api-keys', 'me'],
+  invitation: ['invitations', 'identities'],
   pin: ['pins'],
   'profile-picture': ['pictures'],
   project: ['projects', 'schedules', 'sessions', 'pins', 'runs', 'variables'],

@@ -847,7 +847,7 @@ describe('skills as resources', () => {
     for (const wrong of [uri.replace('release-notes', 'other'), 'skill://release-notes/SKILL.md'])
       await expect(skills.get(wrong)).rejects.toThrow(/No skill is served/)
     const limited = await connectNew((await newKey(['pins:read'])).token)
-    await expect(limited.readResource({ uri })).rejects.toThrow(/required "skills"/)
+    await expect(limited.readResource({ uri })).rejects.toThrow(/lacks the scope "skills:read"/)
   })
 })
 

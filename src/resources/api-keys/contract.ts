@@ -352,7 +352,7 @@ export const deleteOwnSessionsContract = {
   summary: 'Sign out everywhere',
   description:
     'Ends all sessions of the user that your API key acts as, with effect from the next request; also the one that sends the request. ' +
-    'Keys and grants stay valid. An API key that is restricted to projects ends only sessions that are restricted to these projects or to some of them.',
+    'An API key that is no session needs `api-keys:write`. Keys and grants stay valid. An API key that is restricted to projects ends only sessions that are restricted to these projects or to some of them.',
   scope: null,
   actsAsUser: true,
   params: z.object({}),
@@ -364,7 +364,7 @@ export const deleteOwnSessionsContract = {
       .register(docs, { id: 'SessionsDeletion' }),
     example: { deleted: true, sessions: 2 },
   },
-  errorCodes: ['api_key_rotated'],
+  errorCodes: ['api_key_rotated', 'missing_scope'],
   errors: { ...errors, 403: 'Your API key was rotated.' },
 } as const satisfies Contract
 

@@ -1,12 +1,13 @@
 /** The keys of apps that people connected, in SQL. */
-import { and, eq, gt, isNotNull, isNull, notExists, or, sql } from 'drizzle-orm'
+import { and, eq, gt, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import { callerIsUnrotated, includesProjects, isKeyAccessible } from '../../access/manage-keys.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
+import { projectsExist } from '../../access/project.ts'
 import { now, text, textOrNull } from '../../db/parameters.ts'
 import { insertRow } from '../../db/rows.ts'
-import { apiKeys, identities, projects } from '../../db/schema.ts'
+import { apiKeys, identities } from '../../db/schema.ts'
 import { query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 
@@ -32,15 +33,14 @@ const granted = sql`(select json_group_array(value) from json_each(${scopes})
 
 const newProjectIds = sql<string | null>`coalesce(${projectIds}, ${apiKeys.projectIds})`
 
-/** The key that made the session, if the person has signed in with it. */
+/** The key that made the session. An app lives as long as the access of its person, or else as that key. */
 const creator = alias(apiKeys, 'creator')
 const creatorOfSession = {
   table: creator,
   on: and(
     eq(creator.organizationId, apiKeys.organizationId),
     eq(creator.id, apiKeys.createdByKeyId),
-    // Not the key that made the rule by which the person signed in.
-    sql`${creator.identityId} is ${apiKeys.identityId}`,
+    isNull(apiKeys.identityId),
   ),
   takes: [],
 }
@@ -75,23 +75,7 @@ export const connectable = requiring([creatorOfSession, identityOfSession], {
     sql`${apiKeys.kind} = 'session'`,
     () => new ApiError('api_key_forbidden', 'Apps are connected by a person who is signed in.'),
   ),
-  projectsExist: precondition(
-    notExists(
-      query
-        .select({ one: sql`1` })
-        .from(sql`json_each(${projectIds})`)
-        .where(
-          notExists(
-            query
-              .select({ id: projects.id })
-              .from(projects)
-              .where(and(eq(projects.organizationId, apiKeys.organizationId), sql`${projects.id} = value`)),
-          ),
-        ),
-    ),
-    () => new ApiError('project_not_found', 'projectIds names a project that the organization does not have.'),
-    [projectIds],
-  ),
+  projectsExist: projectsExist(projectIds, [projectIds]),
   grantsSomething: precondition(
     sql`json_array_length(${granted}) > 0`,
     () => new ApiError('exceeds_own_key', 'You may do nothing of what the app would be allowed. Tick something else.'),
@@ -136,7 +120,8 @@ export const insertGrant = guardedChange(
             projectIds: newProjectIds,
             expiresAt: sql`min(${lastEnd}, coalesce(${idleEnd}, ${lastEnd}))`,
             createdAt: now,
-            createdByKeyId: apiKeys.createdByKeyId,
+            // The key with which the app ends; of a person whom a rule admitted, the session, as one of its descendants.
+            createdByKeyId: sql`case when ${apiKeys.identityId} is null then ${apiKeys.createdByKeyId} else ${apiKeys.id} end`,
             identityId: apiKeys.identityId,
             clientId,
             clientName: name,

@@ -17,10 +17,13 @@ import {
 } from './contract.ts'
 import { disconnectApp, disconnectable } from './grants.ts'
 import {
+  adoptInvitations,
+  adoptLinks,
   adoptRoles,
   adoptRules,
   creatable,
   deletable,
+  deleteInvitations,
   deleteRules,
   deletion,
   endOwnSessions,
@@ -33,15 +36,19 @@ import {
   moveFeeds,
   ownDeletable,
   ownDeletion,
+  recordDeletedInvitations,
   recordDeletedRules,
   recordEndedSessions,
   recordSurplusSessions,
+  recordTakenRoles,
+  recordUnlinkedIdentities,
   retireKey,
   rotatable,
   sessionCreatable,
   sessionsDeletable,
   shortenSessions,
   takeRoles,
+  unlinkIdentities,
 } from './statements.ts'
 
 interface Row {
@@ -133,7 +140,21 @@ export const rotateApiKey = endpoint(rotateApiKeyContract, async (c, context) =>
 export const deleteApiKey = endpoint(deleteApiKeyContract, async (c, context) => {
   const { apiKeyId: id } = c.req.valid('param')
   const values = { apiKeyId: id, descendants: Number(c.req.valid('query').descendants === 'true') }
-  const steps = { adoptRules, adoptRoles, recordDeletedRules, ...deletion, deleteRules, takeRoles }
+  const steps = {
+    adoptRules,
+    adoptRoles,
+    adoptLinks,
+    adoptInvitations,
+    recordDeletedRules,
+    recordDeletedInvitations,
+    recordUnlinkedIdentities,
+    recordTakenRoles,
+    ...deletion,
+    deleteRules,
+    takeRoles,
+    unlinkIdentities,
+    deleteInvitations,
+  }
   const { revoked } = await context.run(deletable, values.descendants ? steps : deletion, values)
   const descendants = revoked.filter((key) => key.id !== id).length
   return { body: { deleted: true, id, descendants } }

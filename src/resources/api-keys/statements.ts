@@ -39,7 +39,7 @@ import { projectsExist } from '../../access/project.ts'
 import { withinApiKeyQuota } from '../../access/quotas.ts'
 import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { columnsIn, insertRow } from '../../db/rows.ts'
-import { apiKeys, identities, signInRules, skillFeeds, users } from '../../db/schema.ts'
+import { apiKeys, identities, invitations, signInRules, skillFeeds, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import { apiKey } from './contract.ts'
@@ -238,13 +238,17 @@ function listing(isListed: SQL) {
 }
 
 const session = alias(apiKeys, 'session')
-/** A session of the key, or an app that was connected in one, that has not ended. */
+/**
+ * A session of the key, or an app that was connected in one, that has not ended. Sign-ins by a rule that the key made are
+ * none, also of its own person, and neither are their apps.
+ */
 const isLiveSessionOf = (key: typeof named | typeof apiKeys) =>
   and(
     eq(session.organizationId, apiKeys.organizationId),
     eq(session.createdByKeyId, key.id),
-    // That of a person who signed in by a rule of the key is not a session of the key.
+    sql`${key.kind} = 'key'`,
     sql`${session.identityId} is ${key.identityId}`,
+    sql`(${session.kind} = 'session' or ${session.identityId} is null)`,
     // As in the condition of the index.
     sql`${session.kind} <> 'key'`,
     isNull(session.revokedAt),
@@ -468,7 +472,7 @@ const child = alias(apiKeys, 'child')
 const revoked = alias(apiKeys, 'revoked')
 /** A key of a person whom a rule admitted, or who was given a role. */
 const admitted = alias(apiKeys, 'admitted')
-const isAdmitted = and(
+const isKeyOfIdentity = and(
   eq(admitted.organizationId, identities.organizationId),
   eq(admitted.identityId, identities.id),
   // As in the condition of the index.
@@ -511,7 +515,7 @@ function lineageOf(rows: Preconditions['rows'], columns: string, condition: stri
           identities,
           and(eq(identities.organizationId, signInRules.organizationId), hasRule(identities.ruleIds, signInRules.id)),
         )
-        .innerJoin(admitted, isAdmitted)
+        .innerJoin(admitted, isKeyOfIdentity)
         .where(sql`${descendants}`),
     )
     .union(
@@ -519,7 +523,7 @@ function lineageOf(rows: Preconditions['rows'], columns: string, condition: stri
         .select(fieldsOfLineage(admitted, 0))
         .from(identities)
         .innerJoin(lineage, isOfLineage(identities, identities.roleByKeyId))
-        .innerJoin(admitted, isAdmitted)
+        .innerJoin(admitted, isKeyOfIdentity)
         .where(sql`${descendants}`),
     )} select ${sql.raw(columns)} from ${lineage} where ${sql.raw(condition)})`
 }
@@ -561,8 +565,8 @@ function deletionStatements<P extends Parameter>(preconditions: Pick<Preconditio
 export const deletion = deletionStatements(deletable)
 
 /**
- * True for the creator of a rule or a role that is a descendant. The plus signs have SQLite search them only if there is
- * such a rule or role. Only a key that is not restricted to projects changes them.
+ * True for the creator of a rule, a role, a link or an invitation that is a descendant. The plus signs have SQLite search them only if there is
+ * such a row. Only a key that is not restricted to projects changes them.
  */
 const isOfDescendant = (organizationId: SQLWrapper, keyId: SQLWrapper) =>
   and(
@@ -571,7 +575,7 @@ const isOfDescendant = (organizationId: SQLWrapper, keyId: SQLWrapper) =>
     sql`(+${organizationId}, +${keyId}) in ${lineageOf(deletable.rows, '"organizationId", "id"', 'true')}`,
   )
 
-/** Before the keys end: the named key takes over the rules and the roles that its descendants made or gave. */
+/** Before the keys end: the named key takes over the rules, roles, links and invitations that its descendants made or gave. */
 export const adoptRules = guarded(deletable, [], () =>
   query
     .update(signInRules)
@@ -583,6 +587,19 @@ export const adoptRoles = guarded(deletable, [], () =>
     .update(identities)
     .set({ roleByKeyId: sql`${apiKeyId}` })
     .where(isOfDescendant(identities.organizationId, identities.roleByKeyId)),
+)
+
+export const adoptLinks = guarded(deletable, [], () =>
+  query
+    .update(identities)
+    .set({ linkedByKeyId: sql`${apiKeyId}` })
+    .where(isOfDescendant(identities.organizationId, identities.linkedByKeyId)),
+)
+export const adoptInvitations = guarded(deletable, [], () =>
+  query
+    .update(invitations)
+    .set({ createdByKeyId: sql`${apiKeyId}` })
+    .where(isOfDescendant(invitations.organizationId, invitations.createdByKeyId)),
 )
 
 export const recordDeletedRules = recordedForEach(
@@ -602,6 +619,40 @@ export const recordDeletedRules = recordedForEach(
       ),
   'consequence',
 )
+
+export const recordDeletedInvitations = recordedForEach(
+  deletable,
+  [],
+  { type: 'invitation.deleted', id: invitations.id, name: invitations.email },
+  (row, condition) =>
+    deletable
+      .rows(row, and(isUnrestricted, sql`${descendants}`, isNull(invitations.acceptedAt), condition))
+      .innerJoin(
+        invitations,
+        and(eq(invitations.organizationId, apiKeys.organizationId), eq(invitations.createdByKeyId, apiKeyId)),
+      ),
+  'invitation',
+)
+
+/** The event of each identity that a column says to depend on the deleted key. */
+const recordIdentitiesOf = (
+  type: 'identity.deleted' | 'identity.updated',
+  keyId: typeof identities.linkedByKeyId | typeof identities.roleByKeyId,
+  part: 'further' | 'role',
+) =>
+  recordedForEach(
+    deletable,
+    [],
+    { type, id: identities.id, name: sql`coalesce(${identities.email}, ${identities.subject})` },
+    (row, condition) =>
+      deletable
+        .rows(row, and(isUnrestricted, sql`${descendants}`, condition))
+        .innerJoin(identities, and(eq(identities.organizationId, apiKeys.organizationId), eq(keyId, apiKeyId))),
+    part,
+  )
+
+export const recordUnlinkedIdentities = recordIdentitiesOf('identity.deleted', identities.linkedByKeyId, 'further')
+export const recordTakenRoles = recordIdentitiesOf('identity.updated', identities.roleByKeyId, 'role')
 
 /** After the keys ended, perhaps the caller's too: its organization, if it may have deleted the named key. */
 const organizationOfDeletion = () =>
@@ -625,9 +676,35 @@ export const takeRoles = guarded({ takes: [apiKeyId, descendants] }, [], () =>
     .where(and(eq(identities.organizationId, organizationOfDeletion()), eq(identities.roleByKeyId, apiKeyId))),
 )
 
+/**
+ * Whoever is an existing user by the word of a descendant is nobody: if a rule admits the person, the next sign-in makes
+ * a user of their own. Their keys end, because their sessions count as created by that descendant.
+ */
+export const unlinkIdentities = guarded({ takes: [apiKeyId, descendants] }, [], () =>
+  query
+    .delete(identities)
+    .where(and(eq(identities.organizationId, organizationOfDeletion()), eq(identities.linkedByKeyId, apiKeyId))),
+)
+
+export const deleteInvitations = guarded({ takes: [apiKeyId, descendants] }, [], () =>
+  query
+    .delete(invitations)
+    .where(and(eq(invitations.organizationId, organizationOfDeletion()), eq(invitations.createdByKeyId, apiKeyId))),
+)
+
 export const ownDeletion = deletionStatements(ownDeletable)
 
-export const sessionsDeletable = requiring([], { callerIsUnrotated: callerIsUnrotated() })
+export const sessionsDeletable = requiring([], {
+  callerIsUnrotated: callerIsUnrotated(),
+  callerMaySignOut: precondition(
+    or(eq(apiKeys.kind, 'session'), hasScopes(sql`'["api-keys:write"]'`)),
+    () =>
+      new ApiError(
+        'missing_scope',
+        'This API key lacks the scope api-keys:write, which this operation requires of a key that is no session.',
+      ),
+  ),
+})
 
 /** A session of the caller's user. */
 const isOwnSession = and(

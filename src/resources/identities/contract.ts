@@ -13,7 +13,9 @@ export const identity = z
     issuer: z.string().register(docs, { description: 'The identity provider.' }),
     subject: z.string().register(docs, { description: 'The ID of the person at the identity provider.' }),
     userId: z.string().register(docs, { description: 'The user that the person is.' }),
-    userName: z.string(),
+    userName: z.string().register(docs, {
+      description: 'The name of the user; the e-mail address or the subject if the user was deleted.',
+    }),
     email: z
       .nullable(z.string())
       .register(docs, { description: 'The verified e-mail address of the last sign-in; null if there was none.' }),
@@ -99,7 +101,7 @@ export const updateIdentityContract = {
   tag: 'Sign-in',
   summary: 'Update an identity',
   description:
-    "Gives a person a role, or blocks or unblocks them. It ends the person's sessions, apps and API keys; unless they are blocked, they can sign in again.",
+    "Gives a person a role, or blocks or unblocks them. It ends the person's sessions, apps and API keys; unless they are blocked, they can sign in again. Nobody gives a role to themselves.",
   scope: 'sign-in:write',
   params,
   body: someOf({
@@ -127,15 +129,17 @@ export const updateIdentityContract = {
   },
   errorCodes: [
     'unrestricted_key_required',
+    'api_key_forbidden',
     'exceeds_own_key',
     'api_key_rotated',
     'identity_not_found',
     'project_not_found',
+    'user_not_found',
   ],
   errors: {
     ...errors,
-    403: `${RESTRICTED} Or it lacks a scope of the role that the person gets or keeps, or was rotated.`,
-    404: `${NO_IDENTITY} Or no project with one of these projectIds.`,
+    403: `${RESTRICTED} Or it lacks a scope of the role that the person gets or keeps, is the person's own, or was rotated.`,
+    404: `${NO_IDENTITY} Or no project with one of these projectIds, or a person to unblock has no user any more.`,
   },
 } as const satisfies Contract
 
@@ -155,6 +159,10 @@ export const deleteIdentityContract = {
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'IdentityDeletion' }),
     example: { deleted: true, id: example.id },
   },
-  errorCodes: ['unrestricted_key_required', 'api_key_rotated', 'identity_not_found'],
-  errors: { ...errors, 403: `${RESTRICTED} Or it was rotated.`, 404: NO_IDENTITY },
+  errorCodes: ['unrestricted_key_required', 'exceeds_own_key', 'api_key_rotated', 'identity_not_found'],
+  errors: {
+    ...errors,
+    403: `${RESTRICTED} Or the person is blocked and it may not unblock them, or it was rotated.`,
+    404: NO_IDENTITY,
+  },
 } as const satisfies Contract

@@ -76,7 +76,7 @@ export const deleteIdentity = endpoint(deleteIdentityContract, async (c, context
   const { deleted } = await context.run(
     deletable,
     { recordEndedKeys, deleted: one(deleteOne), endKeys },
-    c.req.valid('param'),
+    { ...c.req.valid('param'), roleScopes: ROLE_SCOPES },
   )
   return { body: { deleted: true, id: deleted.id } }
 })

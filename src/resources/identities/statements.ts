@@ -1,8 +1,8 @@
 /** The people who signed in, in SQL. A change of an identity ends the keys of the person. */
-import { and, asc, eq, gt, isNotNull, isNull, sql } from 'drizzle-orm'
-import { callerHasScopesOf, endOfKeys, ofIdentity } from '../../access/admission.ts'
+import { and, asc, eq, exists, gt, isNotNull, isNull, or, sql } from 'drizzle-orm'
+import { callerHasScopesOf, endOfKeys, ofIdentity, roleScopes, scopesOf } from '../../access/admission.ts'
 import { eventType, guardedChange, recordedBefore } from '../../access/events.ts'
-import { callerIsUnrotated } from '../../access/manage-keys.ts'
+import { callerIsUnrotated, hasScopes } from '../../access/manage-keys.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
 import { projectsExist, unrestrictedFor } from '../../access/project.ts'
 import { cursor, now, number, numberOrNull, rowLimit, text, textOrNull } from '../../db/parameters.ts'
@@ -26,12 +26,13 @@ const isGiving = number('isGiving')
 const isUnrestricted = unrestrictedFor('Identities')
 const isOwn = eq(identities.organizationId, apiKeys.organizationId)
 
-const nameOfUser = query
+const user = query
   .select({ name: users.name })
   .from(users)
   .where(and(eq(users.organizationId, identities.organizationId), eq(users.id, identities.userId)))
+const label = sql<string>`coalesce(${identities.email}, ${identities.subject})`
 /** An identity as the API returns it, except that its lists are JSON. */
-const fields = columnsIn(identities, identity, { userName: sql<string>`${nameOfUser}`.as('userName') })
+const fields = columnsIn(identities, identity, { userName: sql<string>`coalesce(${user}, ${label})`.as('userName') })
 
 export const listable = requiring([], { isUnrestricted })
 
@@ -60,7 +61,7 @@ const identityExists = precondition(
   isNotNull(identities.id),
   () => new ApiError('identity_not_found', 'There is no identity with this identityId.'),
 )
-const ofNamed = { id: identities.id, name: sql`coalesce(${identities.email}, ${identities.subject})` }
+const ofNamed = { id: identities.id, name: label }
 
 export const readable = requiring([named], { identityExists, isUnrestricted })
 
@@ -70,6 +71,17 @@ const toChange = { identityExists, isUnrestricted, callerIsUnrotated: callerIsUn
 
 export const updatable = requiring([named], {
   ...toChange,
+  isNotOwnRole: precondition(
+    sql`(${role} is null or ${identities.id} is not ${apiKeys.identityId})`,
+    () => new ApiError('api_key_forbidden', 'You cannot give yourself a role. Ask another admin.'),
+    [role],
+  ),
+  userExists: precondition(
+    or(sql`${blocked} is not 0`, exists(user)),
+    () =>
+      new ApiError('user_not_found', 'The user of this person was deleted. Restore the user, or delete the identity.'),
+    [blocked],
+  ),
   callerHasScopes: callerHasScopesOf(sql`coalesce(${role}, ${identities.role})`, [role, isGiving], isGiving),
   projectsExist: projectsExist(projectIds, [projectIds]),
 })
@@ -99,7 +111,19 @@ export const updateIdentity = guardedChange(updatable, [roleIsGiven, blocked], r
 
 export const endOfUpdated = endOfKeys(updatable, ofIdentity(identityId))
 
-export const deletable = requiring([named], toChange)
+export const deletable = requiring([named], {
+  ...toChange,
+  // By a rule, the person can sign in again, as if they were unblocked.
+  callerMayUnblock: precondition(
+    or(isNull(identities.blockedAt), hasScopes(scopesOf(identities.role))),
+    () =>
+      new ApiError(
+        'exceeds_own_key',
+        'The person is blocked, and their role has a scope that your API key lacks. Use an API key that may unblock them.',
+      ),
+    [roleScopes],
+  ),
+})
 
 const recordedDeletion = recordedBefore(deletable, [], { ...ofNamed, type: 'identity.deleted' })
 

@@ -8,7 +8,7 @@ import { authorized, precondition } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
 import { now, text } from '../../db/parameters.ts'
 import { columnsIn } from '../../db/rows.ts'
-import { apiKeys, deletions, identities, users } from '../../db/schema.ts'
+import { apiKeys, deletions, identities, invitations, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
@@ -28,7 +28,7 @@ const USER = {
   id: () => externalId({ description: 'The user.', example: EXAMPLE_IDS.userId }),
   exampleId: EXAMPLE_IDS.userId,
   exampleName: 'Ada Lovelace',
-  dependents: 'its profile picture, pins and identities, and revokes its API keys',
+  dependents: 'its profile picture, pins, identities and invitations, and revokes its API keys',
   table: users,
   quota: 'users',
 } as const satisfies Kind
@@ -82,6 +82,10 @@ const isUserDeleted = exists(
 )
 const mayRevokeUserKeys = and(mayAct, isUnrestricted, managesUserKeys, isUserDeleted)
 
+/** The organization of the request, if it has deleted the user. */
+const organizationOfDeletion = () =>
+  query.select({ organizationId: apiKeys.organizationId }).from(apiKeys).where(mayRevokeUserKeys)
+
 const recordUserKeys = recordedForEach(
   authorized,
   [userId],
@@ -97,18 +101,15 @@ const revokeUserKeys = guarded(authorized, [userId], () =>
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })
     .where(
-      and(
-        eq(
-          apiKeys.organizationId,
-          query.select({ organizationId: apiKeys.organizationId }).from(apiKeys).where(mayRevokeUserKeys),
-        ),
-        eq(apiKeys.userId, userId),
-        isNull(apiKeys.revokedAt),
-      ),
+      and(eq(apiKeys.organizationId, organizationOfDeletion()), eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt)),
     ),
 )
 
-const isUserIdentity = and(eq(identities.organizationId, apiKeys.organizationId), eq(identities.userId, userId))
+const isUserIdentity = and(
+  eq(identities.organizationId, apiKeys.organizationId),
+  eq(identities.userId, userId),
+  isNull(identities.blockedAt),
+)
 
 const recordIdentities = recordedForEach(
   authorized,
@@ -119,19 +120,44 @@ const recordIdentities = recordedForEach(
   'further',
 )
 
-/** So that the person of a deleted user is unknown, and a further sign-in makes another user. */
+/** So that the person of a deleted user is unknown, and a further sign-in makes another user. Who is blocked stays so. */
 const deleteIdentities = guarded(authorized, [userId], () =>
   query
     .delete(identities)
     .where(
       and(
-        eq(
-          identities.organizationId,
-          query.select({ organizationId: apiKeys.organizationId }).from(apiKeys).where(mayRevokeUserKeys),
-        ),
+        eq(identities.organizationId, organizationOfDeletion()),
         eq(identities.userId, userId),
+        isNull(identities.blockedAt),
       ),
     ),
+)
+
+/** The invitations that make somebody this user. */
+const recordInvitations = recordedForEach(
+  authorized,
+  [userId],
+  { type: 'invitation.deleted', id: invitations.id, name: invitations.email },
+  (row, condition) =>
+    query
+      .select(row)
+      .from(apiKeys)
+      .innerJoin(
+        invitations,
+        and(
+          eq(invitations.organizationId, apiKeys.organizationId),
+          eq(invitations.userId, userId),
+          isNull(invitations.acceptedAt),
+        ),
+      )
+      .where(and(mayRevokeUserKeys, condition)),
+  'invitation',
+)
+
+const deleteInvitations = guarded(authorized, [userId], () =>
+  query
+    .delete(invitations)
+    .where(and(eq(invitations.organizationId, organizationOfDeletion()), eq(invitations.userId, userId))),
 )
 
 const contracts = organizationResourceContracts(USER, {
@@ -144,6 +170,14 @@ const shared = organizationResourceStatements(USER, fields, { toChange, toDelete
 
 export const statements = {
   ...shared,
-  deletion: { ...shared.deletion, recordIdentities, deleteIdentities, recordUserKeys, revokeUserKeys },
+  deletion: {
+    ...shared.deletion,
+    recordInvitations,
+    deleteInvitations,
+    recordIdentities,
+    deleteIdentities,
+    recordUserKeys,
+    revokeUserKeys,
+  },
 }
 export const { put, retrieve, list, remove } = organizationResourceEndpoints(contracts, statements)

@@ -16,7 +16,7 @@ import {
 } from '../../http/fields.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_ETAG, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
-const MAX_CLAIMS = 1000
+const MAX_CLAIMS = 2000
 const MAX_CLAIM_LENGTH = 1000
 
 const SETTINGS = {

@@ -8,6 +8,7 @@ import { request } from '../../support/api.ts'
 import { deployed, env } from '../../support/env.ts'
 import { summariesOf } from '../../support/events.ts'
 import { admitted, ISSUER, personIn } from '../../support/sign-in.ts'
+import { tick } from '../../support/tick.ts'
 import { type KeyOptions, Workspace } from '../../support/workspace.ts'
 
 const DAY_MS = 86_400_000
@@ -124,6 +125,62 @@ describe('with the key that made the session', () => {
   })
 })
 
+describe('the apps of a person whom a rule admitted', () => {
+  const isLive = async (key: string) => (await request('GET', '/v1/me', { key })).status === 200
+  const signOut = (key: string) => request('DELETE', '/v1/me/api-key', { key })
+
+  /** Signed in twice, the second time by a rule that the first session made, and has connected an app then. */
+  async function newAdmin() {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey({ userId: null })
+    const rule = { issuer: ISSUER, claim: 'groups', role: 'admin' }
+    await request('POST', '/v1/sign-in-rules', { key, json: { ...rule, value: 'admins' } })
+    const person = personIn('admins')
+    const first = await admitted(workspace, person)
+    await request('POST', '/v1/sign-in-rules', { key: first.token, json: { ...rule, value: 'team' } })
+    const second = await admitted(workspace, { ...person, claims: [['groups', 'team']] })
+    const rows = await workspace.dump('apiKeys')
+    const idOf = async ({ token }: { token: string }) =>
+      String((await request('GET', '/v1/me', { key: token })).body.apiKey.id)
+    const [firstId, secondId] = [await idOf(first), await idOf(second)]
+    expect(rows.find(({ id }) => id === secondId)?.createdByKeyId).toBe(firstId)
+    const connected = await connect(second.token)
+    const app = 'token' in connected ? connected.token : ''
+    return { workspace, key, first, second, firstId, secondId, app }
+  }
+
+  it('outlive the sessions that made the rule and the app', async () => {
+    const { workspace, first, second, app } = await newAdmin()
+    const [grant] = (await workspace.dump('apiKeys')).filter(({ kind }) => kind === 'grant')
+    expect(daysUntil(grant?.expiresAt)).toBe(30)
+    await signOut(first.token)
+    expect([await isLive(second.token), await isLive(app)]).toEqual([true, true])
+    await signOut(second.token)
+    expect(await isLive(app)).toBe(true)
+  })
+
+  it.each(['first', 'second'] as const)('end with the descendants of the %s session', async (which) => {
+    const state = await newAdmin()
+    await signOut(state[which].token)
+    const { body } = await request('DELETE', `/v1/api-keys/${state[`${which}Id`]}?descendants=true`, { key: state.key })
+    expect([body.descendants, await isLive(state.app)]).toEqual([which === 'first' ? 2 : 1, false])
+  })
+
+  it('are descendants of the key that made the rule once the session is removed', async () => {
+    const { workspace, maker, session, grants } = await newPerson('rule')
+    await connect(session)
+    await signOut(session)
+    await tick(env, new Date(Date.now() + 2 * DAY_MS))
+    expect(await grants()).toMatchObject([{ createdByKeyId: maker.id, revokedAt: null }])
+    await request('POST', `/v1/api-keys/${maker.id}/rotate`, { key: maker.token, json: { overlapSeconds: 0 } })
+    expect(await grants()).toMatchObject([{ revokedAt: null, expiresAt: expect.stringMatching(/^\d/) }])
+    expect(daysUntil((await grants())[0]?.expiresAt)).toBe(30)
+    const key = await workspace.addKey()
+    await request('DELETE', `/v1/api-keys/${maker.id}?descendants=true`, { key })
+    expect(await grants()).toMatchObject([{ revokedAt: expect.any(String) }])
+  })
+})
+
 describe('a grant', () => {
   it('makes no session and no grant, is not rotated, and can end itself', async () => {
     const { maker, session } = await newPerson('key')
@@ -138,6 +195,9 @@ describe('a grant', () => {
     expect((await request('DELETE', '/v1/me/api-key', { key })).status).toBe(200)
     expect(await connect(session, { days: 91 })).toMatchObject({ status: 400, code: 'invalid_input' })
     expect(await connect(session, { bundles: ['everything'] })).toMatchObject({ status: 400 })
+    const many = Array.from({ length: 101 }, (_, index) => `project-${index}`)
+    for (const projectIds of [['a', 'a'], many])
+      expect(await connect(session, { projectIds })).toMatchObject({ status: 400 })
   })
 
   it('of a session that has ended is not made', async () => {

@@ -109,7 +109,7 @@ describe('the table of events', () => {
       ),
     )
     // Of no operation: a sign-in (test/sign-in/), and apps (console/test/oauth-revocation.test.ts).
-    const ofConsole = ['identity.created', 'api-key.app-connected', 'api-key.app-disconnected']
+    const ofConsole = ['identity.created', 'invitation.accepted', 'api-key.app-connected']
     expect([...new Set(types), ...ofConsole].sort()).toEqual(Object.keys(EVENT_TYPES).sort())
   })
 })

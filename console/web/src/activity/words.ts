@@ -44,7 +44,7 @@ export function addressOf({ type, resource, projectId, createdAt }: Event): stri
     .replace(/^\/pins\/session\//, '/sessions/')
     .replace(/^\/(users|agents|projects)\/([^/]+)(?:\/profile-picture)?$/, '/people/$1/$2')
     .replace(/^\/identities\//, '/people/identities/')
-    .replace(/^\/sign-in-rules\/.*/, '/people/sign-in')
+    .replace(/^\/(?:sign-in-rules|invitations)\/.*/, '/people/sign-in')
     .replace(/^\/api-keys\//, '/keys/')
     .replace(/^\/event-endpoints\//, '/endpoints/')
     .replace(/^\/run-endpoint$/, '/endpoints')

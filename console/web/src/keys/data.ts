@@ -82,6 +82,7 @@ export function descendantsOf(id: string, children: Children): readonly ApiKey[]
 export function endsWith(key: ApiKey, children: Children, withDescendants: boolean): readonly ApiKey[] {
   if (withDescendants) return descendantsOf(key.id, children)
   // A sign-in by a rule counts as created with the key of the rule, but does not end with it; nor does an app of a person.
+  if (key.kind !== 'key') return []
   return (children.get(key.id) ?? []).filter(({ kind, identityId }) =>
     kind === 'session' ? identityId === key.identityId : kind === 'grant' && identityId === null,
   )

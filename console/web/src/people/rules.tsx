@@ -1,4 +1,4 @@
-/** Who may sign in: the rules, what the roles allow, and what a person would get. */
+/** Who may sign in: the rules, the invitations, what the roles allow, and what a person would get. */
 import { useQuery } from '@tanstack/react-query'
 import { createLazyRoute } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,6 +10,7 @@ import { Cell, Row, Table } from '../components/table.tsx'
 import { showToast } from '../components/toast.tsx'
 import { Projects } from '../keys/keys.tsx'
 import { visible } from '../visible.ts'
+import { Invitations } from './invitations.tsx'
 import styles from './people.module.css'
 import { ROLE_WORDS, Roles } from './roles.tsx'
 import { EditRule, NewRule } from './rule-form.tsx'
@@ -65,7 +66,7 @@ function Rules() {
       <section aria-labelledby="rules">
         <h2 id="rules">Rules</h2>
         <p className={`quiet ${styles.above}`}>
-          Whoever a rule matches may sign in, and nobody else. If several match, the highest role counts.
+          Whoever a rule matches may sign in, and whoever is invited. If several match, the highest role counts.
         </p>
         {rules.length === 0 ? (
           <Empty title="Nobody can sign in yet">
@@ -76,6 +77,7 @@ function Rules() {
           <List rules={rules} identities={identities} />
         )}
       </section>
+      <Invitations />
       <TryOut rules={rules} />
       <Roles />
     </div>

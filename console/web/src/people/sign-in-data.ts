@@ -6,6 +6,8 @@ import { listQuery, refresh, useCan, useMe, workspace } from '../api.ts'
 type Schemas = components['schemas']
 export type Identity = Schemas['Identity']
 export type Rule = Schemas['SignInRule']
+export type Invitation = Schemas['Invitation']
+export type NewInvitation = Schemas['NewInvitation']
 export type RuleSettings = Schemas['NewSignInRule']
 export type Role = Rule['role']
 export type Access = Pick<Rule, 'role' | 'projectIds'>
@@ -44,6 +46,15 @@ export const rulesQuery = listQuery(['sign-in-rules'], async () => {
   return items
 })
 
+export const invitationsQuery = listQuery(['invitations'], async () => {
+  const { items } = await workspace.invitations.list().page()
+  return items
+})
+
+export const invite = (invitation: NewInvitation) => workspace.invitations.create(invitation)
+
+export const deleteInvitation = (id: string) => workspace.invitations.delete(id)
+
 /** A rule with what tells whether somebody has changed it meanwhile. */
 export const ruleQuery = (id: string) =>
   queryOptions({
@@ -81,8 +92,8 @@ export const setBlocked = (id: string, blocked: boolean) => workspace.identities
 
 export const removeAccess = (id: string) => workspace.identities.delete(id)
 
-/** Reads again what shows rules and people, and what ends with them. */
-export const refreshSignIn = () => refresh('sign-in-rules', 'identities', 'api-keys', 'me')
+/** Reads again what shows rules, invitations and people, and what ends with them. */
+export const refreshSignIn = () => refresh('sign-in-rules', 'invitations', 'identities', 'api-keys', 'me')
 
 /** The people whose role a rule gave. */
 export const peopleOf = ({ id }: Rule, identities: readonly Identity[]) =>

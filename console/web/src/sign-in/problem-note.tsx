@@ -65,6 +65,8 @@ function textsOf(
         `The response of ${provider} is not valid`,
         'Nobody was signed in. Start again. If it stays like this, tell the operator of the console.',
       ]
+    case 'too_many_requests':
+      return ['Too many sign-ins', 'Many sign-ins came from your network within a minute. Try again in a minute.']
     case 'unavailable':
       return ['The service is temporarily unavailable', 'Try again in a minute.']
   }
