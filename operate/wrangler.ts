@@ -99,6 +99,8 @@ export interface DevelopmentServers {
   readonly consoleVariables: readonly string[]
   /** The address of the API Worker. */
   readonly url: string
+  /** The folder of what the console stores: the apps that people connected. No two processes use one at the same time. */
+  readonly consoleState: string
   /** A folder in which the two processes of wrangler find each other's Workers. */
   readonly registry: string
   /** Shows all output of wrangler. Otherwise warnings and errors, those that the Workers log included. */
@@ -114,6 +116,7 @@ export function startDevelopmentServers({
   config,
   consolePort,
   consoleVariables,
+  consoleState,
   url,
   registry,
   isVerbose,
@@ -126,7 +129,7 @@ export function startDevelopmentServers({
     const environment = args.find((_arg, index) => /^(--env|-e)$/.test(args[index - 1] ?? ''))
     const own = [`API_URL:${url}`, `CONSOLE_URL:http://localhost:${consolePort}`]
     const settings = [...own, ...consoleVariables].flatMap((variable) => ['--var', variable])
-    const flags = ['--port', String(consolePort), '--inspector-port', '0', ...settings]
+    const flags = ['--port', String(consolePort), '--inspector-port', '0', '--persist-to', consoleState, ...settings]
     servers.push(startServer(toArguments(flags, { environment, config: CONSOLE_CONFIG }), registry, isVerbose))
   }
   let isStopping = false

@@ -112,6 +112,7 @@ async function run(): Promise<void> {
       ...(provider?.variables ?? []),
       ...[...variables, ...settings].filter((each) => /^(?:SIGN_IN_|RATE_LIMIT:)/.test(each)),
     ],
+    consoleState: join(stateFolder(target), 'console'),
     url: baseUrl,
     registry: join(stateFolder(target), 'registry'),
     isVerbose: showsOutput,
