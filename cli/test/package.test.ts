@@ -71,7 +71,8 @@ describe('the packed cli', () => {
   }
 
   async function endOf(child: ChildProcess, standardInput = ''): Promise<Ended> {
-    child.stdin?.end(standardInput)
+    // It may have ended already, or not read all.
+    child.stdin?.on('error', () => {}).end(standardInput)
     const [stdout, stderr, [code, signal]] = await Promise.all([
       child.stdout ? text(child.stdout) : '',
       child.stderr ? text(child.stderr) : '',
