@@ -126,6 +126,7 @@ export async function startWorker(
   )
   const origin = await miniflare.unsafeGetDirectURL()
   const bindings = await miniflare.getBindings<{ OBJECTS: R2Bucket }>()
+  // The name of the binding is computed, so its type is not known.
   const databaseAt = (number: number) =>
     (bindings as unknown as Record<string, D1Database>)[bindingOf(number)] as D1Database
   const processes = childrenOf(process.pid).filter((pid) => !before.has(pid))

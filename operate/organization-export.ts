@@ -23,16 +23,13 @@ import type { Row } from './cloudflare.ts'
 import { numberText, startProgress, UsageError } from './command-line.ts'
 import { type CommandDatabase, listColumns, quoted } from './database.ts'
 import { forEachAtOnce, OBJECTS_AT_ONCE, type ObjectStore } from './objects.ts'
+import { pageSizeOf } from './organization-rows.ts'
 
 /** The columns that an export leaves out: secrets, hashes and ciphertexts. */
 const SECRETS = ['sealedValue', 'sealedSecret', 'previousSealedSecret', 'hash', 'idempotencyFingerprint']
 
 /** The tables with contents in the object store. */
 const CONTENT_TABLES = ['sessionFiles', 'profilePictures', 'skillVersions']
-
-/** Bounds the memory of a page. A row of `skillContents` has up to 1.4 MB, one of `skillVersions` up to 230 KB. */
-const PAGE_SIZE = 1000
-const PAGE_SIZES: Readonly<Record<string, number>> = { skillContents: 20, skillVersions: 100 }
 
 /** What the export is of and how far it is. */
 const SUMMARY = 'export.json'
@@ -151,7 +148,7 @@ async function exportTable(
   // All rows have the same organization, so the rest of the key says where a page begins.
   const rest = key.filter((name) => name !== 'organizationId')
   const isAfter = ` AND (${quoted(rest)}) > (${rest.map(() => '?')})`
-  const size = PAGE_SIZES[table] ?? PAGE_SIZE
+  const size = pageSizeOf(table)
   const partial = join(folder, PARTIAL, `${table}.jsonl`)
   writeFileSync(partial, '')
   let sum = 0

@@ -34,6 +34,7 @@ const CONDITIONS: Readonly<Record<string, (row: string) => string>> = {
 /** Bounds the memory of a page. A row of `skillContents` has up to 1.4 MB, one of `skillVersions` up to 230 KB. */
 const PAGE_SIZE = 1000
 const PAGE_SIZES: Readonly<Record<string, number>> = { skillContents: 20, skillVersions: 100 }
+export const pageSizeOf = (table: string): number => PAGE_SIZES[table] ?? PAGE_SIZE
 
 export interface OrganizationTable {
   readonly name: string
@@ -86,7 +87,7 @@ function tableOf(name: string, columns: readonly Row[]): OrganizationTable | und
     key: keyNames,
     order: isByHash ? ['id'] : keyNames.filter((column) => column !== 'organizationId'),
     organizationOf: (row = '') => known?.(row) ?? `${row}"organizationId"`,
-    pageSize: PAGE_SIZES[name] ?? PAGE_SIZE,
+    pageSize: pageSizeOf(name),
   }
 }
 

@@ -16,6 +16,7 @@ import { resealValues } from './maintenance/reseal.ts'
 import { deleteExpired } from './maintenance/retention.ts'
 import { findOrphans } from './objects/find-orphans.ts'
 import { deleteOrphanedObjects } from './objects/sweep.ts'
+import { sendAll } from './queues.ts'
 import { findBehind } from './resources/events/delivery/find-behind.ts'
 import { checkRuns } from './resources/schedules/delivery/check-runs.ts'
 import { fireSchedules } from './resources/schedules/firing/fire.ts'
@@ -37,19 +38,11 @@ const TASKS = {
   deleteOrphanedObjects,
 }
 
-/** The largest batch that a queue accepts. */
-const BATCH_SIZE = 100
-
 /** The tick of database 0, and a message for that of each other one, so that none waits for another. */
 export async function tickAll(environment: Environment, now: Date): Promise<void> {
   const others = databaseNumbers(environment).slice(1)
-  const messages = others.map((database) => ({ body: { database, tickAt: now.toISOString() } }))
-  const queued = async () => {
-    for (let start = 0; start < messages.length; start += BATCH_SIZE) {
-      await environment.TICKS.sendBatch(messages.slice(start, start + BATCH_SIZE))
-    }
-  }
-  const [result] = await Promise.allSettled([queued(), tick(environment, now)])
+  const messages = others.map((database) => ({ database, tickAt: now.toISOString() }))
+  const [result] = await Promise.allSettled([sendAll(environment.TICKS, messages), tick(environment, now)])
   if (result.status === 'rejected') {
     console.error(JSON.stringify({ task: 'queueTicks', failure: describeFailure(result.reason) }))
   }

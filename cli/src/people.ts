@@ -75,7 +75,7 @@ const rules = withLimit(
 })
 
 const addRule = withJson(
-  describe('add-rule', 'Creates a rule: whoever has the value in the claim may sign in, and gets the role.', [
+  describe('add-rule', 'Creates a rule: a person with the value in the claim may sign in, and gets the role.', [
     `people add-rule --issuer ${PROVIDER} --claim groups --value engineers --role member`,
     `people add-rule --issuer ${PROVIDER} --claim iss --value ${PROVIDER} --role viewer --project website`,
   ])

@@ -10,7 +10,17 @@ import { loginRoutes } from './login/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { showPage } from './page.ts'
 import { RENDER_POLICY, SECURITY_HEADERS } from './policies.ts'
-import { apiUrl, COOKIE, COOKIE_OPTIONS, type ConsoleContext, type Environment, setSession } from './session.ts'
+import {
+  apiUrl,
+  COOKIE,
+  COOKIE_OPTIONS,
+  type ConsoleContext,
+  type Environment,
+  endKey,
+  headersTo,
+  refuse,
+  setSession,
+} from './session.ts'
 import { signInRoutes } from './sign-in/routes.ts'
 
 export { Tokens } from './oauth/tokens.ts'
@@ -62,7 +72,7 @@ app.post('/session', bodyLimit({ maxSize: SIGN_IN_LIMIT_BYTES }), async (c) => {
   }
   const created = await c.env.API.fetch(apiUrl('/v1/me/sessions'), {
     method: 'POST',
-    headers: headersTo(c, apiKey, ['CF-Connecting-IP']),
+    headers: headersTo(c, apiKey),
   })
   if (!created.ok) return new Response(created.body, created)
   setSession(c, await created.json())
@@ -72,8 +82,7 @@ app.post('/session', bodyLimit({ maxSize: SIGN_IN_LIMIT_BYTES }), async (c) => {
 app.delete('/session', async (c) => {
   const token = getCookie(c, COOKIE)
   if (token !== undefined) {
-    const headers = headersTo(c, token, ['CF-Connecting-IP'])
-    const deleted = await c.env.API.fetch(apiUrl('/v1/me/api-key'), { method: 'DELETE', headers })
+    const deleted = await endKey(c, token)
     // A session that has ended already is what the person wants. Otherwise the cookie stays for another attempt.
     if (!deleted.ok && deleted.status !== 401) {
       const { error } = await deleted.json<{ error: string }>()
@@ -166,18 +175,4 @@ async function send(c: ConsoleContext, path: string, token: string): Promise<Res
   const headers = headersTo(c, token, FORWARDED_HEADERS)
   const response = await c.env.API.fetch(apiUrl(path), { method, headers, body, redirect: 'manual' })
   return new Response(response.body, response)
-}
-
-function headersTo(c: ConsoleContext, token: string, names: readonly string[]): Headers {
-  const headers = new Headers({ Authorization: `Bearer ${token}` })
-  for (const name of names) {
-    const value = c.req.header(name)
-    if (value !== undefined) headers.set(name, value)
-  }
-  return headers
-}
-
-/** Errors have the shape of the API's. */
-function refuse(c: ConsoleContext, status: 400 | 401 | 403 | 404 | 405 | 502, error: string): Response {
-  return c.json({ error }, status)
 }

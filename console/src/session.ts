@@ -48,3 +48,30 @@ export function apiUrl(path: string): string {
   const { API_URL = 'https://api' } = env as Partial<Environment>
   return new URL(path, API_URL).href
 }
+
+const ADDRESS = 'CF-Connecting-IP'
+
+/** Of a request to the API: the API key, and headers of the browser's request. */
+export function headersTo(c: ConsoleContext, token: string, names: readonly string[] = [ADDRESS]): Headers {
+  const headers = new Headers({ Authorization: `Bearer ${token}` })
+  for (const name of names) {
+    const value = c.req.header(name)
+    if (value !== undefined) headers.set(name, value)
+  }
+  return headers
+}
+
+/** By which the API counts refused keys. */
+export const addressOf = (c: ConsoleContext): string => c.req.header(ADDRESS) ?? ''
+
+/** Revokes an API key by itself. */
+export function endKey(c: ConsoleContext, token: string): Promise<Response> {
+  return c.env.API.fetch(apiUrl('/v1/me/api-key'), { method: 'DELETE', headers: headersTo(c, token) })
+}
+
+type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 429 | 502 | 503
+
+/** Errors have the shape of the API's. @param status one of these, also where the API names it. */
+export function refuse(c: ConsoleContext, status: number, error: string): Response {
+  return c.json({ error }, status as ErrorStatus)
+}

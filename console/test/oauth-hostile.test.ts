@@ -196,7 +196,7 @@ describe('consent', () => {
     ['more than 90 days', { days: 91 }],
     ['no whole days', { days: 0.5 }],
     ['no days', { days: 0 }],
-    ['projects that are none', { projectIds: 'website' as never }],
+    ['projects that are not a list', { projectIds: 'website' as never }],
     ['no handle', { handle: undefined as never }],
   ])('with %s is refused', async (_, decision) => {
     const { browser, handle, workspace } = await asked()

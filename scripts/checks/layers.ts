@@ -45,7 +45,7 @@ const LAYERS = {
   'src/access src/objects': `src/db src/crypto ${BASE}`,
   'src/db src/crypto src/cron': BASE,
   'src/environment.ts src/errors.ts': '',
-  'src/durations.ts': '',
+  'src/durations.ts src/queues.ts': '',
 }
 
 /** The longest first, because `scripts/checks` counts before `scripts`. */

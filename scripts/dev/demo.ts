@@ -283,7 +283,7 @@ function exampleRows(organizationId: string, apiKeyId: string) {
       organizationId,
       id: EXAMPLE_IDS.invitationId,
       issuer: 'https://login.example.com',
-      email: 'grace@example.com',
+      email: 'lin@example.com',
       role: 'member',
       createdByKeyId: EXAMPLE_IDS.apiKeyId,
       createdAt: times.createdAt,

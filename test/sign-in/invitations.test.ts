@@ -75,7 +75,7 @@ describe('an invitation', () => {
     expect(await isLive(first)).toBe(true)
   })
 
-  it('counts more than rules, for whoever has no role of their own', async () => {
+  it('counts more than rules, for a person without a role of their own', async () => {
     const { workspace, key, invite, addRule, open, identities } = await newWorkspace()
     await addRule({ role: 'admin' })
     const [known, given] = [grace(), grace({ email: 'given@example.com' })]

@@ -5,7 +5,7 @@
 import { getCookie } from 'hono/cookie'
 import { canConnect, issuerOf, type OAuthEnvironment } from '../oauth/server.ts'
 import { base64Url, seal, unseal } from '../sealed.ts'
-import { apiUrl, COOKIE, type ConsoleContext } from '../session.ts'
+import { addressOf, COOKIE, type ConsoleContext, endKey, refuse } from '../session.ts'
 import { type LoginCode, type LoginDecision, parseLoginRequest } from './request.ts'
 
 /** What lies in KV between consent and exchange. */
@@ -28,12 +28,6 @@ const OFF =
   'This console makes no keys for the command: it needs the settings OAUTH_KV, API_URL and CONSOLE_URL. Use `workspace login --api-key`.'
 const INVALID_CODE =
   'The code is not valid: it was used, it is older than two minutes, or it belongs to another login. Run `workspace login` again.'
-
-type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 429 | 503
-
-const refuse = (c: ConsoleContext, status: ErrorStatus, error: string) => c.json({ error }, status)
-
-const addressOf = (c: ConsoleContext) => c.req.header('CF-Connecting-IP') ?? ''
 
 /** The person allows it. */
 export async function allowLogin(c: ConsoleContext): Promise<Response> {
@@ -59,7 +53,7 @@ export async function allowLogin(c: ConsoleContext): Promise<Response> {
     days,
     address: addressOf(c),
   })
-  if ('error' in connected) return refuse(c, connected.status as ErrorStatus, connected.error)
+  if ('error' in connected) return refuse(c, connected.status, connected.error)
   const { token: apiKey } = connected
   const code = newCode(environment)
   const expiresAt = Date.now() + CODE_SECONDS * 1000
@@ -110,11 +104,6 @@ async function nameOf(code: string): Promise<string> {
 
 async function digest(text: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-}
-
-async function endKey(c: ConsoleContext, apiKey: string): Promise<void> {
-  const headers = { Authorization: `Bearer ${apiKey}`, 'CF-Connecting-IP': addressOf(c) }
-  await c.env.API.fetch(apiUrl('/v1/me/api-key'), { method: 'DELETE', headers })
 }
 
 async function bodyOf<Body>(c: ConsoleContext): Promise<Partial<Record<keyof Body, unknown>>> {

@@ -7,7 +7,7 @@ import {
 } from '@cloudflare/workers-oauth-provider'
 import { getCookie } from 'hono/cookie'
 import { isBundle, MAX_GRANT_DAYS } from '../../../src/access/bundles.ts'
-import { apiUrl, COOKIE, type ConsoleContext } from '../session.ts'
+import { addressOf, apiUrl, COOKIE, type ConsoleContext, endKey, headersTo, refuse } from '../session.ts'
 import { problemOfClient } from './client.ts'
 import { canConnect, type GrantProps, issuerOf, type OAuthEnvironment, serverOf } from './server.ts'
 
@@ -40,20 +40,13 @@ export interface Decision {
   readonly days: number
 }
 
-const addressOf = (c: ConsoleContext) => c.req.header('CF-Connecting-IP') ?? ''
-
-type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 429 | 503
-
-const refuse = (c: ConsoleContext, status: ErrorStatus, error: string) => c.json({ error }, status)
-
 /** Checks the request of the app, which is the query, for a person who is signed in. */
 export async function describe(c: ConsoleContext): Promise<Response> {
   const { env: environment } = c
   if (!canConnect(environment)) return refuse(c, 404, 'Apps cannot be connected here.')
   const token = getCookie(c, COOKIE)
   if (token === undefined) return refuse(c, 401, 'You are signed out. Sign in again.')
-  const headers = { Authorization: `Bearer ${token}`, 'CF-Connecting-IP': addressOf(c) }
-  const me = await environment.API.fetch(apiUrl('/v1/me'), { headers })
+  const me = await environment.API.fetch(apiUrl('/v1/me'), { headers: headersTo(c, token) })
   if (!me.ok) return new Response(me.body, me)
   await me.body?.cancel()
   return handled(c, async () => {
@@ -110,7 +103,7 @@ async function connect(
   const address = addressOf(c)
   const app = { clientId, clientName, redirectHost, bundles, projectIds, days, address }
   const connected = await environment.SIGN_IN.connectApp(sessionToken, app)
-  if ('error' in connected) return refuse(c, connected.status as ErrorStatus, connected.error)
+  if ('error' in connected) return refuse(c, connected.status, connected.error)
   const { id, token: apiKey, endsAt } = connected
   try {
     const { redirectTo } = await oauth.completeAuthorization({
@@ -124,8 +117,7 @@ async function connect(
     })
     return c.json({ redirectTo } satisfies Departure)
   } catch (error) {
-    const authorization = { Authorization: `Bearer ${apiKey}`, 'CF-Connecting-IP': address }
-    await environment.API.fetch(apiUrl('/v1/me/api-key'), { method: 'DELETE', headers: authorization })
+    await endKey(c, apiKey)
     throw error
   }
 }

@@ -117,7 +117,7 @@ describe('an assertion', () => {
   const hmac = (secret: string | Buffer): Difference => ({ header: { alg: 'HS256' }, secret })
 
   it.each(['', 'x', 'a.b.c', 'e30.e30.', '..', `${'a'.repeat(5000)}.b.c`])(
-    'that is none signs nobody in: %j',
+    'that is not a token signs nobody in: %j',
     async (sent) => {
       expectRefused(await openWith(sent), 'provider_invalid', 502)
     },

@@ -526,7 +526,7 @@ describe('a person whom a rule admits', () => {
       ['that is elsewhere', picture, [302, {}], /its server responded with 302/],
       ['that is missing', picture, [404, {}], /its server responded with 404/],
       ['that is too large', picture, [200, Buffer.alloc(5 * 2 ** 20 + 1)], /it has more than 5242880 bytes/],
-      ['that is none', picture, [200, { html: '<script>' }], /the API responded with 400/],
+      ['that is not a picture', picture, [200, { html: '<script>' }], /the API responded with 400/],
     ])('%s has none, which the log says without its address', async (what, url, response, reason) => {
       if (response) issuers.at('main').responses.set('picture', response)
       const before = unstored()

@@ -58,7 +58,8 @@ export function forgetOrganization(): void {
   localStorage.removeItem(ORGANIZATION)
 }
 
-async function errorOf(response: Response): Promise<string> {
+/** @returns what the console says is wrong. */
+export async function errorOf(response: Response): Promise<string> {
   const { error } = (await response.json().catch(() => ({}))) as { error?: string }
   return error ?? `The console responded with the status ${response.status}.`
 }

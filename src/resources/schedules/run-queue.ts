@@ -1,6 +1,7 @@
 /** Puts runs into the queues, from which delivery/consumer.ts sends them. */
 import type { DatabaseEnvironment } from '../../db/database.ts'
 import type { Environment, RunReference } from '../../environment.ts'
+import { sendAll } from '../../queues.ts'
 
 /**
  * The runs of a message are sent at the same time. A Worker has six connections, and the database needs one of them.
@@ -11,8 +12,6 @@ export const RUNS_PER_MESSAGE = 5
  * take it, the tick puts it into the queue again (delivery/check-runs.ts).
  */
 export const FIRST_LEASE_MS = 5 * 60_000
-/** The largest batch that a queue accepts. */
-const BATCH_SIZE = 100
 
 /** Puts each run into the queue for its run endpoint, in order. */
 export async function enqueueByEndpoint<Run extends RunReference>(
@@ -39,10 +38,8 @@ export async function enqueueRuns(
   runs: readonly RunReference[],
   isSlow = false,
 ): Promise<void> {
-  const messages = messagesOf(runs).map((runs) => ({ body: { database, runs, isSlow } }))
-  for (let start = 0; start < messages.length; start += BATCH_SIZE) {
-    await queue.sendBatch(messages.slice(start, start + BATCH_SIZE))
-  }
+  const messages = messagesOf(runs).map((runs) => ({ database, runs, isSlow }))
+  await sendAll(queue, messages)
 }
 
 /** The runs of each message. No organization waits for the run endpoint of another one. */

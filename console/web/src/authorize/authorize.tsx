@@ -7,7 +7,7 @@ import { useMe } from '../api.ts'
 import fieldStyles from '../components/field.module.css'
 import { Check } from '../components/field.tsx'
 import { ErrorNote, Skeleton } from '../components/note.tsx'
-import { ProjectChoice, toggled } from '../components/project-choice.tsx'
+import { ProjectsField, toggled } from '../components/project-choice.tsx'
 import { visible } from '../visible.ts'
 import styles from './authorize.module.css'
 import { askAbout, type ConsentRequest, decide } from './data.ts'
@@ -68,8 +68,7 @@ function Consent({ request, query }: ConsentProps) {
     BUNDLES[bundle].some((scope) => own.scopes.includes(scope) && scope.startsWith(`${RESOURCE[bundle]}:`))
   const asked = BUNDLE_NAMES.filter((bundle) => request.bundles.length === 0 || request.bundles.includes(bundle))
   const [bundles, setBundles] = useState<ReadonlySet<string>>(new Set(asked.filter(isOwn)))
-  const [isForAll, setIsForAll] = useState(own.projectIds === null)
-  const [projectIds, setProjectIds] = useState<ReadonlySet<string>>(new Set(own.projectIds))
+  const [projectIds, setProjectIds] = useState(own.projectIds)
   const [days, setDays] = useState(DEFAULT_DAYS)
   const [handle, setHandle] = useState<string | undefined>(request.handle)
   const { mutate, isPending, isSuccess, error } = useMutation({
@@ -82,7 +81,7 @@ function Consent({ request, query }: ConsentProps) {
         handle: typeof current === 'string' ? current : current.handle,
         isAllowed,
         bundles: BUNDLE_NAMES.filter((bundle) => bundles.has(bundle)),
-        projectIds: isForAll ? null : Array.from(projectIds),
+        projectIds,
         days,
       })
     },
@@ -90,11 +89,7 @@ function Consent({ request, query }: ConsentProps) {
   })
   const name = visible(request.clientName)
   const problem =
-    bundles.size === 0
-      ? 'Tick what the app may do.'
-      : !isForAll && projectIds.size === 0
-        ? 'Choose the projects.'
-        : undefined
+    bundles.size === 0 ? 'Tick what the app may do.' : projectIds?.length === 0 ? 'Choose the projects.' : undefined
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (problem === undefined) mutate(true)
@@ -141,16 +136,7 @@ function Consent({ request, query }: ConsentProps) {
           ))}
         </div>
       </fieldset>
-      <fieldset>
-        <legend>Projects</legend>
-        {own.projectIds === null && (
-          <div className={fieldStyles.lines}>
-            <Check type="radio" label="All" isChecked={isForAll} onChange={() => setIsForAll(true)} />
-            <Check type="radio" label="Only some" isChecked={!isForAll} onChange={() => setIsForAll(false)} />
-          </div>
-        )}
-        {!isForAll && <ProjectChoice own={own.projectIds} chosen={projectIds} onChange={setProjectIds} />}
-      </fieldset>
+      <ProjectsField projectIds={projectIds} onChange={setProjectIds} />
       <Duration days={days} onChange={setDays} />
       {error && <ErrorNote error={error} />}
       {problem !== undefined && <p className="quiet small">{problem}</p>}

@@ -1,5 +1,6 @@
 /** What the console's Worker is asked about an app. */
 import type { ConsentRequest, Decision, Departure } from '../../../src/oauth/consent.ts'
+import { errorOf } from '../session.ts'
 
 export type { ConsentRequest, Decision }
 
@@ -16,7 +17,6 @@ export async function decide(decision: Decision): Promise<Departure> {
 
 /** @throws the error of the console. */
 export async function answerOf<Answer>(response: Response): Promise<Answer> {
-  const body = await response.json().catch(() => ({}))
-  if (response.ok) return body as Answer
-  throw new Error((body as { error?: string }).error ?? `The console responded with the status ${response.status}.`)
+  if (!response.ok) throw new Error(await errorOf(response))
+  return response.json()
 }

@@ -42,7 +42,7 @@ interface ProjectChoiceProps {
   readonly onChange: (chosen: ReadonlySet<string>) => void
 }
 
-export function ProjectChoice({ own, chosen, onChange }: ProjectChoiceProps) {
+function ProjectChoice({ own, chosen, onChange }: ProjectChoiceProps) {
   const names = useNames('projects')
   // What is chosen may be gone, or behind the first names.
   const ids = own ?? Array.from(new Set([...names.keys(), ...chosen]))

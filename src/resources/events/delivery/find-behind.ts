@@ -2,13 +2,12 @@
 import type { DatabaseEnvironment } from '../../../db/database.ts'
 import { runBatch } from '../../../db/statement.ts'
 import { DAY_MS } from '../../../durations.ts'
+import { sendAll } from '../../../queues.ts'
 import { sequenceOf } from '../sequence.ts'
 import { foundEndpoints, markQueued, selectBehind } from './statements.ts'
 
 /** How long the queue has to hand an endpoint over before the tick queues it again. */
 const QUEUE_MS = 5 * 60_000
-/** The largest batch that a queue accepts. */
-const BATCH_SIZE = 100
 
 export async function findBehind(
   { database, databaseNumber, DELIVERIES }: DatabaseEnvironment,
@@ -19,10 +18,8 @@ export async function findBehind(
   const dayAgo = sequenceOf(new Date(ms - DAY_MS).toISOString())
   const { behind } = await runBatch(database, { behind: selectBehind }, { now, dayAgo })
   if (behind.length === 0) return
-  const messages = behind.map((endpoint) => ({ body: { database: databaseNumber, endpoint } }))
-  for (let start = 0; start < messages.length; start += BATCH_SIZE) {
-    await DELIVERIES.sendBatch(messages.slice(start, start + BATCH_SIZE))
-  }
+  const messages = behind.map((endpoint) => ({ database: databaseNumber, endpoint }))
+  await sendAll(DELIVERIES, messages)
   const queuedUntil = new Date(ms + QUEUE_MS).toISOString()
   await runBatch(database, { markQueued }, { now, queuedUntil, found: foundEndpoints.value(behind) })
 }
