@@ -66,6 +66,8 @@ export interface DeployOptions {
   readonly subdomain: string | undefined
   /** The address of the service, if the upload reports another. */
   readonly url: string | undefined
+  /** A claim link is printed in place of the first key. */
+  readonly claim: boolean
   /** False: without the console. */
   readonly console: boolean
 }
@@ -146,6 +148,7 @@ export function switchStepsOf(
     userId: undefined,
     location: undefined,
     subdomain: undefined,
+    claim: true,
     console: true,
   }
   const context = { ...contextOf({ ...none, ...options }, account), further }
@@ -659,28 +662,55 @@ function patternOf(route: NonNullable<Configuration['routes']>[number]): string 
   return typeof route === 'string' ? route : route.pattern
 }
 
-function firstKey({ target, options }: DeployContext): Step {
-  const { organization, userId } = options
+function firstKey(context: DeployContext): Step {
+  const { target, options } = context
+  const { organization, userId, claim } = options
   const subject = userId === undefined ? 'no user' : `user "${userId}"`
   return {
     title: 'First key',
-    lines: [`created if there is no organization: "${organization}", and a key that acts for ${subject}`],
+    lines: [
+      `created if there is no organization: "${organization}", and a key that acts for ${subject}`,
+      ...(claim ? ['shown by a claim link, which works once, for one hour; created again until it was used'] : []),
+    ],
     commands: [],
     run: async () => {
       // Loaded on first use: Drizzle takes half a second.
-      const { selectOldestOrganizations } = await import('./provisioning.ts')
+      const { endClaimLinks, selectOldestOrganizations, selectUnclaimed } = await import('./provisioning.ts')
       const databases = await Databases.open(target)
-      const found = await databases.map((each) => run(each, [{ statement: selectOldestOrganizations, values: {} }]))
-      if (found.flat(2).length > 0) return 'skipped: an organization exists'
+      const answers = await databases.map((each) =>
+        run(each, [
+          { statement: selectOldestOrganizations, values: {} },
+          { statement: selectUnclaimed, values: {} },
+        ]),
+      )
+      const existing = answers.flatMap(([organizations = []]) => organizations)
+      const unclaimed = answers.flatMap(([, unclaimed = []]) => unclaimed)
+      if (existing.length > 1 || unclaimed.length < existing.length) return 'skipped: an organization exists'
+      const [found] = unclaimed
+      if (found) {
+        const values = { organizationId: String(found.id), now: new Date().toISOString() }
+        await databases.map((each) => run(each, [{ statement: endClaimLinks, values }]))
+      }
       const { createKey } = await import('./first-key.ts')
-      const created = await createKey(databases, {
-        organization: { name: organization },
+      const { apiKey, claimLink, ...created } = await createKey(databases, {
+        organization: found ? { id: String(found.id) } : { name: organization },
         userId,
         scopes: SCOPES,
+        claimAt: claim ? addressOfService(context) : undefined,
       })
-      return `${CREATED}; the API key is shown only this once\n${JSON.stringify(created)}`
+      if (claimLink === undefined) {
+        return `${CREATED}; the API key is shown only this once\n${JSON.stringify({ ...created, apiKey })}`
+      }
+      return `open this link within one hour; it shows the API key once\n${JSON.stringify({ ...created, claimLink })}`
     },
   }
+}
+
+/** @throws if no address is known. */
+function addressOfService({ options, address }: DeployContext): string {
+  const found = (options.url ?? address)?.replace(/\/+$/, '')
+  if (found) return found
+  throw new Error('The upload reported no address. Pass the address of the service with --url.')
 }
 
 function health(context: DeployContext): Step {
@@ -689,8 +719,7 @@ function health(context: DeployContext): Step {
     lines: ['waits until GET /health answers 200, at the address of --url or of the upload'],
     commands: [],
     run: async () => {
-      const address = (context.options.url ?? context.address)?.replace(/\/+$/, '')
-      if (!address) throw new Error('The upload reported no address. Pass the address of the service with --url.')
+      const address = addressOfService(context)
       await untilHealthy(`${address}/health`, context.further.length + 1)
       await openAdded(context)
       return `${address} is healthy\n\n    curl ${address}/v1/me -H "Authorization: Bearer $WORKSPACE_API_KEY"\n`

@@ -17,6 +17,10 @@ const options = parsed(
     .option('--location <hint>', 'the location of a new database and bucket, such as weur')
     .option('--subdomain <name>', 'the workers.dev subdomain of a new account')
     .option('--url <address>', 'the address of the service; default: that of the upload')
+    .option(
+      '--claim',
+      'print a link that shows the first key once, instead of the key; default: if there is no terminal',
+    )
     .option('--no-console', 'deploy without the console'),
 ).opts()
 const deployment = { environment: options.env, config: options.config }
@@ -28,7 +32,18 @@ async function deploy(): Promise<void> {
   const userId = options.user === undefined ? undefined : (await import('./first-key.ts')).parseUserId(options.user)
   if (options.user !== undefined && userId === undefined)
     throw new UsageError(`--user is not a user ID; got "${options.user}".`)
-  const steps = stepsOf({ ...deployment, organization, userId, location, subdomain, url, console: options.console })
+  // Without a terminal, the output usually ends in the log of a build.
+  const claim = options.claim === true || !process.stdout.isTTY
+  const steps = stepsOf({
+    ...deployment,
+    organization,
+    userId,
+    location,
+    subdomain,
+    url,
+    claim,
+    console: options.console,
+  })
   if (!options.dryRun) return runSteps(steps)
   for (const [index, step] of steps.entries()) printStep(`${index + 1}/${steps.length} ${step.title}`, step)
   console.log(

@@ -378,6 +378,8 @@ export class CloudflareApi {
     [
       /^POST \/storage\/kv\/namespaces$/,
       ({ body }) => {
+        if (this.namespaces.some(({ title }) => title === (body as { title: string }).title))
+          throw new Failure(400, 10014, 'create namespace: a namespace with this account ID and title already exists')
         const made = { id: crypto.randomUUID().replaceAll('-', ''), title: (body as { title: string }).title }
         this.namespaces.push(made)
         return made
