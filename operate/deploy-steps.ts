@@ -25,6 +25,7 @@ import {
   type Deployment,
   getConfigFile,
   readConfiguration,
+  refuseOtherWorker,
   runWrangler,
   type Target,
   writtenConfigurationOf,
@@ -204,6 +205,7 @@ function check({ target, mcp, console }: DeployContext): Step {
 /** Builds the Workers without uploading them. @returns wrangler's reports. @throws what is wrong with them. */
 export function checkDeployment(deployment: Deployment, hasConsole: boolean): string {
   const { name, vars } = readConfiguration(deployment)
+  refuseOtherWorker(name, basename(getConfigFile(deployment)))
   if (isOn(String(vars.LOCAL_RECEIVERS))) {
     throw new Error(
       'LOCAL_RECEIVERS is "on", which allows receivers on local addresses; allowed in a deployment: "off".',
@@ -417,8 +419,10 @@ function secret(context: DeployContext): Step {
       // The ID is unique, so that an older key can be kept beside it.
       const keys = `key-${Date.now()}:${randomBytes(32).toString('base64')}`
       writeFileSync(file, `${JSON.stringify({ [SECRET]: keys })}\n`, { mode: 0o600, flag: 'wx' })
-      return `${CREATED}, in ${file}.
-Move this file into a password manager. If the key is lost, nobody can decrypt the environment variables, not even Cloudflare.`
+      const whereTo = process.env.CI
+        ? 'The file ends with this build, and Cloudflare never shows a secret: to keep a copy, replace the secret before you store environment variables (docs/deploy.md, "Deploy without a terminal").'
+        : 'Move this file into a password manager. If the key is lost, nobody can decrypt the environment variables, not even Cloudflare.'
+      return `${CREATED}, in ${file}.\n${whereTo}`
     },
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfiguration } from '../../operate/wrangler.ts'
+import { parseToken } from '../../src/access/api-key.ts'
 import { ROOT } from '../support/commands.ts'
 import { endProjects, NOWHERE, newAccount, newProject, run, TOML } from '../support/project.ts'
 
@@ -114,7 +115,9 @@ describe('npm run deploy -- --dry-run', () => {
 })
 
 describe('npm run deploy', () => {
-  const made = (printed: string) => JSON.parse(/^\{.*"apiKey".*\}$/m.exec(printed)?.[0] ?? 'null')
+  const made = (printed: string) => JSON.parse(/^\{.*"(?:apiKey|claimLink)".*\}$/m.exec(printed)?.[0] ?? 'null')
+  /** The row that the database has of a claim link. */
+  const hashOfLink = (link: string) => parseToken(link.slice(link.indexOf('#') + 1), 'wsc')?.hash
 
   /** With the services in another form of TOML. */
   const OTHER_TOML = TOML.replaceAll(/^\[\[services\]\]\n(?:[a-z]+ = .*\n)+/gm, '').replace(
@@ -196,12 +199,75 @@ describe('npm run deploy', () => {
     expect(migrated).toBeGreaterThan(-1)
     expect(migrated).toBeLessThan(uploaded)
 
-    const { organizationId, userId, apiKey } = made(printed)
-    expect(printed.split(apiKey)).toHaveLength(2)
+    const { organizationId, userId, claimLink } = made(printed)
+    expect(printed).not.toContain('wsk_')
+    expect(claimLink).toMatch(new RegExp(`^${url}/claim#wsc_`))
     expect(userId).toBeNull()
     expect(rowsOf('organizations')).toMatchObject([{ id: organizationId, name: 'Workspace' }])
-    expect(rowsOf('apiKeys')).toMatchObject([{ organizationId, userId: null }])
+    expect(rowsOf('apiKeys')).toMatchObject([{ organizationId, userId: null, hash: hashOfLink(claimLink) }])
+    const [link] = rowsOf('apiKeys')
+    expect(Date.parse(String(link?.expiresAt)) - Date.parse(String(link?.createdAt))).toBe(3_600_000)
     expect(readFileSync(project.config, 'utf8')).toBe(OTHER_TOML)
+  })
+
+  it('deploys in a build of Cloudflare, which has created resources and named them in wrangler.toml', {
+    tags: 'slow',
+  }, async () => {
+    const { api, variables, rowsOf, deployOnTerminal } = await newAccount()
+    const ofBuild = (worker: string) => ({
+      ...variables,
+      CI: 'true',
+      WORKERS_CI: '1',
+      CLOUDFLARE_ACCOUNT_ID: '0123456789abcdef0123456789abcdef',
+      WRANGLER_CI_OVERRIDE_NAME: worker,
+      WRANGLER_CI_MATCH_TAG: `tag of ${worker}`,
+    })
+    const url = String(variables.CLOUDFLARE_API_BASE_URL)
+    const uuid = api.provide('workspace-api', {
+      buckets: ['workspace-api-objects'],
+      queues: ['workspace-api-deliveries'],
+    })
+    const project = newProject(
+      TOML.replace('database_name = "workspace-api"\n', `database_name = "workspace-api"\ndatabase_id = "${uuid}"\n`),
+    )
+    project.addConsole()
+    const args = ['--config', project.config, '--url', url]
+
+    const other = await run('deploy', args, ofBuild('acme'))
+    expect(other.printed).toContain('This is a build of the Worker "acme", but wrangler.toml names "workspace-api".')
+    expect([other.code, api.uploads.size]).toEqual([1, 0])
+
+    const first = await run('deploy', args, ofBuild('workspace-api'))
+    expect(first.printed).toContain('is healthy')
+    expect(first.printed).toContain('The file ends with this build')
+    expect(first.printed).not.toContain('wsk_')
+    expect(api.databases.map((each) => each.uuid)).toEqual([uuid])
+    expect([api.buckets.length, api.queues.length]).toEqual([1, 4])
+    const bound = (worker: string) =>
+      api.uploads
+        .get(worker)
+        ?.at(-1)
+        ?.bindings.map(({ name }) => name)
+    expect(bound('workspace-api')).toEqual(expect.arrayContaining(['DB', 'MCP', 'AUTH']))
+    expect(bound('workspace-api-mcp')).toEqual(['API'])
+    expect(bound('workspace-api-console')).toEqual(expect.arrayContaining(['API', 'SIGN_IN', 'OAUTH_KV']))
+
+    // Nobody has used the link, so the next build makes another one, and the first one ends.
+    const links = [first, await run('deploy', args, ofBuild('workspace-api'))].map(
+      ({ printed }) => made(printed).claimLink,
+    )
+    const [ended, live] = links.map((link) => rowsOf('apiKeys').find(({ hash }) => hash === hashOfLink(link)))
+    expect([ended?.revokedAt, live?.revokedAt]).toEqual([expect.any(String), null])
+    const secrets = Object.fromEntries(api.secrets.get('workspace-api') ?? [])
+    expect(secrets).toEqual(project.keys())
+
+    // On a terminal, the key itself is printed.
+    const { apiKey, organizationId } = made(await deployOnTerminal(project))
+    const hash = parseToken(apiKey)?.hash
+    expect(rowsOf('apiKeys').find((row) => row.hash === hash)).toMatchObject({ organizationId, expiresAt: null })
+    const last = await run('deploy', args, ofBuild('workspace-api'))
+    expect(last.printed).toContain('First key: skipped: an organization exists')
+    expect(rowsOf('organizations')).toHaveLength(1)
   })
 
   it('leaves nothing after the commands of "Leave" in docs/day-2.md', { tags: 'slow' }, async () => {

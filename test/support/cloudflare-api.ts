@@ -156,6 +156,13 @@ export class CloudflareApi {
     this.subdomain = 'acme'
   }
 
+  /** As a "Deploy to Cloudflare" button leaves an account before its first build. @returns the ID of the database. */
+  provide(database: string, resources: { readonly buckets: readonly string[]; readonly queues: readonly string[] }) {
+    this.buckets.push(...resources.buckets)
+    this.queues.push(...resources.queues)
+    return this.#makeDatabase(database).uuid
+  }
+
   /** A database that the deployed Worker has. */
   bound(worker: string, binding = 'DB'): Database | undefined {
     const id = this.boundIds(worker).get(binding)
@@ -479,7 +486,7 @@ export class CloudflareApi {
     return {
       default_environment: {
         environment: 'production',
-        script: { tag: 'tag', tags: [], last_deployed_from: 'wrangler' },
+        script: { tag: `tag of ${name}`, tags: [], last_deployed_from: 'wrangler' },
       },
       subdomain: { enabled: true, previews_enabled: false },
     }
