@@ -31,7 +31,7 @@ import {
   writtenConfigurationOf,
 } from './wrangler.ts'
 
-const SECRET = 'ENCRYPTION_KEYS'
+export const SECRET = 'ENCRYPTION_KEYS'
 /** The bindings of the API Worker to the MCP Worker and to the console Worker. */
 const MCP = 'MCP'
 const AUTH = 'AUTH'
@@ -74,7 +74,7 @@ export interface DeployOptions {
 }
 
 /** What the steps share. */
-interface DeployContext {
+export interface DeployContext {
   readonly options: DeployOptions
   readonly target: Target
   readonly config: Configuration
@@ -119,7 +119,7 @@ function consoleWorkerOf(deployment: Deployment): OtherWorker | undefined {
 }
 
 /** @param loggedIn the account, if it is logged in already. */
-function contextOf(options: DeployOptions, loggedIn?: Account): DeployContext {
+export function contextOf(options: DeployOptions, loggedIn?: Account): DeployContext {
   const { environment, config: file } = options
   const target = { remote: true, persistTo: undefined, environment, config: file }
   const config = readConfiguration(target)
@@ -130,7 +130,7 @@ function contextOf(options: DeployOptions, loggedIn?: Account): DeployContext {
 }
 
 /** The names of the D1 databases, in order. */
-const databaseNames = ({ target, further }: DeployContext) => [
+export const databaseNames = ({ target, further }: DeployContext) => [
   databaseConfiguration(target).database_name ?? '',
   ...further.map(({ name }) => name ?? ''),
 ]
@@ -336,10 +336,12 @@ function resource(title: string, target: Target, create: readonly string[], find
   }
 }
 
+export const replicationMode = ({ vars }: Configuration) => (vars.READ_REPLICATION === 'on' ? 'auto' : 'disabled')
+
 /** Uses Cloudflare's API: wrangler has no command for read replication. */
 function replication(context: DeployContext): Step {
   const { account, config } = context
-  const mode = config.vars.READ_REPLICATION === 'on' ? 'auto' : 'disabled'
+  const mode = replicationMode(config)
   return {
     title: `Read replication of ${databaseNames(context).join(', ')}`,
     lines: [`READ_REPLICATION = "${config.vars.READ_REPLICATION ?? 'off'}", so replication is "${mode}"`],
@@ -367,7 +369,7 @@ function locationFlags({ location }: DeployOptions): string[] {
 }
 
 /** The queues of producers and consumers, and dead letter queues. */
-function queueNames({ queues }: Configuration): string[] {
+export function queueNames({ queues }: Configuration): string[] {
   const producers = queues.producers?.map(({ queue }) => queue) ?? []
   const consumers = queues.consumers?.flatMap(({ queue, dead_letter_queue }) => [queue, dead_letter_queue]) ?? []
   return [...new Set([...producers, ...consumers])].filter((name) => typeof name === 'string')
@@ -397,7 +399,7 @@ function subdomain({ account, config, options }: DeployContext): Step {
 }
 
 /** The operator's copy of the encryption keys. Git ignores it. */
-function keyFileOf(target: Target): string {
+export function keyFileOf(target: Target): string {
   return join(dirname(getConfigFile(target)), `encryption-keys.${target.environment || 'production'}.json`)
 }
 
@@ -503,13 +505,13 @@ async function consoleFlags({ account, config, console }: DeployContext): Promis
   return ['--var', `CONSOLE_URL:${await addressOfConsole(account, console)}`]
 }
 
-async function addressOfConsole(account: Account, console: OtherWorker): Promise<string> {
+export async function addressOfConsole(account: Account, console: OtherWorker): Promise<string> {
   const { routes } = readConfiguration(console.deployment)
   const host = hostOf(routes) ?? `${console.name}.${await subdomainOf(account)}.workers.dev`
   return `https://${host}`
 }
 
-async function subdomainOf(account: Account): Promise<string> {
+export async function subdomainOf(account: Account): Promise<string> {
   const found = await account.get<{ subdomain: string }>('/workers/subdomain')
   return found?.subdomain ?? ''
 }
@@ -657,7 +659,7 @@ function addressOf({ routes }: Pick<Configuration, 'routes'>, output: string): s
   return events.flatMap(({ targets = [] }) => targets).find((each) => each.startsWith('https://'))
 }
 
-function hostOf(routes: Configuration['routes'] = []): string | undefined {
+export function hostOf(routes: Configuration['routes'] = []): string | undefined {
   const hosts = routes.map((route) => patternOf(route).replace(/\/\*$/, ''))
   return hosts.find((pattern) => !pattern.includes('*'))
 }

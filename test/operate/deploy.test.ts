@@ -270,6 +270,120 @@ describe('npm run deploy', () => {
     expect(rowsOf('organizations')).toHaveLength(1)
   })
 
+  it('--check compares the account with the configuration, and changes nothing', { tags: 'slow' }, async () => {
+    const { api, deploy } = await newAccount()
+    const project = newProject()
+    project.addConsole()
+    const check = async () => {
+      const before = api.calls.length
+      const { code, printed } = await deploy(project, '--check')
+      const changing = api.calls.slice(before).filter((call) => !/^GET |\/query$/.test(call))
+      const differing = printed.split('\n').filter((line) => /^(?!Account)[^.]+: (?!as configured)/.test(line))
+      return { code, printed, differing, changing }
+    }
+    const empty = await check()
+    expect([empty.code, empty.changing, api.databases.length]).toEqual([1, [], 0])
+    expect(empty.differing).toContain('Worker workspace-api: missing. Run npm run deploy.')
+
+    expect((await deploy(project)).code).toBe(0)
+    const { printed, ...rest } = await check()
+    expect([rest, printed.split('\n').length]).toEqual([{ code: 0, differing: [], changing: [] }, 22])
+    expect(printed).toContain('Everything is as configured.')
+
+    const bindings = (worker: string) => api.uploads.get(worker)?.at(-1)?.bindings ?? []
+    const without = <Item>(list: Item[], isGone: (item: Item) => boolean) => {
+      const index = list.findIndex(isGone)
+      const gone = list.splice(index, 1)
+      return () => void list.splice(index, 0, ...gone)
+    }
+    const replacing = <Key, Value>(map: Map<Key, Value>, key: Key, value?: Value) => {
+      const had = map.get(key) as Value
+      if (value === undefined) map.delete(key)
+      else map.set(key, value)
+      return () => void map.set(key, had)
+    }
+    const DEAD = 'workspace-api-deliveries-dead'
+    const breakages: [() => () => void, string[]][] = [
+      [() => without(api.buckets, () => true), ['R2 bucket workspace-api-objects: missing.']],
+      [() => without(api.queues, (name) => name === DEAD), [`Queue ${DEAD}: missing.`]],
+      [() => replacing(api.consumers, DEAD), [`Queue ${DEAD}: its consumer workspace-api is missing.`]],
+      [
+        () => {
+          const consumer = api.consumers.get('workspace-api-deliveries')
+          if (!consumer) throw new Error('There is no consumer')
+          return replacing(api.consumers, 'workspace-api-deliveries', { ...consumer, dead_letter_queue: 'other' })
+        },
+        [`Queue workspace-api-deliveries: its dead letter queue is other, and the configuration says ${DEAD}.`],
+      ],
+      [
+        () => without(bindings('workspace-api'), ({ name }) => name === 'MCP'),
+        ['Worker workspace-api: these bindings are missing or have another value: MCP.'],
+      ],
+      [
+        () => {
+          const found = bindings('workspace-api').find(({ name }) => name === 'PIN_LIMIT')
+          if (!found) throw new Error('There is no PIN_LIMIT')
+          found.text = '51'
+          return () => void Object.assign(found, { text: '50' })
+        },
+        ['Worker workspace-api: these bindings are missing or have another value: PIN_LIMIT.'],
+      ],
+      [
+        () => {
+          api.shared.add('workspace-api-mcp')
+          return () => api.shared.clear()
+        },
+        ['Deployed version of workspace-api-mcp: 2 versions share the requests.'],
+      ],
+      [
+        () => replacing(api.secrets, 'workspace-api', new Map()),
+        [
+          'Secret ENCRYPTION_KEYS of workspace-api: missing. If this deployment had one, put encryption-keys.production.json back',
+        ],
+      ],
+      [() => replacing(api.schedules, 'workspace-api'), ['Cron Triggers of workspace-api: missing: * * * * *.']],
+      [
+        () => {
+          const [database] = api.databases
+          if (!database) throw new Error('There is no database')
+          database.read_replication = { mode: 'auto' }
+          database.sqlite.exec('DELETE FROM "d1_migrations"')
+          return () => {
+            database.read_replication = { mode: 'disabled' }
+            const insert = database.sqlite.prepare('INSERT INTO "d1_migrations" ("name") VALUES (?)')
+            for (const name of MIGRATIONS) insert.run(name)
+          }
+        },
+        [
+          'Read replication of workspace-api: is auto, and the configuration says disabled.',
+          `Migrations of workspace-api: missing: ${MIGRATIONS.join(', ')}.`,
+        ],
+      ],
+      [
+        () => {
+          api.isHealthy = false
+          return () => void Object.assign(api, { isHealthy: true })
+        },
+        ['Health: ', 'Version of the code: '],
+      ],
+      [
+        () => {
+          const { version } = api
+          api.version = '0.9.0'
+          return () => void Object.assign(api, { version })
+        },
+        ['Version of the code: is 0.9.0, and this folder has '],
+      ],
+    ]
+    for (const [breakIt, expected] of breakages) {
+      const repair = breakIt()
+      const { code, differing, changing } = await check()
+      repair()
+      expect([code, changing, differing]).toEqual([1, [], expected.map((line) => expect.stringContaining(line))])
+    }
+    expect((await check()).code).toBe(0)
+  })
+
   it('leaves nothing after the commands of "Leave" in docs/day-2.md', { tags: 'slow' }, async () => {
     const { api, deploy, variables } = await newAccount()
     const project = newProject()
