@@ -34,7 +34,7 @@ import {
 export const SECRET = 'ENCRYPTION_KEYS'
 /** The bindings of the API Worker to the MCP Worker and to the console Worker. */
 const MCP = 'MCP'
-const AUTH = 'AUTH'
+export const AUTH = 'AUTH'
 const UPLOAD = ['deploy', '--minify']
 const EXISTS = 'exists already'
 const CREATED = 'created'
