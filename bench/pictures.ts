@@ -7,7 +7,7 @@ import { mean } from './load.ts'
 import { type Results, SERVICE } from './report.ts'
 
 const FOLDER = join(import.meta.dirname, '..', 'docs')
-const WIDTH = 640
+const WIDTH = 560
 
 /** The light colour, and what it becomes on a dark page. Okabe and Ito chose the hues for colour-blind readers. */
 const BACKGROUND = '#ffffff'
@@ -32,9 +32,9 @@ const DARK: Readonly<Record<string, string>> = {
 const PEER = 'peer a: Hono, Drizzle'
 const FLOOR = 'floor 2: one batch'
 const LOOKS = [
-  { contender: PEER, name: 'Hono and Drizzle', color: ORANGE, symbol: 'rect', type: 'solid' },
-  { contender: SERVICE, name: 'the service', color: BLUE, symbol: 'circle', type: 'solid' },
-  { contender: FLOOR, name: 'raw SQL, one batch', color: GREY, symbol: 'triangle', type: 'dashed' },
+  { contender: PEER, name: 'Hono and Drizzle', color: ORANGE, symbol: 'rect', type: 'solid', labelBy: 0 },
+  { contender: SERVICE, name: 'the service', color: BLUE, symbol: 'circle', type: 'solid', labelBy: -9 },
+  { contender: FLOOR, name: 'raw SQL, one batch', color: GREY, symbol: 'triangle', type: 'dashed', labelBy: 9 },
 ] as const
 
 export function writePictures(results: Results): void {
@@ -105,19 +105,25 @@ function latency({ distance }: Results): Picture {
   return {
     height: 400,
     option: {
-      title: title('Latency of a request', 'Median, mean of the seven core operations'),
+      title: title('Latency of a request', 'Mean of the medians of the seven core operations'),
       legend: legend(62),
       grid: { left: 70, right: 36, top: 108, bottom: 56 },
       xAxis: axis('distance to the database, ms for a round trip', { type: 'value', max: distances.at(-1) }),
       yAxis: axis('latency, ms', { type: 'value', nameGap: 46 }),
-      series: LOOKS.map(({ contender, name, color, symbol, type }) => ({
+      series: LOOKS.map(({ contender, name, color, symbol, type, labelBy }) => ({
         type: 'line',
         name,
         symbol,
         symbolSize: 9,
         itemStyle: { color },
         lineStyle: { width: 3, color, type },
-        endLabel: { show: true, formatter: (point) => whole((point.value as number[])[1]), color: TEXT, fontSize: 14 },
+        endLabel: {
+          show: true,
+          formatter: (point) => whole((point.value as number[])[1]),
+          color: TEXT,
+          fontSize: 14,
+          offset: [0, labelBy],
+        },
         data: distances.map((distanceMs, index) => [distanceMs, meanAt(contender, index)]),
       })),
     },
@@ -139,13 +145,13 @@ function cost({ counted }: Results): Picture {
       }),
     )
   return {
-    height: 400,
+    height: 420,
     option: {
       title: title(
         'What a team pays Cloudflare in a month',
-        'Workers Paid. Each person has two agents: 1,150 requests and 48 runs a day',
+        'Workers Paid plan. Each person has two agents;\ntogether they send 1,150 requests and have 48 runs a day',
       ),
-      grid: { left: 78, right: 40, top: 84, bottom: 56 },
+      grid: { left: 78, right: 40, top: 110, bottom: 56 },
       xAxis: axis('people', {
         type: 'category',
         data: TEAMS.map(whole),
@@ -159,9 +165,11 @@ function cost({ counted }: Results): Picture {
       }),
       series: [
         {
-          type: 'bar',
-          barWidth: '55%',
+          type: 'line',
+          symbol: 'circle',
+          symbolSize: 9,
           itemStyle: { color: BLUE },
+          lineStyle: { width: 3, color: BLUE },
           label: { show: true, position: 'top', color: TEXT, fontSize: 14, formatter: ({ value }) => whole(value) },
           data: TEAMS.map(usdOf),
         },
@@ -184,7 +192,7 @@ function startUp({ startUp: { evaluations, firstRequests } }: Results): Picture 
     option: {
       title: title('Start-up', 'Time to evaluate the bundle, then of the first request of each operation'),
       legend: legend(62),
-      grid: { left: 200, right: 52, top: 104, bottom: 56 },
+      grid: { left: 204, right: 44, top: 104, bottom: 56 },
       xAxis: axis('ms', { type: 'value' }),
       yAxis: axis('', { type: 'category', inverse: true, data: rows, splitLine: { show: false } }),
       series: LOOKS.filter(({ contender }) => contender !== FLOOR).map(({ contender, name, color }) => ({
@@ -204,7 +212,7 @@ function growth({ growth }: Results): Picture {
   const operations = [...new Set(growth.map(({ operation }) => operation))]
   const sizes = [...new Set(growth.map(({ rows }) => rows))]
   const panels = [
-    { name: 'median, ms', cellOf: ({ medianMs }: Results['growth'][number]) => Number(medianMs.toFixed(2)) },
+    { name: 'median, ms', cellOf: ({ medianMs }: Results['growth'][number]) => medianMs.toFixed(2) },
     { name: 'rows read', cellOf: ({ database }: Results['growth'][number]) => Math.round(database.rowsRead) },
   ]
   return {
@@ -213,10 +221,10 @@ function growth({ growth }: Results): Picture {
       title: title('Growth', 'The same request in a small and in a large table'),
       legend: legend(62),
       grid: [
-        { left: 200, width: 170, top: 104, bottom: 56 },
-        { left: 410, width: 170, top: 104, bottom: 56 },
+        { left: 204, width: 122, top: 104, bottom: 56 },
+        { left: 388, width: 122, top: 104, bottom: 56 },
       ],
-      xAxis: panels.map(({ name }, gridIndex) => axis(name, { type: 'value', gridIndex, splitNumber: 3 })),
+      xAxis: panels.map(({ name }, gridIndex) => axis(name, { type: 'value', gridIndex, splitNumber: 2 })),
       yAxis: panels.map((_, gridIndex) =>
         axis('', {
           type: 'category',
