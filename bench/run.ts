@@ -13,10 +13,10 @@ import { besideDatabase } from './failing-database.ts'
 import * as measure from './measure.ts'
 import { nextRuns } from './next-run.ts'
 import { writePictures } from './pictures.ts'
-import { machine, type Results, report } from './report.ts'
+import { FLOOR, machine, PEER, type Results, report, SERVICE } from './report.ts'
 import { type Bundle, bundleWorker, type Server, startNode, startWorker, type WorkerServer } from './servers.ts'
 import { sizes } from './size.ts'
-import { evaluations, type FirstRequest, firstRequests } from './start-up.ts'
+import { firstRequests, startUps } from './start-up.ts'
 
 const { long: isLong = false, pictures: isRedrawn = false } = parsed(
   describeScript(
@@ -81,9 +81,9 @@ const VARIABLES = {
 
 const WORKERS = {
   'floor 1: one statement': 'bench/floors/one-statement.ts',
-  'floor 2: one batch': 'bench/floors/one-batch.ts',
-  service: 'src/index.ts',
-  'peer a: Hono, Drizzle': 'bench/peers/drizzle.ts',
+  [FLOOR]: 'bench/floors/one-batch.ts',
+  [SERVICE]: 'src/index.ts',
+  [PEER]: 'bench/peers/drizzle.ts',
 }
 const FASTIFY = 'peer b: Fastify, node:sqlite'
 
@@ -118,8 +118,9 @@ async function run(): Promise<Results> {
     contenders.push(workerContender(name, await startSeeded(bundle)))
   }
   contenders.push(await fastifyContender())
-  const serviceBundle = bundles.get('service') as Bundle
-  const instrumented = await bundleWorker(WORKERS.service, true)
+  const serviceBundle = bundles.get(SERVICE) as Bundle
+  const named = (...names: string[]) => new Map(names.map((name) => [name, bundles.get(name) as Bundle]))
+  const instrumented = await bundleWorker(WORKERS[SERVICE], true)
 
   say('Checking that all answer alike')
   await measure.checkAnswers(contenders)
@@ -136,22 +137,22 @@ async function run(): Promise<Results> {
   }
 
   say('Load')
-  const loads = await measure.loads(workerContender('service', await startSeeded(serviceBundle)), SIZES)
+  const loads = await measure.loads(workerContender(SERVICE, await startSeeded(serviceBundle)), SIZES)
   await stopAll()
 
   say('One gap')
-  const gap = await measure.sameGap(workerContender('service', await startSeeded(instrumented)), SIZES)
+  const gap = await measure.sameGap(workerContender(SERVICE, await startSeeded(instrumented)), SIZES)
   await stopAll()
 
   say('Growth')
-  const growth = await measure.growth(workerContender('service', await startSeeded(instrumented)), SIZES)
+  const growth = await measure.growth(workerContender(SERVICE, await startSeeded(instrumented)), SIZES)
   await stopAll()
 
   say('Beside the seven operations')
   const background = await backgroundCosts(SIZES.background)
 
   say('Ticks')
-  const ticks = await measure.ticks(workerContender('service', await startSeeded(instrumented)), SIZES)
+  const ticks = await measure.ticks(workerContender(SERVICE, await startSeeded(instrumented)), SIZES)
   await stopAll()
 
   say('Next runs')
@@ -177,11 +178,9 @@ async function run(): Promise<Results> {
   await stopAll()
 
   say('Start-up')
-  const evaluated = evaluations(bundles)
-  const first: FirstRequest[] = []
-  for (const contender of ['service', 'peer a: Hono, Drizzle']) {
-    first.push(...(await firstRequests(contender, bundles.get(contender) as Bundle)))
-  }
+  const first = await firstRequests(named(SERVICE, FLOOR, PEER))
+  // The floors know no API keys, so they have no such first response.
+  const start = await startUps(named(SERVICE, PEER))
   say('Bytes of rows')
   const counted = { operations, idle, runs, sizes: sizes() }
   return {
@@ -201,7 +200,7 @@ async function run(): Promise<Results> {
     beside,
     databases,
     counted,
-    startUp: { evaluations: evaluated, firstRequests: first },
+    startUp: { startUps: start, firstRequests: first },
   }
 }
 

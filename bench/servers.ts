@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
@@ -52,6 +52,8 @@ export interface WorkerServer extends Server {
    * processes hold.
    */
   watchMemory(): Promise<void>
+  /** Starts a new process of workerd with the same databases. */
+  restart(): Promise<void>
   /** Fires the Cron Trigger. */
   tick(at: Date): Promise<void>
   /** Hands a message over as the queue does. */
@@ -60,18 +62,22 @@ export interface WorkerServer extends Server {
   takeUse(): Promise<DatabaseUse>
 }
 
-/** Bundles a Worker as `wrangler deploy --minify` does. @param instrumented wraps its database, see instrument.ts. */
-export async function bundleWorker(entry: string, instrumented = false): Promise<Bundle> {
+/**
+ * Bundles a Worker as `wrangler deploy --minify` does.
+ * @param instrumented wraps its database, see instrument.ts.
+ * @param root another checkout of the project.
+ */
+export async function bundleWorker(entry: string, instrumented = false, root = ROOT): Promise<Bundle> {
   const contents = instrumented
     ? `import worker from './${entry}'\nimport { instrument } from './bench/instrument.ts'\nexport default instrument(worker)`
-    : `export { default } from './${entry}'`
-  return bundle(contents)
+    : `export * from './${entry}'\nexport { default } from './${entry}'`
+  return bundle(contents, root)
 }
 
 /** Bundles a module of the project's root. */
-export async function bundle(contents: string): Promise<Bundle> {
+export async function bundle(contents: string, root = ROOT): Promise<Bundle> {
   const { outputFiles } = await build({
-    stdin: { contents, resolveDir: ROOT, loader: 'ts' },
+    stdin: { contents, resolveDir: resolve(root), loader: 'ts' },
     bundle: true,
     minify: true,
     write: false,
@@ -108,7 +114,6 @@ export async function startWorker(
     queue,
     { maxBatchSize },
   ])
-  const before = new Set(childrenOf(process.pid))
   const workerOf = (name: string, { code }: Bundle) => ({
     name,
     modules: [{ type: 'ESModule' as const, path: 'index.js', contents: code }],
@@ -120,54 +125,64 @@ export async function startWorker(
     ...(name === 'mcp' && { compatibilityFlags: ['nodejs_compat'] }),
     serviceBindings: { API: 'contender', ASSETS: () => new Response(null, { status: 404 }) },
   }))
-  const miniflare = new Miniflare(
-    convertV4MiniflareOptions({
-      workers: [
-        {
-          ...workerOf('contender', bundle),
-          compatibilityFlags: compatibility_flags,
-          bindings: variables,
-          d1Databases: Object.fromEntries(
-            Array.from({ length: databases }, (_, number) => [
-              bindingOf(number),
-              number === 0 ? 'bench' : `bench-${number}`,
-            ]),
-          ),
-          r2Buckets: { OBJECTS: 'bench' },
-          queueProducers: Object.fromEntries(queueProducers),
-          ...(receiver && { queueConsumers: Object.fromEntries(queueConsumers ?? []) }),
-          ratelimits: {
-            KEY_RATE_LIMIT: { namespace_id: '1', simple: { limit: 600, period: 60 } },
-            ORGANIZATION_RATE_LIMIT: { namespace_id: '3', simple: { limit: 6000, period: 60 } },
-            REFUSAL_RATE_LIMIT: { namespace_id: '2', simple: { limit: 60, period: 60 } },
-          },
-          outboundService: receiver ?? (() => new Response(null, { status: 204 })),
-          ...(interfaces && { serviceBindings: { MCP: 'mcp' } }),
+  const options = convertV4MiniflareOptions({
+    workers: [
+      {
+        ...workerOf('contender', bundle),
+        compatibilityFlags: compatibility_flags,
+        bindings: variables,
+        d1Databases: Object.fromEntries(
+          Array.from({ length: databases }, (_, number) => [
+            bindingOf(number),
+            number === 0 ? 'bench' : `bench-${number}`,
+          ]),
+        ),
+        r2Buckets: { OBJECTS: 'bench' },
+        queueProducers: Object.fromEntries(queueProducers),
+        ...(receiver && { queueConsumers: Object.fromEntries(queueConsumers ?? []) }),
+        ratelimits: {
+          KEY_RATE_LIMIT: { namespace_id: '1', simple: { limit: 600, period: 60 } },
+          ORGANIZATION_RATE_LIMIT: { namespace_id: '3', simple: { limit: 6000, period: 60 } },
+          REFUSAL_RATE_LIMIT: { namespace_id: '2', simple: { limit: 60, period: 60 } },
         },
-        ...beside,
-      ],
-      // The service logs each request.
-      handleStructuredLogs: ({ level, message }) => {
-        if (level === 'error') console.error(message)
+        outboundService: receiver ?? (() => new Response(null, { status: 204 })),
+        ...(interfaces && { serviceBindings: { MCP: 'mcp' } }),
       },
-      cf: false,
-    }),
-  )
+      ...beside,
+    ],
+    // The service logs each request.
+    handleStructuredLogs: ({ level, message }) => {
+      if (level === 'error') console.error(message)
+    },
+    cf: false,
+  })
+  const others = new Set(childrenOf(process.pid))
+  const miniflare = new Miniflare(options)
   const originOf = (name: string) => miniflare.unsafeGetDirectURL(name)
-  const origin = await originOf('contender')
-  const bindings = await miniflare.getBindings<{ OBJECTS: R2Bucket }>('contender')
+  const connect = async () => {
+    const origin = await originOf('contender')
+    const bindings = await miniflare.getBindings<{ OBJECTS: R2Bucket }>('contender')
+    const processes = childrenOf(process.pid).filter((pid) => !others.has(pid))
+    return { origin, bindings, processes }
+  }
+  let { origin, bindings, processes } = await connect()
   // The name of the binding is computed, so its type is not known.
   const databaseAt = (number: number) =>
     (bindings as unknown as Record<string, D1Database>)[bindingOf(number)] as D1Database
-  const processes = childrenOf(process.pid).filter((pid) => !before.has(pid))
   const memoryMb = () => processes.reduce((sum, pid) => sum + memoryMbOf(pid), 0)
   let memoryBeforeMb = 0
   return {
-    origin,
+    get origin() {
+      return origin
+    },
     originOf,
-    database: databaseAt(0),
+    get database() {
+      return databaseAt(0)
+    },
     databaseAt,
-    objects: bindings.OBJECTS,
+    get objects() {
+      return bindings.OBJECTS
+    },
     tick: async (scheduledTime) => {
       const worker = await miniflare.getWorker('contender')
       const { outcome } = await worker.scheduled({ scheduledTime, cron: '* * * * *' })
@@ -187,6 +202,10 @@ export async function startWorker(
       // "5" resets the peak (proc_pid_clear_refs(5)).
       for (const pid of processes) writeFileSync(`/proc/${pid}/clear_refs`, '5')
       memoryBeforeMb = memoryMb()
+    },
+    restart: async () => {
+      await miniflare.setOptions(options)
+      ;({ origin, bindings, processes } = await connect())
     },
     stop: () => miniflare.dispose(),
   }
