@@ -63,7 +63,7 @@ export interface Environment extends LimitSettings {
   readonly REFUSAL_RATE_LIMIT: RateLimit
   /** A secret: `id:base64 of 32 bytes`, separated by commas, newest first. */
   readonly ENCRYPTION_KEYS?: string
-  /** A secret, because whoever knows it may write to the operator: the URL that gets the alerts. Without it, there are no alerts. */
+  /** A secret, because anybody who knows it may write to the operator: the URL that gets the alerts. Without it, there are no alerts. */
   readonly OPERATOR_ALERT_URL?: string
   /** "on" or "off". */
   readonly RATE_LIMIT?: string

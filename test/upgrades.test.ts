@@ -4,19 +4,14 @@
  */
 import { createExecutionContext, reset } from 'cloudflare:test'
 import { Webhook } from 'standardwebhooks'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { insertApiKey, mintApiKey } from '../operate/provisioning.ts'
-import { SCOPES } from '../src/access/scopes.ts'
-import { runBatch } from '../src/db/statement.ts'
-import type { Environment, RunMessage } from '../src/environment.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { ProjectEnvironments } from '../src/index.ts'
 import { computeRunId } from '../src/resources/schedules/run-id.ts'
-import { type RequestOptions, request } from './support/api.ts'
+import { request } from './support/api.ts'
 import { databaseNumber, deployed, env } from './support/env.ts'
 import { deliverBatch } from './support/queue.ts'
 import { Receiver } from './support/receiver.ts'
 import { entryFile } from './support/skills.ts'
-import { tick } from './support/tick.ts'
 import {
   DELETED_SESSION,
   REPLACED_PICTURE,
@@ -31,7 +26,6 @@ import {
   asDumped,
   countedUsage,
   dump,
-  insert,
   listColumns,
   migrateTo,
   prepareOthers,
@@ -48,51 +42,37 @@ import {
   GONE,
   HOURLY,
   ICONS,
-  LEGACY,
   MOBILE,
-  RETIRED,
-  REVIEWER,
   type Row,
   type Rows,
   uuid,
   WEBSITE,
 } from './upgrades/schema-version.ts'
-import { MIGRATIONS, rowsAfter, rowsAt, schemaVersions, schemaVersionsUntil } from './upgrades/schema-versions.ts'
+import { MIGRATIONS, rowsAfter, rowsAt, schemaVersions } from './upgrades/schema-versions.ts'
+import {
+  ADDED,
+  addKey,
+  changesWith,
+  contentsAt,
+  FILE,
+  openDatabase,
+  outbox,
+  runTick,
+  SCHEMA_VERSIONS,
+} from './upgrades/service.ts'
 
 const NEWEST = MIGRATIONS.at(-1) ?? ''
 
-const SCHEMA_VERSIONS = 'test/upgrades/schema-versions.ts'
-
-/** Five minutes past the last instant that is due. */
-const TICK_AT = new Date('2026-03-29T12:05:00.000Z')
-
-const ADDED = 'added after the upgrade'
 const NEW_KEY = 'new-1:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8='
-/** What requests carry. */
-const BEFORE_CHECKOUT = { target: { type: 'session', id: CHECKOUT }, position: 'before' }
 const CHANGELOGS = {
   name: 'changelogs',
   description: 'Writes changelogs.',
   files: [entryFile('changelogs', 'Writes changelogs.')],
 }
-const FILE = { body: '12345', headers: { 'Content-Length': '5' } }
-const PNG = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10])
 
-/** A database of that schema, as its service left it. */
-async function open(migration: string): Promise<void> {
-  await migrateTo(migration)
-  try {
-    await insert(rowsAt(migration))
-  } catch (cause) {
-    const message = `${SCHEMA_VERSIONS}: the rows of the newest schema version do not fit ${migration}: add a schema version that begins with it`
-    throw new Error(message, { cause })
-  }
-  for (const [key, content] of Object.entries(contentsAt(migration))) await env.OBJECTS.put(key, content)
-}
-
-/** The same, upgraded. */
+/** A database of that schema, as its service left it, upgraded. */
 async function upgrade(migration: string): Promise<void> {
-  await open(migration)
+  await openDatabase(migration)
   await migrateTo(NEWEST)
 }
 
@@ -102,40 +82,7 @@ const migrationsAfter = (migration: string) => MIGRATIONS.slice(MIGRATIONS.index
 const rowsUpgradedFrom = (migration: string) =>
   migrationsAfter(migration).reduce((rows, next) => rowsAfter(next, rows), rowsAt(migration))
 
-/** The contents of objects, by their keys. */
-const contentsAt = (migration: string): Readonly<Record<string, string>> =>
-  Object.assign({}, ...schemaVersionsUntil(migration).map(({ objects }) => objects))
-
 const contentOf = ({ sessionId, id }: Row) => `/v1/sessions/${sessionId}/files/${id}/content`
-
-/** A key with every scope, as `npm run bootstrap` adds one to an organization that is there. */
-async function addKey(organizationId: string, userId?: string): Promise<string> {
-  const createdAt = new Date().toISOString()
-  const key = { organizationId, name: ADDED, scopes: SCOPES, createdAt, ...(userId !== undefined && { userId }) }
-  const { token, row } = mintApiKey(key, databaseNumber())
-  await runBatch(env.DB, { insertApiKey }, row)
-  return token
-}
-
-/** Ticks, without a failure. @returns the runs that it put into the queue. */
-async function runTick(environment: Partial<Cloudflare.Env> = {}): Promise<string[]> {
-  const failures = vi.spyOn(console, 'error')
-  const { messages, DELIVERIES } = outbox()
-  await tick({ ...env, ...environment, DELIVERIES }, TICK_AT)
-  expect(failures.mock.calls).toEqual([])
-  failures.mockRestore()
-  const runs = messages.flatMap((message) => message.runs)
-  return runs.map(({ organizationId, id }) => `${organizationId} ${id}`).sort()
-}
-
-/** A queue that keeps what it is sent. */
-function outbox() {
-  const messages: RunMessage[] = []
-  const sendBatch = async (batch: Iterable<{ body: RunMessage }>) => {
-    messages.push(...Array.from(batch, ({ body }) => body))
-  }
-  return { messages, DELIVERIES: { sendBatch } as unknown as Environment['DELIVERIES'] }
-}
 
 beforeEach(async () => {
   await reset()
@@ -144,7 +91,7 @@ beforeEach(async () => {
 
 describe.each(MIGRATIONS)('a database at %s', (from) => {
   it('is filled: every column has a value in some row, and null in another if it may', async () => {
-    await open(from)
+    await openDatabase(from)
     const rows = await dump()
     const columns = (await listColumns()).filter(({ table }) => table !== USAGE)
     const isMissing = ({ table, name, notNull }: (typeof columns)[number]) => {
@@ -159,7 +106,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
   })
 
   it('keeps every row and every value with each migration, and when they are applied again', async () => {
-    await open(from)
+    await openDatabase(from)
     let rows = rowsAt(from)
     for (const migration of migrationsAfter(from)) {
       await migrateTo(migration)
@@ -419,39 +366,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
     const { DELIVERIES } = outbox()
     const events = async () => (await dump()).auditEvents?.length ?? 0
     const before = await events()
-    const mobile = `/v1/projects/${encodeURIComponent(MOBILE)}`
-    const changes: readonly [method: string, path: string, options: RequestOptions][] = [
-      ['PUT', `/v1/projects/${WEBSITE}`, { json: { name: 'Renamed' } }],
-      ['PATCH', `/v1/projects/${LEGACY}`, { json: { archived: false } }],
-      ['PUT', `/v1/agents/${REVIEWER}`, { json: { name: 'Renamed' } }],
-      ['PATCH', `/v1/agents/${RETIRED}`, { json: { archived: false } }],
-      ['PUT', `/v1/sessions/${CHECKOUT}`, { json: { name: 'Renamed', projectId: WEBSITE } }],
-      ['PUT', `/v1/pull-requests/${uuid(351)}`, { json: { name: 'Renamed', projectId: WEBSITE } }],
-      ['PUT', '/v1/users/ada', { json: { name: 'Renamed' } }],
-      ['PATCH', `/v1/pins/session/${ICONS}`, { json: { placement: BEFORE_CHECKOUT } }],
-      ['DELETE', `/v1/pins/project/${WEBSITE}`, {}],
-      ['PUT', `/v1/pins/project/${WEBSITE}`, {}],
-      ['POST', `${mobile}/schedules`, { json: { cron: '@daily', timezone: 'Asia/Tokyo' } }],
-      ['POST', `/v1/agents/${REVIEWER}/schedules`, { json: { cron: '@daily' } }],
-      ['PATCH', `/v1/projects/${WEBSITE}/schedules/${uuid(404)}`, { json: { enabled: true } }],
-      ['POST', `/v1/projects/${WEBSITE}/schedules/${HOURLY}/runs`, { environment: { DELIVERIES } }],
-      ['PUT', '/v1/run-endpoint', { json: { url: 'https://hooks.example.com/new' } }],
-      ['POST', '/v1/run-endpoint/rotate', { json: { overlapSeconds: 0 } }],
-      ['PUT', `/v1/sessions/${CHECKOUT}/files?path=src/app.ts`, FILE],
-      ['DELETE', `/v1/sessions/${CHECKOUT}/files/${uuid(503)}`, {}],
-      ['POST', '/v1/skills', { json: { files: [entryFile('new')] } }],
-      ['PATCH', `/v1/skills/${uuid(602)}`, { json: { files: [entryFile('review', 'The second')] } }],
-      ['POST', `/v1/skills/${uuid(602)}/publish`, { json: { version: 1 } }],
-      ['DELETE', `/v1/skills/${uuid(603)}`, {}],
-      ['PUT', '/v1/users/ada/profile-picture', { body: PNG }],
-      ['DELETE', '/v1/users/ada/profile-picture', {}],
-      ['PUT', `${mobile}/environment-variables/GREETING`, { json: { value: 'new' } }],
-      ['DELETE', `/v1/projects/${WEBSITE}/environment-variables/DATABASE_URL`, {}],
-      ['POST', `/v1/api-keys/${uuid(21)}/rotate`, { json: {} }],
-      ['DELETE', `/v1/api-keys/${uuid(21)}`, {}],
-      ['DELETE', `/v1/sessions/${uuid(303)}`, {}],
-      ['DELETE', mobile, {}],
-    ]
+    const changes = changesWith(DELIVERIES)
     for (const [method, path, options] of changes) {
       const { body } = await request(method, path, { key, ...options })
       expect(body.error, `${method} ${path}`).toBeUndefined()

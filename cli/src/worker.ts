@@ -38,7 +38,7 @@ type ClaimedRun = Awaited<ReturnType<typeof claim>>[number]
 export async function workOnRuns(command: readonly string[], options: WorkOptions): Promise<void> {
   const login = currentLogin()
   requireCommand(command[0] ?? '')
-  // Whoever read it may be gone. The work goes on.
+  // The process that read it may have ended. The work continues.
   process.stderr.on('error', () => undefined)
   const workspace = connect(login)
   const projectId = await resolveOption(workspace, KINDS.project, options.project)

@@ -7,7 +7,8 @@ import { Workspace } from '../../test/support/workspace.ts'
 import { parseLoginRequest } from '../src/login/request.ts'
 import { Browser, dumpKv, kv, type Setting, send } from './support/oauth.ts'
 
-const VERIFIER = 'v'.repeat(43)
+/** Not that of other tests, which share the store. */
+const VERIFIER = 'login'.repeat(9)
 const CHALLENGE = Buffer.from(sha256(VERIFIER), 'hex').toString('base64url')
 const DAY_MS = 86_400_000
 

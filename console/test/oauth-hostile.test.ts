@@ -367,7 +367,8 @@ describe('the rate limit of an address', () => {
       limit: async ({ key }: RateLimitOptions) => ({ success: counted.push(key) > 0 }),
     } as RateLimit
     const headers = { 'CF-Connecting-IP': '2001:db8:1:2:3::4', 'Sec-Fetch-Site': 'same-origin' }
-    const paths = ['/oauth/token', '/oauth/register', '/oauth/consent', '/sign-in/start/x', '/sign-in/callback/x']
+    const paths = ['/oauth/token', '/oauth/register', '/oauth/consent', '/login/allow', '/login/token']
+    paths.push('/sign-in/start/x', '/sign-in/callback/x')
     for (const path of paths) await send(path, { headers }, { console: { ADDRESS_RATE_LIMIT } })
     await send('/oauth/token', { headers }, { console: { ADDRESS_RATE_LIMIT, RATE_LIMIT: 'off' } })
     const address = '2001:db8:1:2::/64'
@@ -375,6 +376,8 @@ describe('the rate limit of an address', () => {
       `/oauth/token ${address}`,
       `/oauth/register ${address}`,
       `/oauth/consent ${address}`,
+      `/login/allow ${address}`,
+      `/login/token ${address}`,
       `/sign-in/start/:provider ${address}`,
       `/sign-in/callback/:provider ${address}`,
     ])
@@ -388,11 +391,13 @@ describe('the rate limit of an address', () => {
     }
   })
 
-  it('refuses pages and sign-ins', async () => {
+  it('refuses pages, logins of the command and sign-ins', async () => {
     const { browser } = await newBrowser()
     const asked = await browser.ask(authorizeQuery(await newClient()), full)
     const decided = await browser.decide({ handle: 'x' }, full)
-    for (const refused of [asked, decided]) {
+    const login = (path: string) =>
+      send(path, { method: 'POST', headers: { 'Sec-Fetch-Site': 'same-origin' }, body: '{}' }, full)
+    for (const refused of [asked, decided, await login('/login/allow'), await login('/login/token')]) {
       expect([refused.status, refused.headers.get('Retry-After'), await refused.json()]).toEqual([429, '60', { error }])
     }
     for (const path of ['/sign-in/start/x', '/sign-in/callback/x']) {

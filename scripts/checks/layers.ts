@@ -19,8 +19,8 @@ const LAYERS = {
   bench: 'operate/** scripts/** src/** test/support/inputs.ts test/browser/chromium.ts',
   'test/support/inputs.ts': 'src/http',
   'test/browser/chromium.ts': '',
-  'scripts/checks scripts/dev scripts/generate':
-    'client/** command-line/src cli/bundle.ts operate/** scripts/*.ts src/**',
+  'scripts/checks scripts/dev scripts/generate scripts/release':
+    'client/** command-line/src cli/bundle.ts cli/notices.ts operate/** scripts/*.ts src/**',
   scripts: 'client/src command-line/src operate/** src/**',
   operate: 'command-line/src src/**',
   cli: `client/src command-line/src cli/** ${DOOR}`,

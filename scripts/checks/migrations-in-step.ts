@@ -1,5 +1,5 @@
 /**
- * Whether src/db/schema.ts is in step with the migrations: drizzle-kit finds no change without a migration, and a
+ * Whether the released migrations are unchanged, and src/db/schema.ts is in step with all of them: drizzle-kit finds no change without a migration, and a
  * database that the migrations make differs from one that drizzle-kit makes from the schema only in what is listed
  * here.
  */
@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describeScript, parsed, temporaryFolder } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
+import { changedMigrations } from '../released-migrations.ts'
 
 /**
  * Drizzle cannot declare WITHOUT ROWID. All tables are of this kind (docs/design.md, "Tables without rowid"), except:
@@ -44,10 +45,13 @@ const COLUMN_SEPARATOR = /,(?![^(]*\))/
 parsed(
   describeScript(
     'verify:migrations',
-    'Fails if src/db/schema.ts has changes that no migration has, if drizzle-kit rejects the migrations, or if they make another database than the schema.',
+    'Fails if a released migration has changed, if src/db/schema.ts has changes that no migration has, if drizzle-kit rejects the migrations, or if they make another database than the schema.',
     [''],
   ),
 )
+
+const changed = changedMigrations()
+if (changed.length > 0) throw new Error(`${changed.join('\n')}\nWrite another migration instead.`)
 
 const SCHEMA = ['--dialect', 'sqlite', '--schema', 'src/db/schema.ts']
 const copy = temporaryFolder(join(ROOT, 'migrations-'))

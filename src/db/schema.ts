@@ -223,7 +223,7 @@ export const identities = sqliteTable(
   ],
 )
 
-/** Who may sign in: whoever has a claim with a value gets a role. */
+/** Who may sign in: people who have a claim with a value get a role. */
 export const signInRules = sqliteTable(
   'signInRules',
   {
@@ -248,7 +248,7 @@ export const signInRules = sqliteTable(
 )
 
 /**
- * Who may sign in by an admin's word: whoever has this verified e-mail address at this issuer, once. The next invitation
+ * Who may sign in by an admin's word: the person who has this verified e-mail address at this issuer, once. The next invitation
  * removes those that have ended, so that an organization has few.
  */
 export const invitations = sqliteTable(

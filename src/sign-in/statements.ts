@@ -67,7 +67,7 @@ const isInvited = and(
   gt(invitations.expiresAt, now),
 )
 /**
- * The person accepts it: somebody new, or, unless it names a user, whoever has no role of their own. Whoever is blocked
+ * The person accepts it: somebody new, or, unless it names a user, a person without a role of their own. A person who is blocked
  * does not get in by an invitation.
  */
 const isAccepted = and(

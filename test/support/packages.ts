@@ -12,17 +12,30 @@ export async function pack(packageFolder: string, destination: string): Promise<
 }
 
 /** Installs into a new folder. @param specifications tarballs, or names with versions. @returns the folder. */
-export async function install(folder: string, ...specifications: readonly string[]): Promise<string> {
+export function install(folder: string, ...specifications: readonly string[]): Promise<string> {
+  return installWith({ allowScripts: { node: true } }, folder, ...specifications)
+}
+
+/** Installs into a new folder. @param settings further fields of its package.json. @returns the folder. */
+export async function installWith(
+  settings: object,
+  folder: string,
+  ...specifications: readonly string[]
+): Promise<string> {
   mkdirSync(folder)
-  const manifest = { private: true, type: 'module', allowScripts: { node: true } }
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', ...settings }))
   await run('npm', ['install', '--prefix', folder, '--prefer-offline', ...specifications], folder)
   return folder
 }
 
 /** @returns what it printed. @throws all that it printed, if it failed. */
-export async function run(command: string, args: readonly string[], cwd: string): Promise<string> {
-  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+export async function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string> {
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let [stdout, printed] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     stdout += chunk

@@ -22,18 +22,30 @@ export const CONSOLE_STAND_IN = {
   },
 }
 
-/** @param vars in the place of those of wrangler.toml. */
-export async function startService(vars: Readonly<Record<string, string>> = {}): Promise<RunningService> {
+/** The Workers of this repository. */
+const WORKERS = {
+  root: ROOT,
+  api: 'wrangler.toml',
+  others: [{ configPath: 'mcp/wrangler.toml' }, CONSOLE_STAND_IN],
+}
+
+/**
+ * @param vars in the place of those of the configuration.
+ * @param root the folder of the configuration of the API (`api`) and of those of the other Workers.
+ */
+export async function startService(
+  vars: Readonly<Record<string, string>> = {},
+  { root, api, others }: Readonly<typeof WORKERS> = WORKERS,
+): Promise<RunningService> {
   const workers = createTestHarness({
-    root: ROOT,
+    root,
     workers: [
       {
-        configPath: 'wrangler.toml',
+        configPath: api,
         vars: { RATE_LIMIT: 'off', REQUEST_LOG: 'off', ...vars },
         secrets: { ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}` },
       },
-      { configPath: 'mcp/wrangler.toml' },
-      CONSOLE_STAND_IN,
+      ...others,
     ],
   })
   const service = workers.getWorker<Environment & { DB: D1Database }>('workspace-api')

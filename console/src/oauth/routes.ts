@@ -1,21 +1,16 @@
 /** The paths of the authorization server. Their code is loaded on first use. */
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { exceedsLimit, RETRY_SECONDS, TOO_MANY } from '../rate-limit.ts'
+import { limitAddress, TOO_MANY } from '../rate-limit.ts'
 import type { ConsoleContext, Environment } from '../session.ts'
 
 const BODY_LIMIT_BYTES = 64 * 1024
 
 export const oauthRoutes = new Hono<{ Bindings: Environment }>()
 
-for (const path of ['/oauth/token', '/oauth/register', '/oauth/consent']) {
-  oauthRoutes.use(path, async (c, next) => {
-    if (!(await exceedsLimit(c, path))) return next()
-    const isPage = path === '/oauth/consent'
-    const body = isPage ? { error: TOO_MANY } : { error: 'temporarily_unavailable', error_description: TOO_MANY }
-    return c.json(body, 429, { 'Retry-After': String(RETRY_SECONDS) })
-  })
-}
+const TOO_MANY_OF_APP = { error: 'temporarily_unavailable', error_description: TOO_MANY }
+for (const path of ['/oauth/token', '/oauth/register']) oauthRoutes.use(path, limitAddress(path, TOO_MANY_OF_APP))
+oauthRoutes.use('/oauth/consent', limitAddress('/oauth/consent', { error: TOO_MANY }))
 
 const serveProtocol = async (c: ConsoleContext) => (await import('./protocol.ts')).serveProtocol(c)
 

@@ -140,7 +140,7 @@ describe('a rule', () => {
     await press(page, button(page, 'New rule'))
     await tabTo(page, field(page, 'Identity provider'))
     await page.keyboard.type(issuer)
-    await tabTo(page, field(page, 'Whoever has a claim'))
+    await tabTo(page, field(page, 'People with a claim'))
     await page.keyboard.press('ArrowRight')
     await expect.poll(() => field(page, 'Claim').count()).toBe(0)
     await tabTo(page, role(page, 'Viewer'))

@@ -55,20 +55,15 @@ export const GUIDES = [
 
 export type Guide = (typeof GUIDES)[number]
 
-const TERMS = 'README.md#what-it-stores'
-
 /** The Markdown of a guide. Links to files that a deployment does not serve become text. */
 export function guideMarkdown({ file }: Guide): string {
   const text = readFileSync(join(ROOT, file), 'utf8')
-  let hasTerms = false
-  const linked = text.replaceAll(/\[([^\]]+)\]\(([^)\s]+)\)/g, (link, label, target) => {
+  return text.replaceAll(/\[([^\]]+)\]\(([^)\s]+)\)/g, (link, label, target) => {
     if (/^(https:|#)/.test(target)) return link
     const path = posix.join(posix.dirname(file), target)
-    if (path === TERMS) hasTerms = true
-    const served = path === TERMS ? '#terms' : servedPath(path)
+    const served = servedPath(path)
     return served === undefined ? label : `[${label}](${served})`
   })
-  return hasTerms ? `${linked}\n## Terms\n\n${glossary()}\n` : linked
 }
 
 /** Where a deployment serves a file of the repository, beside the other guides. @param path may end with an anchor. */
@@ -76,12 +71,4 @@ function servedPath(path: string): string | undefined {
   const [file, anchor] = path.split('#')
   const guide = GUIDES.find((each) => each.file === file)
   return guide && `${guide.name}.md${anchor === undefined ? '' : `#${anchor}`}`
-}
-
-/** The terms of the API: the table of the README's section "What it stores". */
-function glossary(): string {
-  const [, section = ''] = readFileSync(join(ROOT, 'README.md'), 'utf8').split('\n## What it stores\n')
-  const [, , ...rows] = section.slice(0, section.indexOf('\n## ')).trim().split('\n')
-  const cells = rows.map((row) => row.split('|').map((cell) => cell.trim()))
-  return cells.map(([, term, meaning]) => `- ${term}: ${meaning}`).join('\n')
 }

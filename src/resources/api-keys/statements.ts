@@ -388,7 +388,7 @@ export const insertSuccessor = guardedChange(rotatable, [hash], recordedRotation
           createdAt: now,
           idempotencyKey,
           createdByKeyId: apiKeys.id,
-          // Whoever has the token of the successor loses it together with their access.
+          // The owner of the successor's token loses it together with their access.
           identityId: sql`coalesce(${named.identityId}, ${apiKeys.identityId})`,
         }),
       ),
@@ -677,7 +677,7 @@ export const takeRoles = guarded({ takes: [apiKeyId, descendants] }, [], () =>
 )
 
 /**
- * Whoever is an existing user by the word of a descendant is nobody: if a rule admits the person, the next sign-in makes
+ * A person who became an existing user by the word of a descendant is nobody: if a rule admits the person, the next sign-in makes
  * a user of their own. Their keys end, because their sessions count as created by that descendant.
  */
 export const unlinkIdentities = guarded({ takes: [apiKeyId, descendants] }, [], () =>

@@ -1,4 +1,4 @@
-/** Versions and archives of skills: what is pushed comes out again, whatever fails and whoever else pushes. */
+/** Versions and archives of skills: what is pushed comes out again, whatever fails and however many push at the same time. */
 
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../../src/crypto/digest.ts'
@@ -792,7 +792,7 @@ describe('deleteSkill', () => {
 })
 
 describe('the archive', () => {
-  it('is the same for the same files, whoever pushes them in whichever order', async () => {
+  it('is the same for the same files, whichever client pushes them, in any order', async () => {
     const [one, two] = [await withSkills(), await withSkills()]
     const first = (await one.create({ files: FILES })).body
     const second = (await two.create({ files: FILES.toReversed() })).body

@@ -70,6 +70,13 @@ describe('the repository', () => {
     }
   })
 
+  it('names the actions of its workflows by commit', () => {
+    const workflows = files.filter((file) => file.startsWith('.github/workflows/'))
+    const actions = workflows.flatMap((file) => Array.from(read(file).matchAll(/uses: (.+)/g), ([, action]) => action))
+    expect(actions.length).toBeGreaterThan(5)
+    for (const action of actions) expect(action).toMatch(/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+  })
+
   it('lets no install script run, because what it downloads has no checksum in the lock file', () => {
     const { allowScripts } = JSON.parse(read('package.json'))
     expect(allowScripts).toEqual({ esbuild: false, workerd: false })

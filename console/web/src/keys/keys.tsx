@@ -96,7 +96,7 @@ function Lists() {
             aria-pressed={kind === each}
             onClick={() => void navigate({ search: each === 'key' ? {} : { kind: each } })}
           >
-            {/* Whoever acts as a user sees what belongs to that user only. */}
+            {/* A key that acts for a user sees what belongs to that user only. */}
             {each === 'session' && user ? 'My sessions' : TABS[each]}{' '}
             <span className="quiet">{byKind[each].length}</span>
           </button>

@@ -44,7 +44,8 @@ export function Invitations() {
         )}
       </div>
       <p className={`quiet ${styles.above}`}>
-        Whoever first signs in with an invited e-mail address gets its role, whatever the rules say. No e-mail is sent.
+        The first person who signs in with an invited e-mail address gets its role, whatever the rules say. No e-mail is
+        sent.
       </p>
       {invitations ? (
         <List invitations={invitations} />
@@ -163,7 +164,7 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
       }
       onClose={onClose}
     >
-      <Field label="E-mail address" help="As the identity provider has verified it.">
+      <Field label="E-mail address" help="The address that the identity provider has verified.">
         {(attributes) => (
           <input
             {...attributes}

@@ -28,7 +28,7 @@ export function IssuerField({ value, onChange }: IssuerFieldProps) {
   const listId = useId()
   const known = new Map([...rules.map(({ issuer }) => [issuer, ''] as const), ...providers])
   return (
-    <Field label="Identity provider" help="Its address, as the claim iss of its tokens has it.">
+    <Field label="Identity provider" help="The claim iss of its ID tokens.">
       {(attributes) => (
         <>
           <input

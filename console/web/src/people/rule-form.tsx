@@ -159,7 +159,7 @@ function RuleForm({ title, verb, initial, isPending, error, onSave, onClose, chi
         <div className={fieldStyles.lines}>
           <Check
             type="radio"
-            label="Whoever has a claim"
+            label="People with a claim"
             isChecked={!isForAll}
             onChange={() => setFields({ ...fields, isForAll: false })}
           />

@@ -66,7 +66,8 @@ function Rules() {
       <section aria-labelledby="rules">
         <h2 id="rules">Rules</h2>
         <p className={`quiet ${styles.above}`}>
-          Whoever a rule matches may sign in, and whoever is invited. If several match, the highest role counts.
+          People who match a rule may sign in, and people who are invited. If several rules match, the highest role
+          counts.
         </p>
         {rules.length === 0 ? (
           <Empty title="Nobody can sign in yet">

@@ -18,7 +18,7 @@ function EditSkill() {
   const isAllowed = can('skills:read') && can('skills:write')
   const [opening] = useState(() => crypto.randomUUID())
   const { data, error, refetch } = useQuery({
-    // What is written on stays the same, whatever event there is, and is read anew when the page is opened again.
+    // What is written on stays the same, whatever event there is, and is read again when the page is opened again.
     queryKey: ['contents', skillId, opening],
     queryFn: () => readCurrent(skillId),
     enabled: isAllowed,

@@ -179,7 +179,7 @@ function NewFeed({ onClose }: { readonly onClose: () => void }) {
         secret={`npx skills add ${data.url}`}
         onClose={onClose}
       >
-        Whoever has its address can read the skills.
+        Anybody with its address can read the skills.
       </SecretOnce>
     )
   }

@@ -99,7 +99,7 @@ describe('a delivery', () => {
     await addEvents(1)
     const DB = interruptedDatabase(() => addEvents(1), 2)
     await deliverBatch([message], { ...queues, DB })
-    // Whoever sends queues the rest itself.
+    // The sender queues the rest itself.
     await drain()
     expect(sizes(await received())).toEqual([1, 1])
   })

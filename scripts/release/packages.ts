@@ -1,0 +1,141 @@
+/** The packages of a release: built, and packed from folders that have nothing else. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import type { Unstable_RawConfig as WrittenConfiguration } from 'wrangler'
+import { noticesOf } from '../../cli/notices.ts'
+import { temporaryFolder } from '../../operate/command-line.ts'
+import { ROOT, runWrangler, writtenConfigurationOf } from '../../operate/wrangler.ts'
+
+export interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly description: string
+  readonly license: string
+  readonly [field: string]: unknown
+}
+
+interface ReleasedPackage {
+  /** Relative to the repository. */
+  readonly folder: string
+  /** The other files that it has, relative to its folder. */
+  readonly files: readonly string[]
+  /** A Worker, for which wrangler makes `dist/`. The others build themselves (`prepack`). */
+  readonly isWorker: boolean
+}
+
+export const PACKAGES: readonly ReleasedPackage[] = [
+  { folder: 'client', files: ['dist', 'README.md'], isWorker: false },
+  { folder: 'cli', files: ['dist', 'README.md', 'THIRD-PARTY-NOTICES.txt'], isWorker: false },
+  { folder: '.', files: ['migrations', 'public', 'README.md'], isWorker: true },
+  { folder: 'mcp', files: ['README.md'], isWorker: true },
+  { folder: 'console', files: [], isWorker: true },
+]
+/** The pages of the console, which are in `dist/` of its folder. */
+const PAGES = 'pages'
+
+/** What users of a package need. The other fields are for this repository. */
+const FIELDS = ['type', 'sideEffects', 'bin', 'exports', 'engines', 'dependencies']
+
+export function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'))
+}
+
+/** The name that npm gives the file of a package. */
+export function tarballOf({ name, version }: Manifest): string {
+  return `${name.replace('@', '').replace('/', '-')}-${version}.tgz`
+}
+
+/**
+ * Packs every package. @param repository the address of the repository, for the provenance.
+ * @returns the names of the files in the folder.
+ */
+export function packAll(output: string, repository: string | undefined): string[] {
+  return PACKAGES.map((each) => {
+    const staged = temporaryFolder(join(ROOT, '.wrangler.release-'))
+    if (each.isWorker) stageWorker(each, staged)
+    else npm(['run', '--silent', 'prepack', '--workspace', each.folder])
+    for (const file of each.files) cpSync(join(ROOT, each.folder, file), join(staged, file), { recursive: true })
+    cpSync(join(ROOT, 'LICENSE'), join(staged, 'LICENSE'))
+    const manifest = releasedManifest(each, repository)
+    writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+    requireClean(staged, manifest.name)
+    npm(['pack', staged, '--silent', '--ignore-scripts', '--pack-destination', output])
+    return tarballOf(manifest)
+  })
+}
+
+function releasedManifest({ folder, isWorker }: ReleasedPackage, repository: string | undefined): Manifest {
+  const manifest = readManifest(folder)
+  const { name, version, description, license } = manifest
+  const fields = isWorker ? [] : FIELDS.filter((field) => field in manifest)
+  const own = Object.fromEntries(fields.map((field) => [field, manifest[field]]))
+  const place = { type: 'git', url: `git+${repository}.git`, ...(folder !== '.' && { directory: folder }) }
+  return { name, version, description, license, ...(repository && { repository: place }), ...own }
+}
+
+/** The built Worker, and a configuration for it that builds nothing. */
+function stageWorker({ folder }: ReleasedPackage, staged: string): void {
+  const deployment = { config: join(ROOT, folder, 'wrangler.toml') }
+  const built = join(staged, 'dist')
+  runWrangler(['deploy', '--dry-run', '--minify', '--outdir', built, '--metafile'], deployment)
+  const metafile = join(built, 'bundle-meta.json')
+  const { outputs } = JSON.parse(readFileSync(metafile, 'utf8')) as Metafile
+  const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs))
+  const files = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([file]) => resolve(ROOT, file))
+  const packages = files.flatMap((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [])
+  const notices = noticesOf(
+    'dist/',
+    [...new Set(packages)].sort().map((path) => relative(ROOT, path)),
+  )
+  writeFileSync(join(staged, 'THIRD-PARTY-NOTICES.txt'), notices)
+  for (const file of [metafile, join(built, 'README.md')]) rmSync(file)
+  for (const map of globSync(join(built, '**/*.map'))) namePathsInRepository(map)
+  const written = writtenConfigurationOf(deployment)
+  if (folder === 'console') cpSync(join(ROOT, folder, 'dist'), join(staged, PAGES), { recursive: true })
+  const configuration = builtConfiguration(written, folder === 'console' ? PAGES : undefined)
+  writeFileSync(join(staged, 'wrangler.json'), `${JSON.stringify(configuration, null, 2)}\n`)
+}
+
+interface Metafile {
+  readonly outputs: Readonly<
+    Record<string, { readonly inputs: Readonly<Record<string, { readonly bytesInOutput: number }>> }>
+  >
+}
+
+function builtConfiguration(written: WrittenConfiguration, pages: string | undefined): WrittenConfiguration {
+  const { build: _, ...configuration } = written
+  const assets = configuration.assets && { assets: { ...configuration.assets, ...(pages && { directory: pages }) } }
+  return { ...configuration, ...assets, main: 'dist/index.js', no_bundle: true }
+}
+
+/** Wrangler names the sources in a source map relative to the folder that it was written to. */
+function namePathsInRepository(map: string): void {
+  const { sourceRoot, ...content } = JSON.parse(readFileSync(map, 'utf8'))
+  const folder = sourceRoot ?? dirname(map)
+  const sources = content.sources.map((source: string) =>
+    relative(ROOT, resolve(folder, source)).replace(/^.*?\/(?=node_modules\/)/, ''),
+  )
+  writeFileSync(map, JSON.stringify({ ...content, sources }))
+}
+
+/** @throws if a file belongs to this machine or is not for users. */
+function requireClean(staged: string, name: string): void {
+  for (const entry of globSync('**', { cwd: staged, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const file = join(entry.parentPath, entry.name)
+    const path = relative(staged, file)
+    if (/(^|\/)(node_modules|test)\/|\.test\.\w+$|(^|\/)\.[^/]*$|\.tgz$/.test(path)) {
+      throw new Error(`${name} would contain ${path}, which is not for its users.`)
+    }
+    if (readFileSync(file).includes(ROOT)) throw new Error(`${name} would contain a path of this machine, in ${path}.`)
+  }
+}
+
+/** @returns what npm printed. @throws all of it, if it failed. */
+export function npm(args: readonly string[], variables: Readonly<Record<string, string>> = {}): string {
+  const env = { ...process.env, ...variables }
+  const { status, stdout, stderr } = spawnSync('npm', args, { cwd: ROOT, env, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`npm ${args[0]} failed:\n${stdout}${stderr}`)
+  return stdout
+}
