@@ -304,7 +304,7 @@ export interface OperationCost {
   readonly cpuMs: number
   /** The input that took the most CPU of those tried. */
   readonly worst: { readonly what: string; readonly cpuMs: number }
-  /** The input that took the most memory of those tried. */
+  /** The input that took the most memory of those tried that take much CPU. */
   readonly largest: { readonly what: string; readonly memoryMb: number }
 }
 
@@ -315,6 +315,9 @@ export interface Enough {
   readonly cpuMs: number
   readonly requests: number
 }
+
+/** Inputs of a megabyte take more. */
+const LARGE_CPU_MS = 5
 
 /** Every operation, with a request that succeeds and with the worst that is known. */
 export async function operationCosts(
@@ -337,6 +340,8 @@ export async function operationCosts(
       const requestAt = (index: number) => request(places, index)
       const { cpuMs } = await costOf(server, `${name}, ${what}`, requestAt, worst)
       if (cpuMs > dearest.cpuMs) dearest = { what, cpuMs }
+      // Collecting the garbage before takes longer than a cheap request, which does not hold megabytes.
+      if (cpuMs < LARGE_CPU_MS) continue
       const memoryMb = await memoryOf(server, `${name}, ${what}`, requestAt)
       if (memoryMb > largest.memoryMb) largest = { what, memoryMb }
     }

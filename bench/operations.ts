@@ -39,6 +39,8 @@ export interface Places {
    * pinned.
    */
   other(index: number): Promise<Other>
+  /** A new one, for what an organization has only a few of. */
+  empty(): Promise<Place>
 }
 
 interface Other {
@@ -67,6 +69,7 @@ export async function openPlaces(server: WorkerServer, largest = LARGEST_PAGE): 
   const usual = await fill(await Place.open(server), USUAL_COUNT)
   return {
     usual,
+    empty: () => Place.open(server),
     full: largest === USUAL_COUNT ? usual : await fill(await Place.open(server), largest),
     other(index) {
       const other = others.get(index) ?? open()
@@ -326,8 +329,8 @@ const newRun = ({ usual: { place, projectSchedules } }: Places, index: number) =
 const SIGN_IN_RULE = { issuer: 'https://login.example.com', claim: 'groups', value: 'engineers', role: 'viewer' }
 
 function onNewSignInRule(body: Body = {}): Ask {
-  return async ({ other }, index) => {
-    const { place } = await other(index)
+  return async ({ empty }) => {
+    const place = await empty()
     return {
       place,
       path: `/v1/sign-in-rules/${await place.send('POST', '/v1/sign-in-rules', json(SIGN_IN_RULE))}`,
@@ -342,8 +345,8 @@ const newInvitation = () => {
 }
 
 function onNewIdentity(body: Body = {}): Ask {
-  return async ({ other }, index) => {
-    const { place } = await other(index)
+  return async ({ empty }) => {
+    const place = await empty()
     return { place, path: `/v1/identities/${await place.addIdentity()}`, ...body }
   }
 }
@@ -415,15 +418,15 @@ const asks: Readonly<Record<string, Asks>> = {
     }),
   },
   createApiKeySession: {
-    typical: async ({ other }, index) => ({
-      place: (await other(index)).place,
+    typical: async ({ empty }) => ({
+      place: await empty(),
       path: '/v1/me/sessions',
       ...json({ expiresInSeconds: 60 }),
     }),
   },
   deleteOwnSessions: {
-    async typical({ other }, index) {
-      const { place } = await other(index)
+    async typical({ empty }) {
+      const place = await empty()
       await place.send('POST', '/v1/me/sessions', json({ expiresInSeconds: 60 }))
       return { place, path: '/v1/me/sessions' }
     },
@@ -441,8 +444,8 @@ const asks: Readonly<Record<string, Asks>> = {
     },
   },
   createSignInRule: {
-    typical: async ({ other }, index) => ({
-      place: (await other(index)).place,
+    typical: async ({ empty }) => ({
+      place: await empty(),
       path: '/v1/sign-in-rules',
       ...json(SIGN_IN_RULE),
     }),
@@ -458,16 +461,16 @@ const asks: Readonly<Record<string, Asks>> = {
   updateSignInRule: { typical: onNewSignInRule(json({ value: 'admins' })) },
   deleteSignInRule: { typical: onNewSignInRule() },
   createInvitation: {
-    typical: async ({ other }, index) => ({
-      place: (await other(index)).place,
+    typical: async ({ empty }) => ({
+      place: await empty(),
       path: '/v1/invitations',
       ...newInvitation(),
     }),
   },
   listInvitations: { typical: usual(() => '/v1/invitations') },
   deleteInvitation: {
-    async typical({ other }, index) {
-      const { place } = await other(index)
+    async typical({ empty }) {
+      const place = await empty()
       return { place, path: `/v1/invitations/${await place.send('POST', '/v1/invitations', newInvitation())}` }
     },
   },
@@ -477,8 +480,8 @@ const asks: Readonly<Record<string, Asks>> = {
   deleteIdentity: { typical: onNewIdentity() },
   listEvents: { typical: usual(() => '/v1/events'), worst: largestPage(() => '/v1/events') },
   createEventEndpoint: {
-    typical: async (places, index) => {
-      const { place } = await places.other(index)
+    typical: async ({ empty }) => {
+      const place = await empty()
       return { place, path: '/v1/event-endpoints', ...EVENT_ENDPOINT }
     },
   },
@@ -491,8 +494,8 @@ const asks: Readonly<Record<string, Asks>> = {
     ),
   },
   deleteEventEndpoint: {
-    typical: async (places, index) => {
-      const { place } = await places.other(index)
+    typical: async ({ empty }) => {
+      const place = await empty()
       return { place, path: await place.addEventEndpoint() }
     },
   },

@@ -290,7 +290,7 @@ function everyOperation(operations: readonly OperationCost[]): string[] {
     '',
     'CPU is of the whole process, including its D1 and its R2. On Cloudflare these do not run in the Worker, so the figures are upper bounds. The free plan',
     `allows a request ${FREE_CPU_MS} ms; figures above that are **bold**. Memory is the growth of the process at its peak, including D1, R2 and garbage; an isolate on`,
-    'Cloudflare has 128 MB.',
+    'Cloudflare has 128 MB. It is measured for inputs that take at least 5 ms of CPU.',
     '',
     ...table(
       [
@@ -318,7 +318,7 @@ function everyOperation(operations: readonly OperationCost[]): string[] {
         cpu(worst.cpuMs),
         fine(worst.cpuMs / floor),
         worst.what,
-        fine(largest.memoryMb),
+        largest.what && fine(largest.memoryMb),
         largest.what,
       ]),
     ),

@@ -60,7 +60,7 @@ const SIZES = isLong
       due: [1e3, 1e4],
       handled: 5_000,
       typical: { warmUp: 3, cpuMs: 40, requests: 31 },
-      worst: { warmUp: 1, cpuMs: 10, requests: 3 },
+      worst: { warmUp: 1, cpuMs: 10, requests: 1 },
       idleTicks: 30,
       runProjects: 3,
       background: { rounds: 4, share: 1 },
