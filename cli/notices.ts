@@ -15,7 +15,7 @@ const STANDARD_TEXTS: Readonly<Record<string, string>> = {
  * @param packages the folders of the packages in it, relative to the repository.
  */
 export function noticesOf(file: string, packages: readonly string[]): string {
-  return `${file} contains these packages.\n${packages.map(noticeOf).join('')}`
+  return `${file} contains code of these packages.\n${packages.map(noticeOf).join('')}`
 }
 
 function noticeOf(path: string): string {

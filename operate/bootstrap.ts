@@ -16,11 +16,12 @@ const options = parsed(
   withTarget(
     describeScript(
       'bootstrap',
-      'Creates an organization, a user and an API key directly in the database. Prints {"organizationId", "userId", "apiKey"}. The API key is shown only this once: the database stores its SHA-256.',
+      'Creates an organization, a user and an API key directly in the database. Prints {"organizationId", "userId", "apiKey"}, or "claimLink" instead of the key. The API key is shown only this once: the database stores its SHA-256.',
       [
         '--organization Acme --user ada --remote',
         '--organization-id 0199c2f4-6d3a-7b51-8c7e-2f1d5a9b3c60 --service',
         '--organization Acme --user ada --scopes "pins:write skills:read"',
+        '--organization-id 0199c2f4-6d3a-7b51-8c7e-2f1d5a9b3c60 --service --remote --claim --url https://api.example.com',
       ],
     )
       .option('--organization <name>', 'creates an organization of this name')
@@ -28,6 +29,8 @@ const options = parsed(
       .option('--user <id>', 'the user that the key acts for; created if missing')
       .option('--service', 'the key acts for no user and can create keys for every user')
       .option('--scopes <scopes>', 'the scopes of the key, separated by spaces; default: all')
+      .option('--claim', 'prints a link instead of the API key, which shows it once, for one hour; needs --url')
+      .option('--url <address>', 'with --claim: the address of the service')
       .option('--allow-same-name', 'creates the organization even if others have the same name'),
   ),
 ).opts()
@@ -43,6 +46,8 @@ async function bootstrap() {
   const userId = parseUserId(user)
   if (user !== undefined && userId === undefined) throw new UsageError(`--user is not a user ID; got "${user}".`)
   const scopes = parseScopes(options.scopes)
+  if ((options.claim === true) !== (options.url !== undefined))
+    throw new UsageError('Pass both --claim and --url, or neither.')
   if (organizationId !== undefined && !isUuid(organizationId))
     throw new UsageError(`--organization-id is not a UUID; got "${organizationId}".`)
 
@@ -55,6 +60,7 @@ async function bootstrap() {
       organization: organizationId === undefined ? { name: String(name) } : { id: organizationId.toLowerCase() },
       userId,
       scopes,
+      claimAt: options.url,
     })
   } finally {
     databases.close()

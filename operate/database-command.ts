@@ -105,7 +105,9 @@ async function add({ location, url, console: hasConsole }: AddOptions): Promise<
   const { environment, config } = target
   const deployment = { environment, config }
   const first = { organization: 'Workspace', userId: undefined }
-  await runSteps(stepsOf({ ...deployment, ...first, location, url, subdomain: undefined, console: hasConsole }, true))
+  await runSteps(
+    stepsOf({ ...deployment, ...first, location, url, subdomain: undefined, claim: true, console: hasConsole }, true),
+  )
 }
 
 /** `npm run dev` serves it from its next start. */

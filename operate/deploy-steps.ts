@@ -25,12 +25,13 @@ import {
   type Deployment,
   getConfigFile,
   readConfiguration,
+  refuseOtherWorker,
   runWrangler,
   type Target,
   writtenConfigurationOf,
 } from './wrangler.ts'
 
-const SECRET = 'ENCRYPTION_KEYS'
+export const SECRET = 'ENCRYPTION_KEYS'
 /** The bindings of the API Worker to the MCP Worker and to the console Worker. */
 const MCP = 'MCP'
 const AUTH = 'AUTH'
@@ -66,12 +67,14 @@ export interface DeployOptions {
   readonly subdomain: string | undefined
   /** The address of the service, if the upload reports another. */
   readonly url: string | undefined
+  /** A claim link is printed in place of the first key. */
+  readonly claim: boolean
   /** False: without the console. */
   readonly console: boolean
 }
 
 /** What the steps share. */
-interface DeployContext {
+export interface DeployContext {
   readonly options: DeployOptions
   readonly target: Target
   readonly config: Configuration
@@ -116,7 +119,7 @@ function consoleWorkerOf(deployment: Deployment): OtherWorker | undefined {
 }
 
 /** @param loggedIn the account, if it is logged in already. */
-function contextOf(options: DeployOptions, loggedIn?: Account): DeployContext {
+export function contextOf(options: DeployOptions, loggedIn?: Account): DeployContext {
   const { environment, config: file } = options
   const target = { remote: true, persistTo: undefined, environment, config: file }
   const config = readConfiguration(target)
@@ -127,7 +130,7 @@ function contextOf(options: DeployOptions, loggedIn?: Account): DeployContext {
 }
 
 /** The names of the D1 databases, in order. */
-const databaseNames = ({ target, further }: DeployContext) => [
+export const databaseNames = ({ target, further }: DeployContext) => [
   databaseConfiguration(target).database_name ?? '',
   ...further.map(({ name }) => name ?? ''),
 ]
@@ -146,6 +149,7 @@ export function switchStepsOf(
     userId: undefined,
     location: undefined,
     subdomain: undefined,
+    claim: true,
     console: true,
   }
   const context = { ...contextOf({ ...none, ...options }, account), further }
@@ -201,6 +205,7 @@ function check({ target, mcp, console }: DeployContext): Step {
 /** Builds the Workers without uploading them. @returns wrangler's reports. @throws what is wrong with them. */
 export function checkDeployment(deployment: Deployment, hasConsole: boolean): string {
   const { name, vars } = readConfiguration(deployment)
+  refuseOtherWorker(name, basename(getConfigFile(deployment)))
   if (isOn(String(vars.LOCAL_RECEIVERS))) {
     throw new Error(
       'LOCAL_RECEIVERS is "on", which allows receivers on local addresses; allowed in a deployment: "off".',
@@ -331,10 +336,12 @@ function resource(title: string, target: Target, create: readonly string[], find
   }
 }
 
+export const replicationMode = ({ vars }: Configuration) => (vars.READ_REPLICATION === 'on' ? 'auto' : 'disabled')
+
 /** Uses Cloudflare's API: wrangler has no command for read replication. */
 function replication(context: DeployContext): Step {
   const { account, config } = context
-  const mode = config.vars.READ_REPLICATION === 'on' ? 'auto' : 'disabled'
+  const mode = replicationMode(config)
   return {
     title: `Read replication of ${databaseNames(context).join(', ')}`,
     lines: [`READ_REPLICATION = "${config.vars.READ_REPLICATION ?? 'off'}", so replication is "${mode}"`],
@@ -362,7 +369,7 @@ function locationFlags({ location }: DeployOptions): string[] {
 }
 
 /** The queues of producers and consumers, and dead letter queues. */
-function queueNames({ queues }: Configuration): string[] {
+export function queueNames({ queues }: Configuration): string[] {
   const producers = queues.producers?.map(({ queue }) => queue) ?? []
   const consumers = queues.consumers?.flatMap(({ queue, dead_letter_queue }) => [queue, dead_letter_queue]) ?? []
   return [...new Set([...producers, ...consumers])].filter((name) => typeof name === 'string')
@@ -392,7 +399,7 @@ function subdomain({ account, config, options }: DeployContext): Step {
 }
 
 /** The operator's copy of the encryption keys. Git ignores it. */
-function keyFileOf(target: Target): string {
+export function keyFileOf(target: Target): string {
   return join(dirname(getConfigFile(target)), `encryption-keys.${target.environment || 'production'}.json`)
 }
 
@@ -414,8 +421,10 @@ function secret(context: DeployContext): Step {
       // The ID is unique, so that an older key can be kept beside it.
       const keys = `key-${Date.now()}:${randomBytes(32).toString('base64')}`
       writeFileSync(file, `${JSON.stringify({ [SECRET]: keys })}\n`, { mode: 0o600, flag: 'wx' })
-      return `${CREATED}, in ${file}.
-Move this file into a password manager. If the key is lost, nobody can decrypt the environment variables, not even Cloudflare.`
+      const whereTo = process.env.CI
+        ? 'The file ends with this build, and Cloudflare never shows a secret: to keep a copy, replace the secret before you store environment variables (docs/deploy.md, "Deploy without a terminal").'
+        : 'Move this file into a password manager. If the key is lost, nobody can decrypt the environment variables, not even Cloudflare.'
+      return `${CREATED}, in ${file}.\n${whereTo}`
     },
   }
 }
@@ -496,13 +505,13 @@ async function consoleFlags({ account, config, console }: DeployContext): Promis
   return ['--var', `CONSOLE_URL:${await addressOfConsole(account, console)}`]
 }
 
-async function addressOfConsole(account: Account, console: OtherWorker): Promise<string> {
+export async function addressOfConsole(account: Account, console: OtherWorker): Promise<string> {
   const { routes } = readConfiguration(console.deployment)
   const host = hostOf(routes) ?? `${console.name}.${await subdomainOf(account)}.workers.dev`
   return `https://${host}`
 }
 
-async function subdomainOf(account: Account): Promise<string> {
+export async function subdomainOf(account: Account): Promise<string> {
   const found = await account.get<{ subdomain: string }>('/workers/subdomain')
   return found?.subdomain ?? ''
 }
@@ -650,7 +659,7 @@ function addressOf({ routes }: Pick<Configuration, 'routes'>, output: string): s
   return events.flatMap(({ targets = [] }) => targets).find((each) => each.startsWith('https://'))
 }
 
-function hostOf(routes: Configuration['routes'] = []): string | undefined {
+export function hostOf(routes: Configuration['routes'] = []): string | undefined {
   const hosts = routes.map((route) => patternOf(route).replace(/\/\*$/, ''))
   return hosts.find((pattern) => !pattern.includes('*'))
 }
@@ -659,28 +668,55 @@ function patternOf(route: NonNullable<Configuration['routes']>[number]): string 
   return typeof route === 'string' ? route : route.pattern
 }
 
-function firstKey({ target, options }: DeployContext): Step {
-  const { organization, userId } = options
+function firstKey(context: DeployContext): Step {
+  const { target, options } = context
+  const { organization, userId, claim } = options
   const subject = userId === undefined ? 'no user' : `user "${userId}"`
   return {
     title: 'First key',
-    lines: [`created if there is no organization: "${organization}", and a key that acts for ${subject}`],
+    lines: [
+      `created if there is no organization: "${organization}", and a key that acts for ${subject}`,
+      ...(claim ? ['shown by a claim link, which works once, for one hour; created again until it was used'] : []),
+    ],
     commands: [],
     run: async () => {
       // Loaded on first use: Drizzle takes half a second.
-      const { selectOldestOrganizations } = await import('./provisioning.ts')
+      const { endClaimLinks, selectOldestOrganizations, selectUnclaimed } = await import('./provisioning.ts')
       const databases = await Databases.open(target)
-      const found = await databases.map((each) => run(each, [{ statement: selectOldestOrganizations, values: {} }]))
-      if (found.flat(2).length > 0) return 'skipped: an organization exists'
+      const answers = await databases.map((each) =>
+        run(each, [
+          { statement: selectOldestOrganizations, values: {} },
+          { statement: selectUnclaimed, values: {} },
+        ]),
+      )
+      const existing = answers.flatMap(([organizations = []]) => organizations)
+      const unclaimed = answers.flatMap(([, unclaimed = []]) => unclaimed)
+      if (existing.length > 1 || unclaimed.length < existing.length) return 'skipped: an organization exists'
+      const [found] = unclaimed
+      if (found) {
+        const values = { organizationId: String(found.id), now: new Date().toISOString() }
+        await databases.map((each) => run(each, [{ statement: endClaimLinks, values }]))
+      }
       const { createKey } = await import('./first-key.ts')
-      const created = await createKey(databases, {
-        organization: { name: organization },
+      const { apiKey, claimLink, ...created } = await createKey(databases, {
+        organization: found ? { id: String(found.id) } : { name: organization },
         userId,
         scopes: SCOPES,
+        claimAt: claim ? addressOfService(context) : undefined,
       })
-      return `${CREATED}; the API key is shown only this once\n${JSON.stringify(created)}`
+      if (claimLink === undefined) {
+        return `${CREATED}; the API key is shown only this once\n${JSON.stringify({ ...created, apiKey })}`
+      }
+      return `open this link within one hour; it shows the API key once\n${JSON.stringify({ ...created, claimLink })}`
     },
   }
+}
+
+/** @throws if no address is known. */
+function addressOfService({ options, address }: DeployContext): string {
+  const found = (options.url ?? address)?.replace(/\/+$/, '')
+  if (found) return found
+  throw new Error('The upload reported no address. Pass the address of the service with --url.')
 }
 
 function health(context: DeployContext): Step {
@@ -689,8 +725,7 @@ function health(context: DeployContext): Step {
     lines: ['waits until GET /health answers 200, at the address of --url or of the upload'],
     commands: [],
     run: async () => {
-      const address = (context.options.url ?? context.address)?.replace(/\/+$/, '')
-      if (!address) throw new Error('The upload reported no address. Pass the address of the service with --url.')
+      const address = addressOfService(context)
       await untilHealthy(`${address}/health`, context.further.length + 1)
       await openAdded(context)
       return `${address} is healthy\n\n    curl ${address}/v1/me -H "Authorization: Bearer $WORKSPACE_API_KEY"\n`

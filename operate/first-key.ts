@@ -5,6 +5,7 @@ import { externalId } from '../src/http/fields.ts'
 import { type Call, run } from './database.ts'
 import type { Databases } from './databases.ts'
 import {
+  CLAIM_LINK_NAME,
   insertApiKey,
   insertOrganization,
   insertPlace,
@@ -21,36 +22,46 @@ export interface KeyRequest {
   /** If undefined, the key acts for no user and can create keys for every user. */
   readonly userId: string | undefined
   readonly scopes: readonly Scope[]
+  /** The address of the service: a claim link is created instead of the key. */
+  readonly claimAt?: string | undefined
 }
 
 /** Printed once: the database stores only the SHA-256 of the token. */
 export interface CreatedKey {
   readonly organizationId: string
   readonly userId: string | null
-  readonly apiKey: string
+  readonly apiKey?: string
+  /** The address of a page that shows the API key once (src/resources/claim-links/). */
+  readonly claimLink?: string
 }
+
+const CLAIM_LINK_MS = 60 * 60 * 1000
 
 /** @throws if the organization does not exist, is suspended or moves, or the user was deleted. */
 export async function createKey(
   databases: Databases,
-  { organization, userId, scopes }: KeyRequest,
+  { organization, userId, scopes, claimAt }: KeyRequest,
 ): Promise<CreatedKey> {
   const isNew = 'name' in organization
   const number = isNew ? await databases.numberForNew() : await placeOf(databases, organization.id, userId)
   if (!isNew && (await reasonOfSuspension(databases.get(number), organization.id)) !== undefined) {
     throw new Error('The organization is suspended. To create an API key, resume it: npm run organization -- resume')
   }
-  const now = new Date().toISOString()
+  const instant = Date.now()
+  const now = new Date(instant).toISOString()
   const organizationId = isNew ? newUuid() : organization.id
+  const isLink = claimAt !== undefined
   const key = mintApiKey(
     {
       organizationId,
-      name: 'bootstrap',
+      name: isLink ? CLAIM_LINK_NAME : 'bootstrap',
       scopes,
       createdAt: now,
       ...(userId !== undefined && { userId }),
+      ...(isLink && { expiresAt: new Date(instant + CLAIM_LINK_MS).toISOString() }),
     },
     number,
+    isLink ? 'wsc' : 'wsk',
   )
   const calls = [
     ...(isNew
@@ -68,7 +79,11 @@ export async function createKey(
   ]
   if (isNew) await insertNew(databases, number, organizationId, calls)
   else await run(databases.get(number), calls)
-  return { organizationId, userId: userId ?? null, apiKey: key.token }
+  const created = { organizationId, userId: userId ?? null }
+  // A browser sends what follows the # to no server, so it is in no log.
+  return isLink
+    ? { ...created, claimLink: `${claimAt.replace(/\/+$/, '')}/claim#${key.token}` }
+    : { ...created, apiKey: key.token }
 }
 
 /**

@@ -2,12 +2,12 @@
  * How an operator creates an organization, its first user and its first API key. Everything else is created through
  * HTTP. These statements have no guard; no operation runs them.
  */
-import { and, eq, getTableColumns, Placeholder, sql } from 'drizzle-orm'
+import { and, eq, exists, getTableColumns, isNull, not, Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
-import { mintToken } from '../src/access/api-key.ts'
+import { mintToken, type TokenKind } from '../src/access/api-key.ts'
 import type { Scope } from '../src/access/scopes.ts'
-import { number, text, type Value } from '../src/db/parameters.ts'
+import { now, number, text, type Value } from '../src/db/parameters.ts'
 import { apiKeys, deletions, directory, organizations, users } from '../src/db/schema.ts'
 import { query, unguarded } from '../src/db/statement.ts'
 
@@ -83,6 +83,36 @@ export const selectOldestOrganizations = unguarded([], () =>
     .limit(3),
 )
 
+/** The name that `npm run deploy` and `npm run bootstrap -- --claim` give to a claim link. */
+export const CLAIM_LINK_NAME = 'Claim link'
+
+const isClaimLink = and(eq(apiKeys.name, CLAIM_LINK_NAME), isNull(apiKeys.createdByKeyId), isNull(apiKeys.rotatedAt))
+
+/** Ends the claim links of the organization that nobody has used. */
+export const endClaimLinks = unguarded([organizationId, now], () =>
+  query
+    .update(apiKeys)
+    .set({ revokedAt: sql`${now}` })
+    .where(and(eq(apiKeys.organizationId, organizationId), isClaimLink, isNull(apiKeys.revokedAt))),
+)
+
+/** The oldest organization that has claim links, none of which was used, and no other API key. */
+export const selectUnclaimed = unguarded([], () =>
+  query
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(and(exists(keysOf(isClaimLink)), not(exists(keysOf(sql`not (${isClaimLink})`)))))
+    .orderBy(organizations.id)
+    .limit(1),
+)
+
+function keysOf(condition: SQL | undefined) {
+  return query
+    .select({ id: apiKeys.id })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.organizationId, organizations.id), condition))
+}
+
 export interface NewApiKey {
   readonly organizationId: string
   readonly name: string
@@ -97,9 +127,10 @@ export interface NewApiKey {
 /**
  * Creates a key. @returns the token, to be shown once, and the row for `insertApiKey`, which has only its hash.
  * @param databaseNumber the database that stores the row.
+ * @param kind of the token.
  */
-export function mintApiKey(key: NewApiKey, databaseNumber = 0) {
-  const { hash, tokenIn } = mintToken()
+export function mintApiKey(key: NewApiKey, databaseNumber = 0, kind: TokenKind = 'wsk') {
+  const { hash, tokenIn } = mintToken(kind)
   const row = {
     organizationId: key.organizationId,
     id: newUuid(),

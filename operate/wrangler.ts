@@ -235,6 +235,22 @@ export function toArguments(args: readonly string[], { environment = '', config 
   return [...args, ...(config === undefined ? [] : ['--config', resolve(config)]), `--env=${environment}`]
 }
 
+/**
+ * In a build of Cloudflare's, these variables name its Worker, and wrangler would upload the other Workers under that
+ * name. `refuseOtherWorker` compares the name instead.
+ */
+const OF_WORKERS_BUILDS = { WRANGLER_CI_OVERRIDE_NAME: undefined, WRANGLER_CI_MATCH_TAG: undefined }
+
+/** @throws if Cloudflare builds another Worker than the one that the configuration names. */
+export function refuseOtherWorker(name: string | undefined, file: string): void {
+  const built = process.env.WRANGLER_CI_OVERRIDE_NAME
+  if (built === undefined || built === name) return
+  throw new Error(
+    `This is a build of the Worker "${built}", but ${file} names "${name}". Connect the repository to the Worker "${name}".`,
+  )
+}
+
 function quiet(): NodeJS.ProcessEnv {
-  return { ...process.env, NODE_COMPILE_CACHE: getCompileCacheDir(), WRANGLER_SEND_METRICS: 'false' }
+  const own = { NODE_COMPILE_CACHE: getCompileCacheDir(), WRANGLER_SEND_METRICS: 'false' }
+  return { ...process.env, ...OF_WORKERS_BUILDS, ...own }
 }

@@ -56,6 +56,9 @@ const PAGE_POLICY =
 const VIEWER_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+/** The page of claim links runs its own script, which sends the link's token to its own origin. */
+const CLAIM_POLICY = `${PAGE_POLICY}; script-src 'self'; connect-src 'self'`
+
 /** Static files, written by scripts/generate/pages.ts. */
 const ASSETS = ['/openapi.json', '/llms.txt', '/llms-full.txt', '/docs', '/docs/:file']
 
@@ -136,6 +139,8 @@ export function createApp(): Hono<HonoEnvironment> {
   app.post('/mcp', forwardToMcp)
   for (const path of ['', '/mcp']) app.get(`${RESOURCE_METADATA}${path}`, describeMcpResource)
   app.get('/feeds/:token/.well-known/agent-skills/:file', serveFeed)
+  app.get('/claim', serveClaimPage)
+  app.post('/claim', claim)
   app.get('/', serveHome)
   for (const path of ASSETS) app.get(path, (c) => serveAsset(c, c.req.path))
   // The links of a page are relative, so a page has one address.
@@ -219,6 +224,20 @@ function describeMcpResource(c: Context<HonoEnvironment>): Response | Promise<Re
 async function serveFeed(c: Context<HonoEnvironment>): Promise<Response> {
   const { serveSkillFeed } = await import('./resources/skill-feeds/serve.ts')
   return serveSkillFeed(c)
+}
+
+/** Serves the page of claim links. It says nothing about a link: only a person who presses its button uses one. */
+async function serveClaimPage(c: Context<HonoEnvironment>): Promise<Response> {
+  const response = await serveAsset(c, '/claim')
+  c.set('contentPolicy', CLAIM_POLICY)
+  c.set('cacheControl', 'no-store')
+  return response
+}
+
+/** Uses a claim link. Like the resources, it is loaded on first use. */
+async function claim(c: Context<HonoEnvironment>): Promise<Response> {
+  const { useClaimLink } = await import('./resources/claim-links/claim.ts')
+  return useClaimLink(c)
 }
 
 /** Serves the home page to browsers, and its links as JSON to other clients. */

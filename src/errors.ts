@@ -25,6 +25,7 @@ export const ERROR_STATUSES = {
 
   agent_not_found: 404,
   api_key_not_found: 404,
+  claim_link_not_found: 404,
   deletion_not_found: 404,
   environment_variable_not_found: 404,
   event_endpoint_not_found: 404,
@@ -82,6 +83,8 @@ export const ERROR_STATUSES = {
   upload_in_progress: 409,
 
   agent_deleted: 410,
+  claim_link_expired: 410,
+  claim_link_used: 410,
   cursor_expired: 410,
   project_deleted: 410,
   pull_request_deleted: 410,

@@ -33,7 +33,7 @@ const METADATA_PATHS = ['', '/mcp'].map((path) => `/.well-known/oauth-protected-
 /** A token in the path, and no key: test/resources/skill-feeds/skill-feeds.test.ts. */
 const FEED_PATH = '/feeds/:token/.well-known/agent-skills/:file'
 /** Public too: test/docs.test.ts. */
-const PAGE_PATHS = ['/', PREFIX, '/docs', '/docs/', '/docs/:file', '/console', '/llms.txt', '/llms-full.txt']
+const PAGE_PATHS = ['/', PREFIX, '/docs', '/docs/', '/docs/:file', '/claim', '/console', '/llms.txt', '/llms-full.txt']
 /** Why a key is refused, where it is not unknown or malformed. */
 const CODES: Record<string, string> = {
   'no key': 'api_key_missing',
@@ -96,6 +96,8 @@ describe('routes', () => {
       ...operations.map(({ contract: { method, path } }) => `${method} ${honoPath(path)}`),
       ...[...PUBLIC_PATHS, ...METADATA_PATHS, FEED_PATH, ...PAGE_PATHS].map((path) => `GET ${path}`),
       'POST /mcp',
+      // The token of a claim link, and no key: test/resources/claim-links/claim-links.test.ts.
+      'POST /claim',
     ]
     const found = new Set(routes.map(({ method, path }) => `${method} ${path}`))
     expect([...found].sort()).toEqual(expected.sort())

@@ -18,6 +18,8 @@ const OF_THE_SERVICE = [
 ]
 /** They begin from the token of a feed. */
 const OF_FEEDS = /^src\/resources\/skill-feeds\/offered\.ts /
+/** They begin from the token of a claim link. */
+const OF_CLAIM_LINKS = /^src\/resources\/claim-links\/statements\.ts /
 /** Bound to the key of a request that was answered already; of deliveries. */
 const WITHOUT_CALLER = ['src/access/guard.ts recordUse', 'src/access/wake.ts selectWakeableByService']
 
@@ -41,7 +43,9 @@ function isBoundByTheService(name: string, statement: Statement): boolean {
 describe('every statement', () => {
   const guarded = found.filter(
     ({ name, file }) =>
-      !OF_THE_SERVICE.some((pattern) => pattern.test(file)) && !OF_FEEDS.test(name) && !WITHOUT_CALLER.includes(name),
+      !OF_THE_SERVICE.some((pattern) => pattern.test(file)) &&
+      ![OF_FEEDS, OF_CLAIM_LINKS].some((pattern) => pattern.test(name)) &&
+      !WITHOUT_CALLER.includes(name),
   )
   it('is found', () => {
     expect(guarded.length).toBeGreaterThan(120)
@@ -72,6 +76,16 @@ describe('every statement', () => {
       for (const column of ['skillFeeds"."expiresAt', 'apiKeys"."revokedAt', 'apiKeys"."expiresAt'])
         expect(statement.sql).toContain(`"${column}"`)
       expect(statement.sql).toContain('"apiKeys"."id" = "skillFeeds"."apiKeyId"')
+    },
+  )
+
+  it.each(found.filter(({ name }) => OF_CLAIM_LINKS.test(name)))(
+    'of a claim link begins from its token, and changes something only if it was not used: $name',
+    ({ statement }) => {
+      expect(placeholdersOf(statement)).toContain('hash')
+      if (statement.sql.startsWith('select')) return
+      for (const column of ['revokedAt', 'rotatedAt', 'movedTo']) expect(statement.sql).toContain(`"${column}" is null`)
+      expect(statement.sql).toMatch(/"expiresAt" > \?/)
     },
   )
 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { bundleCommand } from '../../cli/bundle.ts'
 import { describeScript, parsed } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
+import { dependenciesOf, MODULES, LOCKED_PACKAGES as packages } from '../locked-packages.ts'
 
 const options = parsed(
   describeScript(
@@ -13,39 +14,11 @@ const options = parsed(
   ).option('--check', 'write nothing; fail if the file is not in step'),
 ).opts()
 
-interface LockedPackage {
-  readonly version?: string
-  readonly license?: string
-  readonly integrity?: string
-  readonly link?: boolean
-  readonly hasInstallScript?: boolean
-  readonly optional?: boolean
-  readonly dependencies?: Readonly<Record<string, string>>
-}
-
 const FILE = join(ROOT, 'docs', 'dependencies.md')
-const MODULES = 'node_modules/'
 
-const packages: Record<string, LockedPackage> = JSON.parse(
-  readFileSync(join(ROOT, 'package-lock.json'), 'utf8'),
-).packages
 const installed = Object.entries(packages).filter(([path, { link }]) => path.includes(MODULES) && !link)
 const nameOf = (path: string) => path.slice(path.lastIndexOf(MODULES) + MODULES.length)
 
-/** The packages and their transitive dependencies. */
-function closure(names: readonly string[], known = new Set<string>()): Set<string> {
-  for (const name of names) {
-    if (known.has(name)) continue
-    known.add(name)
-    closure(Object.keys(packages[MODULES + name]?.dependencies ?? {}), known)
-  }
-  return known
-}
-
-const dependenciesOf = (...folders: readonly string[]) =>
-  [...closure(folders.flatMap((folder) => Object.keys(packages[folder]?.dependencies ?? {})))]
-    .sort()
-    .map((name) => MODULES + name)
 const withScripts = installed.filter(([, { hasInstallScript }]) => hasInstallScript)
 const unverified = installed.filter(([, { integrity }]) => !integrity).map(([path]) => nameOf(path))
 const licences = new Map<string, number>()

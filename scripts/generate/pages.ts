@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 import { describeScript, parsed } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
 import { GUIDES, guideMarkdown } from './pages/guides.ts'
-import { guideHtml, homeHtml, homeJson, referenceHtml } from './pages/html.ts'
+import { claimHtml, guideHtml, homeHtml, homeJson, referenceHtml } from './pages/html.ts'
 import { fullText, indexText } from './pages/llms.ts'
 import { operationMarkdown, readDocument } from './pages/operations.ts'
 
@@ -18,15 +18,19 @@ const VIEWER_MODULE = fileURLToPath(import.meta.resolve('@scalar/fastify-api-ref
 export function writePages(): void {
   const document = readDocument(join(FOLDER, DOCUMENT))
   const viewer = hashed('docs/viewer', viewerScript())
-  const script = hashed('docs/reference', readFileSync(join(import.meta.dirname, 'pages', 'reference.js'), 'utf8'))
+  const scriptOf = (name: string) => readFileSync(join(import.meta.dirname, 'pages', `${name}.js`), 'utf8')
+  const script = hashed('docs/reference', scriptOf('reference'))
+  const claimScript = hashed('docs/claim', scriptOf('claim'))
   const files = new Map([
     ['index.html', homeHtml(document)],
     ['index.json', homeJson(document)],
     ['llms.txt', indexText(document)],
     ['llms-full.txt', fullText(document)],
     ['docs.html', referenceHtml(document, viewer[0], script[0])],
+    ['claim.html', claimHtml(claimScript[0])],
     viewer,
     script,
+    claimScript,
     ['docs/viewer-licence.txt', readFileSync(join(VIEWER_MODULE, '..', '..', 'LICENSE'), 'utf8')],
   ])
   for (const guide of GUIDES) {

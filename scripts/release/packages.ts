@@ -6,6 +6,7 @@ import type { Unstable_RawConfig as WrittenConfiguration } from 'wrangler'
 import { noticesOf } from '../../cli/notices.ts'
 import { temporaryFolder } from '../../operate/command-line.ts'
 import { ROOT, runWrangler, writtenConfigurationOf } from '../../operate/wrangler.ts'
+import { dependenciesOf } from '../locked-packages.ts'
 
 export interface Manifest {
   readonly name: string
@@ -55,7 +56,11 @@ export function packAll(output: string, repository: string | undefined): string[
     const staged = temporaryFolder(join(ROOT, '.wrangler.release-'))
     if (each.isWorker) stageWorker(each, staged)
     else npm(['run', '--silent', 'prepack', '--workspace', each.folder])
-    for (const file of each.files) cpSync(join(ROOT, each.folder, file), join(staged, file), { recursive: true })
+    for (const file of each.files) {
+      // drizzle-kit's own files are not for users.
+      const filter = (source: string) => !source.startsWith(join(ROOT, 'migrations', 'meta'))
+      cpSync(join(ROOT, each.folder, file), join(staged, file), { recursive: true, filter })
+    }
     cpSync(join(ROOT, 'LICENSE'), join(staged, 'LICENSE'))
     const manifest = releasedManifest(each, repository)
     writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
@@ -78,29 +83,16 @@ function releasedManifest({ folder, isWorker }: ReleasedPackage, repository: str
 function stageWorker({ folder }: ReleasedPackage, staged: string): void {
   const deployment = { config: join(ROOT, folder, 'wrangler.toml') }
   const built = join(staged, 'dist')
-  runWrangler(['deploy', '--dry-run', '--minify', '--outdir', built, '--metafile'], deployment)
-  const metafile = join(built, 'bundle-meta.json')
-  const { outputs } = JSON.parse(readFileSync(metafile, 'utf8')) as Metafile
-  const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs))
-  const files = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([file]) => resolve(ROOT, file))
-  const packages = files.flatMap((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [])
-  const notices = noticesOf(
-    'dist/',
-    [...new Set(packages)].sort().map((path) => relative(ROOT, path)),
-  )
-  writeFileSync(join(staged, 'THIRD-PARTY-NOTICES.txt'), notices)
-  for (const file of [metafile, join(built, 'README.md')]) rmSync(file)
+  runWrangler(['deploy', '--dry-run', '--minify', '--outdir', built], deployment)
+  rmSync(join(built, 'README.md'))
+  // The contracts that the other Workers bundle need packages of the root.
+  const packages = dependenciesOf('', ...(folder === '.' ? [] : [folder]))
+  writeFileSync(join(staged, 'THIRD-PARTY-NOTICES.txt'), noticesOf('dist/', packages))
   for (const map of globSync(join(built, '**/*.map'))) namePathsInRepository(map)
   const written = writtenConfigurationOf(deployment)
   if (folder === 'console') cpSync(join(ROOT, folder, 'dist'), join(staged, PAGES), { recursive: true })
   const configuration = builtConfiguration(written, folder === 'console' ? PAGES : undefined)
   writeFileSync(join(staged, 'wrangler.json'), `${JSON.stringify(configuration, null, 2)}\n`)
-}
-
-interface Metafile {
-  readonly outputs: Readonly<
-    Record<string, { readonly inputs: Readonly<Record<string, { readonly bytesInOutput: number }>> }>
-  >
 }
 
 function builtConfiguration(written: WrittenConfiguration, pages: string | undefined): WrittenConfiguration {

@@ -1,20 +1,21 @@
 /**
  * The form of an API key: `wsk_`, 32 random bytes in base62 (43 characters), and the CRC-32 of all that in base62 (6
  * characters). The checksum detects typing errors without a query. `wsk12_` names the database that has the key: 12;
- * without a number it is 0. The token of a feed of skills has the same form and begins with `wsf`. Only a SHA-256 is
- * stored, of the token without its number and its checksum, so that it is the same in every database.
+ * without a number it is 0. The token of a feed of skills has the same form and begins with `wsf`, that of a claim link
+ * with `wsc`. Only a SHA-256 is stored, of the token without its number and its checksum, so that it is the same in every
+ * database.
  */
 import { crc32 } from 'node:zlib'
 import { sha256 } from '../crypto/digest.ts'
 
-type Kind = 'wsk' | 'wsf'
+export type TokenKind = 'wsk' | 'wsf' | 'wsc'
 
 const SECRET_BYTES = 32
 const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const TOKEN = new RegExp(
-  `^(wsk|wsf)([1-9][0-9]{0,3})?_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
+  `^(ws[kfc])([1-9][0-9]{0,3})?_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
 )
 
 export interface MintedToken {
@@ -24,7 +25,7 @@ export interface MintedToken {
   readonly tokenIn: (databaseNumber: number) => string
 }
 
-export function mintToken(kind: Kind = 'wsk'): MintedToken {
+export function mintToken(kind: TokenKind = 'wsk'): MintedToken {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES))
   const number = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
   const secret = base62(number, SECRET_LENGTH)
@@ -43,7 +44,7 @@ export interface ParsedToken {
 }
 
 /** @returns undefined if the text does not have the form of a token, or its checksum is wrong. */
-export function parseToken(text: string, expected: Kind = 'wsk'): ParsedToken | undefined {
+export function parseToken(text: string, expected: TokenKind = 'wsk'): ParsedToken | undefined {
   const [, kind, number = '0', secret, sum = ''] = TOKEN.exec(text) ?? []
   if (kind !== expected || sum !== checksum(text.slice(0, -CHECKSUM_LENGTH))) return undefined
   return { hash: sha256(`${kind}_${secret}`), databaseNumber: Number(number) }

@@ -84,8 +84,8 @@ export function guarded<Result, P extends Parameter, const Own extends readonly 
 }
 
 /**
- * A statement that no operation runs: those of the tick, deliveries, the health check, feeds of skills, and
- * provisioning (operate/provisioning.ts).
+ * A statement that no operation runs: those of the tick, deliveries, the health check, feeds of skills, claim
+ * links, and provisioning (operate/provisioning.ts).
  */
 export function unguarded<Result, const Own extends readonly Parameter[]>(
   parameters: Own,

@@ -25,8 +25,8 @@ export interface Validated {
 const MAX_PROBLEMS = 5
 const MAX_NAME_LENGTH = 60
 const MAX_VALUE_LENGTH = 40
-/** API keys and signing secrets of this service, which clients send at the wrong place. */
-const SECRET = /ws[kf]\d*_|whsec_/
+/** Tokens and signing secrets of this service, which clients send at the wrong place. */
+const SECRET = /ws[kfc]\d*_|whsec_/
 
 export function describeProblems(found: readonly Issue[], validated: Validated): string {
   const issues = withoutMisspelt(found, validated)

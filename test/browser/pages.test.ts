@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DevServer, freePort, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
 import { newState } from '../support/local-state.ts'
 import { launchChromium, newPage } from './chromium.ts'
+import { contrastsOfText, LEAST_CONTRAST } from './contrast.ts'
 
 const PAGES = [
   '/',
@@ -27,8 +28,6 @@ const SCREENS: [string, BrowserContextOptions][] = [
   ['a desktop', { viewport: { width: 1280, height: 800 } }],
   ['a phone, dark', { viewport: { width: 390, height: 844 }, isMobile: true, colorScheme: 'dark' }],
 ]
-/** WCAG 2, AA, for text of normal size. */
-const LEAST_CONTRAST = 4.5
 
 const state = newState()
 let service: DevServer
@@ -134,21 +133,3 @@ describe.each(['', '/api/public-api'])('under "%s"', (basePath) => {
     await page.close()
   })
 })
-
-/** The contrast of each element that has text with its background. Runs in the page. */
-const contrastsOfText = `(() => {
-  const channels = (color) => color.match(/[\\d.]+/g).map(Number)
-  const luminance = (color) => {
-    const [red, green, blue] = channels(color).map((each) => each / 255)
-      .map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-  }
-  const backgroundOf = (element) => {
-    const { backgroundColor } = getComputedStyle(element)
-    return channels(backgroundColor)[3] === 0 ? backgroundOf(element.parentElement) : backgroundColor
-  }
-  return [...document.querySelectorAll('body *')].filter((element) => element.innerText).map((element) => {
-    const [light, dark] = [getComputedStyle(element).color, backgroundOf(element)].map(luminance).sort((a, b) => b - a)
-    return (light + 0.05) / (dark + 0.05)
-  })
-})()`

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfiguration } from '../../operate/wrangler.ts'
+import { parseToken } from '../../src/access/api-key.ts'
 import { ROOT } from '../support/commands.ts'
 import { endProjects, NOWHERE, newAccount, newProject, run, TOML } from '../support/project.ts'
 
@@ -114,7 +115,9 @@ describe('npm run deploy -- --dry-run', () => {
 })
 
 describe('npm run deploy', () => {
-  const made = (printed: string) => JSON.parse(/^\{.*"apiKey".*\}$/m.exec(printed)?.[0] ?? 'null')
+  const made = (printed: string) => JSON.parse(/^\{.*"(?:apiKey|claimLink)".*\}$/m.exec(printed)?.[0] ?? 'null')
+  /** The row that the database has of a claim link. */
+  const hashOfLink = (link: string) => parseToken(link.slice(link.indexOf('#') + 1), 'wsc')?.hash
 
   /** With the services in another form of TOML. */
   const OTHER_TOML = TOML.replaceAll(/^\[\[services\]\]\n(?:[a-z]+ = .*\n)+/gm, '').replace(
@@ -196,12 +199,189 @@ describe('npm run deploy', () => {
     expect(migrated).toBeGreaterThan(-1)
     expect(migrated).toBeLessThan(uploaded)
 
-    const { organizationId, userId, apiKey } = made(printed)
-    expect(printed.split(apiKey)).toHaveLength(2)
+    const { organizationId, userId, claimLink } = made(printed)
+    expect(printed).not.toContain('wsk_')
+    expect(claimLink).toMatch(new RegExp(`^${url}/claim#wsc_`))
     expect(userId).toBeNull()
     expect(rowsOf('organizations')).toMatchObject([{ id: organizationId, name: 'Workspace' }])
-    expect(rowsOf('apiKeys')).toMatchObject([{ organizationId, userId: null }])
+    expect(rowsOf('apiKeys')).toMatchObject([{ organizationId, userId: null, hash: hashOfLink(claimLink) }])
+    const [link] = rowsOf('apiKeys')
+    expect(Date.parse(String(link?.expiresAt)) - Date.parse(String(link?.createdAt))).toBe(3_600_000)
     expect(readFileSync(project.config, 'utf8')).toBe(OTHER_TOML)
+  })
+
+  it('deploys in a build of Cloudflare, which has created resources and named them in wrangler.toml', {
+    tags: 'slow',
+  }, async () => {
+    const { api, variables, rowsOf, deployOnTerminal } = await newAccount()
+    const ofBuild = (worker: string) => ({
+      ...variables,
+      CI: 'true',
+      WORKERS_CI: '1',
+      CLOUDFLARE_ACCOUNT_ID: '0123456789abcdef0123456789abcdef',
+      WRANGLER_CI_OVERRIDE_NAME: worker,
+      WRANGLER_CI_MATCH_TAG: `tag of ${worker}`,
+    })
+    const url = String(variables.CLOUDFLARE_API_BASE_URL)
+    const uuid = api.provide('workspace-api', {
+      buckets: ['workspace-api-objects'],
+      queues: ['workspace-api-deliveries'],
+    })
+    const project = newProject(
+      TOML.replace('database_name = "workspace-api"\n', `database_name = "workspace-api"\ndatabase_id = "${uuid}"\n`),
+    )
+    project.addConsole()
+    const args = ['--config', project.config, '--url', url]
+
+    const other = await run('deploy', args, ofBuild('acme'))
+    expect(other.printed).toContain('This is a build of the Worker "acme", but wrangler.toml names "workspace-api".')
+    expect([other.code, api.uploads.size]).toEqual([1, 0])
+
+    const first = await run('deploy', args, ofBuild('workspace-api'))
+    expect(first.printed).toContain('is healthy')
+    expect(first.printed).toContain('The file ends with this build')
+    expect(first.printed).not.toContain('wsk_')
+    expect(api.databases.map((each) => each.uuid)).toEqual([uuid])
+    expect([api.buckets.length, api.queues.length]).toEqual([1, 4])
+    const bound = (worker: string) =>
+      api.uploads
+        .get(worker)
+        ?.at(-1)
+        ?.bindings.map(({ name }) => name)
+    expect(bound('workspace-api')).toEqual(expect.arrayContaining(['DB', 'MCP', 'AUTH']))
+    expect(bound('workspace-api-mcp')).toEqual(['API'])
+    expect(bound('workspace-api-console')).toEqual(expect.arrayContaining(['API', 'SIGN_IN', 'OAUTH_KV']))
+
+    // Nobody has used the link, so the next build makes another one, and the first one ends.
+    const links = [first, await run('deploy', args, ofBuild('workspace-api'))].map(
+      ({ printed }) => made(printed).claimLink,
+    )
+    const [ended, live] = links.map((link) => rowsOf('apiKeys').find(({ hash }) => hash === hashOfLink(link)))
+    expect([ended?.revokedAt, live?.revokedAt]).toEqual([expect.any(String), null])
+    const secrets = Object.fromEntries(api.secrets.get('workspace-api') ?? [])
+    expect(secrets).toEqual(project.keys())
+
+    // On a terminal, the key itself is printed.
+    const { apiKey, organizationId } = made(await deployOnTerminal(project))
+    const hash = parseToken(apiKey)?.hash
+    expect(rowsOf('apiKeys').find((row) => row.hash === hash)).toMatchObject({ organizationId, expiresAt: null })
+    const last = await run('deploy', args, ofBuild('workspace-api'))
+    expect(last.printed).toContain('First key: skipped: an organization exists')
+    expect(rowsOf('organizations')).toHaveLength(1)
+  })
+
+  it('--check compares the account with the configuration, and changes nothing', { tags: 'slow' }, async () => {
+    const { api, deploy } = await newAccount()
+    const project = newProject()
+    project.addConsole()
+    const check = async () => {
+      const before = api.calls.length
+      const { code, printed } = await deploy(project, '--check')
+      const changing = api.calls.slice(before).filter((call) => !/^GET |\/query$/.test(call))
+      const differing = printed.split('\n').filter((line) => /^(?!Account)[^.]+: (?!as configured)/.test(line))
+      return { code, printed, differing, changing }
+    }
+    const empty = await check()
+    expect([empty.code, empty.changing, api.databases.length]).toEqual([1, [], 0])
+    expect(empty.differing).toContain('Worker workspace-api: missing. Run npm run deploy.')
+
+    expect((await deploy(project)).code).toBe(0)
+    const { printed, ...rest } = await check()
+    expect([rest, printed.split('\n').length]).toEqual([{ code: 0, differing: [], changing: [] }, 22])
+    expect(printed).toContain('Everything is as configured.')
+
+    const bindings = (worker: string) => api.uploads.get(worker)?.at(-1)?.bindings ?? []
+    const without = <Item>(list: Item[], isGone: (item: Item) => boolean) => {
+      const index = list.findIndex(isGone)
+      const gone = list.splice(index, 1)
+      return () => void list.splice(index, 0, ...gone)
+    }
+    const replacing = <Key, Value>(map: Map<Key, Value>, key: Key, value?: Value) => {
+      const had = map.get(key) as Value
+      if (value === undefined) map.delete(key)
+      else map.set(key, value)
+      return () => void map.set(key, had)
+    }
+    const DEAD = 'workspace-api-deliveries-dead'
+    const breakages: [() => () => void, string[]][] = [
+      [() => without(api.buckets, () => true), ['R2 bucket workspace-api-objects: missing.']],
+      [() => without(api.queues, (name) => name === DEAD), [`Queue ${DEAD}: missing.`]],
+      [() => replacing(api.consumers, DEAD), [`Queue ${DEAD}: its consumer workspace-api is missing.`]],
+      [
+        () => {
+          const consumer = api.consumers.get('workspace-api-deliveries')
+          if (!consumer) throw new Error('There is no consumer')
+          return replacing(api.consumers, 'workspace-api-deliveries', { ...consumer, dead_letter_queue: 'other' })
+        },
+        [`Queue workspace-api-deliveries: its dead letter queue is other, and the configuration says ${DEAD}.`],
+      ],
+      [
+        () => without(bindings('workspace-api'), ({ name }) => name === 'MCP'),
+        ['Worker workspace-api: these bindings are missing or have another value: MCP.'],
+      ],
+      [
+        () => {
+          const found = bindings('workspace-api').find(({ name }) => name === 'PIN_LIMIT')
+          if (!found) throw new Error('There is no PIN_LIMIT')
+          found.text = '51'
+          return () => void Object.assign(found, { text: '50' })
+        },
+        ['Worker workspace-api: these bindings are missing or have another value: PIN_LIMIT.'],
+      ],
+      [
+        () => {
+          api.shared.add('workspace-api-mcp')
+          return () => api.shared.clear()
+        },
+        ['Deployed version of workspace-api-mcp: 2 versions share the requests.'],
+      ],
+      [
+        () => replacing(api.secrets, 'workspace-api', new Map()),
+        [
+          'Secret ENCRYPTION_KEYS of workspace-api: missing. If this deployment had one, put encryption-keys.production.json back',
+        ],
+      ],
+      [() => replacing(api.schedules, 'workspace-api'), ['Cron Triggers of workspace-api: missing: * * * * *.']],
+      [
+        () => {
+          const [database] = api.databases
+          if (!database) throw new Error('There is no database')
+          database.read_replication = { mode: 'auto' }
+          database.sqlite.exec('DELETE FROM "d1_migrations"')
+          return () => {
+            database.read_replication = { mode: 'disabled' }
+            const insert = database.sqlite.prepare('INSERT INTO "d1_migrations" ("name") VALUES (?)')
+            for (const name of MIGRATIONS) insert.run(name)
+          }
+        },
+        [
+          'Read replication of workspace-api: is auto, and the configuration says disabled.',
+          `Migrations of workspace-api: missing: ${MIGRATIONS.join(', ')}.`,
+        ],
+      ],
+      [
+        () => {
+          api.isHealthy = false
+          return () => void Object.assign(api, { isHealthy: true })
+        },
+        ['Health: ', 'Version of the code: '],
+      ],
+      [
+        () => {
+          const { version } = api
+          api.version = '0.9.0'
+          return () => void Object.assign(api, { version })
+        },
+        ['Version of the code: is 0.9.0, and this folder has '],
+      ],
+    ]
+    for (const [breakIt, expected] of breakages) {
+      const repair = breakIt()
+      const { code, differing, changing } = await check()
+      repair()
+      expect([code, changing, differing]).toEqual([1, [], expected.map((line) => expect.stringContaining(line))])
+    }
+    expect((await check()).code).toBe(0)
   })
 
   it('leaves nothing after the commands of "Leave" in docs/day-2.md', { tags: 'slow' }, async () => {

@@ -2,15 +2,17 @@
  * A stand-in for Cloudflare's API, for tests on Node: as much of it as wrangler calls for a deployment. Its
  * databases are SQLite, so that migrations and statements run.
  */
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { ROOT } from './commands.ts'
 import { newFolder } from './dev-server.ts'
 import { applyMigrations } from './local-state.ts'
 
 const ACCOUNT_ID = '0123456789abcdef0123456789abcdef'
+const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const ACCOUNT = { id: ACCOUNT_ID, name: 'Acme' }
 
 /** D1's limits (https://developers.cloudflare.com/d1/platform/limits/). */
@@ -76,11 +78,11 @@ class Page {
 }
 
 /** As the service answers, which is no answer of Cloudflare's API. */
-class Health {
-  readonly databases: number
+class OfService {
+  readonly body: object
 
-  constructor(databases: number) {
-    this.databases = databases
+  constructor(body: object) {
+    this.body = body
   }
 }
 
@@ -107,6 +109,11 @@ export class CloudflareApi {
   /** Of databases, by their names, where it is not that of the SQLite file. */
   readonly sizes = new Map<string, number>()
   subdomain: string | undefined
+  /** What the service says of itself. */
+  isHealthy = true
+  version = VERSION
+  /** Of each Worker whose requests several versions share. */
+  readonly shared = new Set<string>()
   /** `METHOD /path` of each call. */
   readonly calls: string[] = []
   /** The next call of this method and path fails. */
@@ -156,6 +163,13 @@ export class CloudflareApi {
     this.subdomain = 'acme'
   }
 
+  /** As a "Deploy to Cloudflare" button leaves an account before its first build. @returns the ID of the database. */
+  provide(database: string, resources: { readonly buckets: readonly string[]; readonly queues: readonly string[] }) {
+    this.buckets.push(...resources.buckets)
+    this.queues.push(...resources.queues)
+    return this.#makeDatabase(database).uuid
+  }
+
   /** A database that the deployed Worker has. */
   bound(worker: string, binding = 'DB'): Database | undefined {
     const id = this.boundIds(worker).get(binding)
@@ -197,7 +211,7 @@ export class CloudflareApi {
         if (!match) continue
         const result = answer({ names: match.slice(1), query: url.searchParams, body })
         this.watch(named)
-        if (result instanceof Health) return { status: 200, body: result }
+        if (result instanceof OfService) return { status: this.isHealthy ? 200 : 503, body: result.body }
         const answered = result instanceof Page ? result : { result }
         return { status: 200, body: { success: true, errors: [], messages: [], ...answered } }
       }
@@ -244,7 +258,8 @@ export class CloudflareApi {
 
   readonly #routes: [pattern: RegExp, answer: (call: Call) => unknown][] = [
     // The service itself, once it is uploaded.
-    [/^GET \/health$/, () => new Health(this.boundIds('workspace-api').size)],
+    [/^GET \/health$/, () => new OfService({ databases: this.boundIds('workspace-api').size })],
+    [/^GET \/openapi\.json$/, () => new OfService({ info: { version: this.version } })],
     [/^GET \/user\/tokens\/verify$/, () => ({ id: 'token', status: 'active' })],
     [/^GET \/user$/, () => ({ email: 'ada@example.com' })],
     [/^GET \/accounts$/, () => [ACCOUNT]],
@@ -378,6 +393,8 @@ export class CloudflareApi {
     [
       /^POST \/storage\/kv\/namespaces$/,
       ({ body }) => {
+        if (this.namespaces.some(({ title }) => title === (body as { title: string }).title))
+          throw new Failure(400, 10014, 'create namespace: a namespace with this account ID and title already exists')
         const made = { id: crypto.randomUUID().replaceAll('-', ''), title: (body as { title: string }).title }
         this.namespaces.push(made)
         return made
@@ -393,7 +410,19 @@ export class CloudflareApi {
     ],
     [/^GET \/workers\/workers\/([^/]+)$/, ({ names: [name] }) => this.#service(name)],
     [/^GET \/workers\/scripts\/([^/]+)\/settings$/, ({ names: [name] }) => this.#worker(name).at(-1)],
-    [/^GET \/workers\/scripts\/([^/]+)\/deployments$/, () => ({ deployments: [] })],
+    [
+      /^GET \/workers\/scripts\/([^/]+)\/deployments$/,
+      ({ names: [name = ''] }) => {
+        this.#worker(name)
+        const percentages = this.shared.has(name) ? [90, 10] : [100]
+        const versions = percentages.map((percentage) => ({ version_id: crypto.randomUUID(), percentage }))
+        return { deployments: [{ id: crypto.randomUUID(), versions }] }
+      },
+    ],
+    [
+      /^GET \/workers\/scripts\/([^/]+)\/schedules$/,
+      ({ names: [name = ''] }) => ({ schedules: this.schedules.get(name) ?? [] }),
+    ],
     [
       /^GET \/workers\/scripts\/([^/]+)\/secrets$/,
       ({ names: [name] }) =>
@@ -435,7 +464,8 @@ export class CloudflareApi {
 
   #queue(name: string) {
     const consumer = this.consumers.get(name)
-    const consumers = consumer ? [{ consumer_id: 'consumer', script: consumer.script_name, type: 'worker' }] : []
+    const { script_name: script, ...rest } = consumer ?? {}
+    const consumers = consumer ? [{ ...rest, consumer_id: 'consumer', script, type: 'worker' }] : []
     return { queue_id: name, queue_name: name, consumers }
   }
 
@@ -477,7 +507,7 @@ export class CloudflareApi {
     return {
       default_environment: {
         environment: 'production',
-        script: { tag: 'tag', tags: [], last_deployed_from: 'wrangler' },
+        script: { tag: `tag of ${name}`, tags: [], last_deployed_from: 'wrangler' },
       },
       subdomain: { enabled: true, previews_enabled: false },
     }

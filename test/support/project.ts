@@ -1,6 +1,8 @@
 /** A copy of the project, and the stand-in for a Cloudflare account that it is deployed to, for tests on Node. */
+import { execFile } from 'node:child_process'
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { CloudflareApi } from './cloudflare-api.ts'
 import { ROOT, runScript } from './commands.ts'
 import { newFolder } from './dev-server.ts'
@@ -68,6 +70,14 @@ export async function newAccount() {
   }
   const deploy = (project: Project, ...args: string[]) =>
     run('deploy', ['--config', project.config, '--url', url, ...args], variables)
+  /** On a terminal, with util-linux. */
+  const deployOnTerminal = async (project: Project, ...args: string[]) => {
+    const all = [join(ROOT, 'operate', 'deploy.ts'), '--config', project.config, '--url', url, ...args]
+    const command = [process.execPath, ...all].map((each) => `'${each}'`).join(' ')
+    const env = { ...process.env, ...variables }
+    const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], { cwd: ROOT, env })
+    return stdout.replaceAll('\r\n', '\n')
+  }
   const rowsOf = (table: string) => api.databases[0]?.sqlite.prepare(`SELECT * FROM "${table}"`).all() ?? []
-  return { api, url, deploy, rowsOf, variables }
+  return { api, url, deploy, deployOnTerminal, rowsOf, variables }
 }

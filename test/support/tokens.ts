@@ -1,12 +1,11 @@
-/** Tokens of API keys and feeds, as a client has them. */
-import { mintToken, parseToken } from '../../src/access/api-key.ts'
+/** Tokens of API keys, feeds and claim links, as a client has them. */
+import { mintToken, parseToken, type TokenKind } from '../../src/access/api-key.ts'
 import { databaseNumber } from './env.ts'
 
 /** A token that no database knows. */
-export const newToken = (kind?: 'wsk' | 'wsf') => mintToken(kind).tokenIn(databaseNumber())
+export const newToken = (kind?: TokenKind) => mintToken(kind).tokenIn(databaseNumber())
 
 /** What the database stores of a token. */
 export function hashOf(token: string): string {
-  const kind = token.startsWith('wsf') ? 'wsf' : 'wsk'
-  return parseToken(token, kind)?.hash ?? ''
+  return parseToken(token, token.slice(0, 3) as TokenKind)?.hash ?? ''
 }

@@ -114,6 +114,33 @@ ${groups.join('\n')}
   )
 }
 
+/** The page of claim links. Its script sends the token of the link when the button is pressed. */
+export function claimHtml(script: string): string {
+  return page(
+    'Workspace API: claim an API key',
+    `<main class="text">
+<h1>Claim an API key</h1>
+<div id="intro">
+<p>This link shows an API key of your deployment, once. Have your password manager ready: the service stores only a hash of the key and cannot show it again.</p>
+<p><button type="button" disabled>Show the API key</button></p>
+<p id="failure" role="alert" hidden></p>
+<noscript><p>This page needs JavaScript.</p></noscript>
+</div>
+<div id="result" hidden>
+<h2 tabindex="-1">Your API key</h2>
+<p><code id="key"></code></p>
+<p><button type="button" id="copy">Copy</button></p>
+<p>Store it in your password manager now. It belongs to the organization <code id="organization"></code>. If it is lost, create another one with <code>npm run bootstrap</code>.</p>
+<p>To try it:</p>
+<pre><code id="try"></code></pre>
+<p>Next: <a href="docs">API reference</a>, <a href="docs/people">Add a person</a></p>
+</div>
+</main>`,
+    `
+<script src="${script}" type="module"></script>`,
+  )
+}
+
 function page(title: string, body: string, head = ''): string {
   return `<!doctype html>
 <html lang="en">

@@ -237,6 +237,14 @@ describe('a release', { tags: 'slow' }, () => {
       expect([mcp.status, await mcp.text()]).toEqual([200, expect.stringContaining(`"version":"${VERSION}"`)])
     })
 
+    it.each(['service', 'mcp', 'console'])('is deployed from the package %s as it is', async (name) => {
+      const wrangler = join(ROOT, 'node_modules', 'wrangler', 'bin', 'wrangler.js')
+      const config = join('node_modules', SCOPE, name, 'wrangler.json')
+      const printed = await run(process.execPath, [wrangler, 'deploy', '--dry-run', '--config', config, '--env='], app)
+      expect(printed).toContain('--dry-run: exiting now.')
+      expect(printed).not.toContain('Running custom build')
+    })
+
     it('is called by a program whose types compile', async () => {
       writeFileSync(join(app, 'program.ts'), PROGRAM)
       const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--outDir', 'built', '--types', 'node']

@@ -1,0 +1,264 @@
+/**
+ * `npm run deploy -- --check`: compares an account with the configuration and changes nothing (docs/deploy.md, "Check a
+ * deployment").
+ */
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Unstable_Config as Configuration } from 'wrangler'
+import { bindingOf } from '../src/db/database.ts'
+import { migrationNames } from './backups/backup-file.ts'
+import { databaseConfiguration, deployedCommandDatabase, requireDeployedDatabase } from './database.ts'
+import { deployedIds, listDatabases } from './databases.ts'
+import {
+  addressOfConsole,
+  contextOf,
+  type DeployContext,
+  type DeployOptions,
+  databaseNames,
+  hostOf,
+  keyFileOf,
+  queueNames,
+  replicationMode,
+  SECRET,
+  subdomainOf,
+} from './deploy-steps.ts'
+import { appliedMigrations } from './migrations.ts'
+import { ROOT, readConfiguration } from './wrangler.ts'
+
+const DEPLOY = 'Run npm run deploy.'
+const TIMEOUT_MS = 10_000
+
+/** One thing that a deployment has. */
+interface Check {
+  readonly title: string
+  /** @returns what differs and what to do; undefined if nothing does. */
+  readonly find: () => Promise<string | undefined>
+}
+
+/** A Worker of the deployment, and what it should have. */
+interface ExpectedWorker {
+  readonly name: string
+  readonly config: Configuration
+  readonly bindings: readonly Binding[]
+  readonly secrets: readonly string[]
+}
+
+/** As Cloudflare's API describes it. */
+interface Binding {
+  readonly type: string
+  readonly name: string
+  readonly [field: string]: unknown
+}
+
+interface Consumer {
+  /** The Worker. */
+  readonly script?: string
+  readonly script_name?: string
+  readonly dead_letter_queue?: string
+}
+
+/** Prints a line for each thing. @returns how many differ. */
+export async function checkAccount(options: DeployOptions): Promise<number> {
+  const context = contextOf(options)
+  console.log(`Account: ${context.account.logIn()}`)
+  let differences = 0
+  for (const { title, find } of await checksOf(context)) {
+    const difference = await find().catch((error: Error) => `could not be checked: ${error.message}`)
+    if (difference !== undefined) differences++
+    console.log(`${title}: ${difference ?? 'as configured'}`)
+  }
+  return differences
+}
+
+async function checksOf(context: DeployContext): Promise<Check[]> {
+  const { config, account } = context
+  const address = await findAddress(context)
+  const api: ExpectedWorker = {
+    name: config.name ?? '',
+    config,
+    bindings: [
+      ...bindingsOf(config),
+      ...(context.console && config.vars.CONSOLE_URL === undefined
+        ? [{ type: 'plain_text', name: 'CONSOLE_URL', text: await addressOfConsole(account, context.console) }]
+        : []),
+    ],
+    secrets: [SECRET],
+  }
+  const others = [context.mcp, context.console].flatMap((other) => {
+    if (!other) return []
+    const own = readConfiguration(other.deployment)
+    return [{ name: other.name, config: own, bindings: bindingsOf(own), secrets: signInSecretsOf(own) }]
+  })
+  const workers = [api, ...others]
+  return [
+    ...(await databaseChecks(context)),
+    ...config.r2_buckets.map(({ bucket_name: name }) => ({
+      title: `R2 bucket ${String(name)}`,
+      find: async () => missingUnless(await account.get(`/r2/buckets/${String(name)}`)),
+    })),
+    ...queueNames(config).map((name) => queueCheck(context, name)),
+    ...workers.flatMap((worker) => workerChecks(context, worker)),
+    { title: 'Health', find: () => findIllness(address, databaseNames(context).length) },
+    { title: 'Version of the code', find: () => findOtherVersion(address) },
+  ]
+}
+
+const missingUnless = (found: unknown) => (found ? undefined : `missing. ${DEPLOY}`)
+
+/** The databases that database 0 lists are known once it is found. */
+async function databaseChecks(context: DeployContext): Promise<Check[]> {
+  const { account, target, config } = context
+  try {
+    const { uuid } = await requireDeployedDatabase(account, target)
+    context.further = (await listDatabases(deployedCommandDatabase(account, uuid))).slice(1)
+    await deployedIds(account, target, context.further)
+  } catch (error) {
+    const title = `D1 database ${databaseConfiguration(target).database_name}`
+    return [{ title, find: async () => (error as Error).message }]
+  }
+  const mode = replicationMode(config)
+  return databaseNames(context).flatMap((name) => [
+    { title: `D1 database ${name}`, find: async () => missingUnless(await account.databaseOf(name)) },
+    {
+      title: `Read replication of ${name}`,
+      find: async () => {
+        const found = (await account.databaseOf(name)).read_replication?.mode ?? 'disabled'
+        return found === mode ? undefined : `is ${found}, and the configuration says ${mode}. ${DEPLOY}`
+      },
+    },
+    {
+      title: `Migrations of ${name}`,
+      find: async () => {
+        const { uuid } = await account.databaseOf(name)
+        const applied = (await appliedMigrations(deployedCommandDatabase(account, uuid))) ?? []
+        const missing = migrationNames().filter((each) => !applied.includes(each))
+        return missing.length > 0 ? `missing: ${missing.join(', ')}. ${DEPLOY}` : undefined
+      },
+    },
+  ])
+}
+
+function queueCheck({ account, config }: DeployContext, name: string): Check {
+  const expected = config.queues.consumers?.find(({ queue }) => queue === name)
+  return {
+    title: `Queue ${name}`,
+    find: async () => {
+      const list = await account.get<{ queue_name: string; consumers?: Consumer[] }[]>(
+        `/queues?${new URLSearchParams({ name })}`,
+      )
+      const found = list?.find(({ queue_name }) => queue_name === name)
+      if (!found) return `missing. ${DEPLOY}`
+      if (!expected) return undefined
+      const consumer = found.consumers?.find(({ script, script_name }) => (script ?? script_name) === config.name)
+      if (!consumer) return `its consumer ${config.name} is missing. ${DEPLOY}`
+      const [is = 'none', should = 'none'] = [consumer.dead_letter_queue, expected.dead_letter_queue]
+      return is === should
+        ? undefined
+        : `its dead letter queue is ${is}, and the configuration says ${should}. ${DEPLOY}`
+    },
+  }
+}
+
+function workerChecks(context: DeployContext, { name, config, bindings, secrets }: ExpectedWorker): Check[] {
+  const { account } = context
+  const path = `/workers/scripts/${name}`
+  const crons = config.triggers.crons ?? []
+  return [
+    {
+      title: `Worker ${name}`,
+      find: async () => {
+        const settings = await account.get<{ bindings?: Binding[] }>(`${path}/settings`)
+        if (!settings) return `missing. ${DEPLOY}`
+        const all = [...bindings, ...(config === context.config ? furtherBindings(context) : [])]
+        const differing = all.filter((expected) => !settings.bindings?.some((found) => isSame(found, expected)))
+        if (differing.length === 0) return undefined
+        return `these bindings are missing or have another value: ${differing.map((each) => each.name).join(', ')}. ${DEPLOY}`
+      },
+    },
+    {
+      title: `Deployed version of ${name}`,
+      find: async () => {
+        const found = await account.get<{ deployments: { versions: { percentage: number }[] }[] }>(
+          `${path}/deployments`,
+        )
+        const versions = found?.deployments[0]?.versions ?? []
+        if (versions.length === 0) return `missing. ${DEPLOY}`
+        return versions.length === 1 ? undefined : `${versions.length} versions share the requests. ${DEPLOY}`
+      },
+    },
+    ...secrets.map((secret) => ({
+      title: `Secret ${secret} of ${name}`,
+      find: async () => {
+        const found = await account.get<{ name: string }[]>(`${path}/secrets`)
+        if (found?.some((each) => each.name === secret)) return undefined
+        return secret === SECRET
+          ? `missing. If this deployment had one, put ${basename(keyFileOf(context.target))} back beside the configuration: values that it sealed are lost without it. ${DEPLOY}`
+          : `missing. Run npm run wrangler -- secret put ${secret} with the configuration of ${name} (docs/sign-in.md).`
+      },
+    })),
+    ...(crons.length === 0
+      ? []
+      : [
+          {
+            title: `Cron Triggers of ${name}`,
+            find: async () => {
+              const found = await account.get<{ schedules: { cron: string }[] }>(`${path}/schedules`)
+              const missing = crons.filter((cron) => !found?.schedules.some((each) => each.cron === cron))
+              return missing.length > 0 ? `missing: ${missing.join(', ')}. ${DEPLOY}` : undefined
+            },
+          },
+        ]),
+  ]
+}
+
+/** The bindings that a configuration names, as far as it says what they are. */
+function bindingsOf(config: Configuration): Binding[] {
+  const { vars, d1_databases, r2_buckets, services = [], queues, kv_namespaces, ratelimits, assets } = config
+  return [
+    ...Object.entries(vars).map(([name, value]) =>
+      typeof value === 'string' ? { type: 'plain_text', name, text: value } : { type: 'json', name },
+    ),
+    ...d1_databases.map(({ binding }) => ({ type: 'd1', name: binding })),
+    ...r2_buckets.map(({ binding, bucket_name }) => ({ type: 'r2_bucket', name: binding, bucket_name })),
+    ...services.map(({ binding, service }) => ({ type: 'service', name: binding, service })),
+    ...(queues.producers ?? []).map(({ binding, queue }) => ({ type: 'queue', name: binding, queue_name: queue })),
+    ...kv_namespaces.map(({ binding }) => ({ type: 'kv_namespace', name: binding })),
+    ...ratelimits.map(({ name }) => ({ type: 'ratelimit', name })),
+    ...(assets?.binding ? [{ type: 'assets', name: assets.binding }] : []),
+  ]
+}
+
+const furtherBindings = ({ further }: DeployContext): Binding[] =>
+  further.map(({ number }) => ({ type: 'd1', name: bindingOf(number) }))
+
+const isSame = (found: Binding, expected: Binding) =>
+  Object.entries(expected).every(([field, value]) => found[field] === value)
+
+/** The secrets of the identity providers of the console. */
+function signInSecretsOf({ vars }: Configuration): string[] {
+  const { SIGN_IN_PROVIDERS: providers = [] } = vars as { SIGN_IN_PROVIDERS?: readonly { id: string }[] }
+  return providers.map(({ id }) => `SIGN_IN_SECRET_${id.toUpperCase().replaceAll('-', '_')}`)
+}
+
+async function findAddress({ options, account, config }: DeployContext): Promise<string> {
+  const host = hostOf(config.routes) ?? `${config.name}.${await subdomainOf(account)}.workers.dev`
+  return options.url?.replace(/\/+$/, '') ?? `https://${host}`
+}
+
+/** @param databases how many the service has to have. */
+async function findIllness(address: string, databases: number): Promise<string | undefined> {
+  const url = `${address}/health`
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+  const text = await response.text()
+  if (!response.ok) return `${url} answered ${response.status} ${text}`
+  const found: number = JSON.parse(text).databases ?? 1
+  return found === databases ? undefined : `the service has ${found} databases instead of ${databases}. ${DEPLOY}`
+}
+
+async function findOtherVersion(address: string): Promise<string | undefined> {
+  const response = await fetch(`${address}/openapi.json`, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+  if (!response.ok) return `${address}/openapi.json answered ${response.status}. ${DEPLOY}`
+  const { info } = (await response.json()) as { info: { version: string } }
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  return info.version === version ? undefined : `is ${info.version}, and this folder has ${version}. ${DEPLOY}`
+}
