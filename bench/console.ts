@@ -14,7 +14,7 @@ import { fill, type Large } from './console-data.ts'
 import { schema } from './data.ts'
 import { median, percentile } from './load.ts'
 import { execute } from './measure.ts'
-import { bundleWorker, startWorker } from './servers.ts'
+import { bundleWorker, QUIET, startWorker } from './servers.ts'
 
 interface View {
   readonly name: string
@@ -90,11 +90,7 @@ interface Figures {
 
 async function run(): Promise<void> {
   execFileSync('npm', ['run', '--silent', 'build', '--workspace', '@workspace-api/console'])
-  const service = await startWorker(await bundleWorker('src/index.ts', true), {
-    RATE_LIMIT: 'off',
-    REQUEST_LOG: 'off',
-    ENCRYPTION_KEYS: 'bench:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
-  })
+  const service = await startWorker(await bundleWorker('src/index.ts', true), QUIET)
   await execute(service.database, schema())
   const large = await fill(service.database)
   const { url, stop } = await startConsole(service.origin)

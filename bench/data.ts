@@ -6,6 +6,7 @@ import { SCOPES } from '../src/access/scopes.ts'
 import type { BenchRequest } from './load.ts'
 
 const NOW = '2026-03-29T01:00:00.000Z'
+const END_OF_TIME = '9999-12-31T00:00:00.000Z'
 
 const KINDS = [
   'organization',
@@ -42,14 +43,7 @@ export const userId = id('user', 0)
 
 /** An organization with a user, and a key that was used just now, so that no use of it is news. */
 export function organization(id: string, user: string): { token: string; rows: string[] } {
-  const { token, row } = mintApiKey({
-    organizationId: id,
-    name: 'bench',
-    scopes: SCOPES,
-    userId: user,
-    createdAt: NOW,
-  })
-  const key = Object.entries({ ...row, lastUsedAt: '9999-12-31T00:00:00.000Z' })
+  const { token, row } = keyOf(id, user)
   const rows = [
     insert('organizations', 1, { id: literal(id), name: "'Bench'", createdAt: now }),
     insert('users', 1, {
@@ -59,9 +53,24 @@ export function organization(id: string, user: string): { token: string; rows: s
       createdAt: now,
       updatedAt: now,
     }),
-    insert('apiKeys', 1, Object.fromEntries(key.map(([column, value]) => [column, literal(value)]))),
+    row,
   ]
   return { token, rows }
+}
+
+/** A key with all scopes. @param columns what it has besides. */
+export function keyOf(organizationId: string, userId: string, columns: Readonly<Record<string, string>> = {}) {
+  const { token, row } = mintApiKey({ organizationId, name: 'bench', scopes: SCOPES, userId, createdAt: NOW })
+  const values = Object.entries({ ...row, lastUsedAt: END_OF_TIME, ...columns })
+  const literals = Object.fromEntries(values.map(([column, value]) => [column, literal(value)]))
+  return { id: row.id, token, row: insert('apiKeys', 1, literals) }
+}
+
+/** A person who signed in as the user. */
+export function identity(organizationId: string, id: string, userId: string): string {
+  const columns = { organizationId, id, issuer: 'https://login.example.com', subject: id, userId, role: 'admin' }
+  const values = Object.entries({ ...columns, ruleIds: '[]', lastSignInAt: NOW, createdAt: NOW })
+  return insert('identities', 1, Object.fromEntries(values.map(([column, value]) => [column, literal(value)])))
 }
 
 const now = literal(NOW)

@@ -1,23 +1,12 @@
 /**
- * What several databases cost: the same 5,000 organizations in 1, 10 and 50 databases of one Worker, in workerd. It counts
- * the calls to D1 and the CPU time of a minute's ticks and of a search for orphaned objects.
+ * What several databases cost: the same organizations in 1, 10 and 50 databases of one Worker, in workerd. It counts the
+ * calls to D1 and the CPU time of a minute's ticks and of a search for orphaned objects.
  */
 import { v7 as newUuid } from 'uuid'
-import { describeScript, parsed } from '../operate/command-line.ts'
 import { schema } from './data.ts'
-import { LATEST_BATCH, LATEST_TICK } from './instrument.ts'
 import { times } from './place.ts'
-import { bundleWorker, startWorker, type WorkerServer } from './servers.ts'
+import { type Bundle, bundleWorker, QUIET, startWorker, type WorkerServer } from './servers.ts'
 
-parsed(
-  describeScript(
-    'bench:databases',
-    'Counts what ticks and the search for orphaned objects cost with 5,000 organizations in 1, 10 and 50 databases.',
-    [''],
-  ),
-)
-
-const ORGANIZATIONS = 5000
 const DATABASES = [1, 10, 50]
 const MINUTE_MS = 60_000
 const WEEK_MS = 7 * 24 * 60 * MINUTE_MS
@@ -27,38 +16,24 @@ interface Cost {
   readonly cpuMs: number
 }
 
-interface Row {
+export interface DatabasesCost {
   readonly databases: number
   readonly idle: Cost
   readonly busy: Cost
   readonly search: Cost & { readonly minutes: number }
 }
 
-const bundle = await bundleWorker('src/index.ts', true)
-const rows: Row[] = []
-for (const databases of DATABASES) rows.push(await measure(databases))
-const cells = (cost: Cost) => [cost.calls, Math.round(cost.cpuMs)]
-console.log(`\n${ORGANIZATIONS} organizations, a schedule of each due in the busy minute, an orphaned object of each\n`)
-print([
-  ['databases', 'idle minute: calls', 'CPU ms', 'busy minute: calls', 'CPU ms', 'search: calls', 'CPU ms', 'minutes'],
-  ...rows.map((row) => [
-    row.databases,
-    ...cells(row.idle),
-    ...cells(row.busy),
-    ...cells(row.search),
-    row.search.minutes,
-  ]),
-])
+export async function byDatabases(organizations: number): Promise<DatabasesCost[]> {
+  const bundle = await bundleWorker('src/index.ts', true)
+  const rows: DatabasesCost[] = []
+  for (const databases of DATABASES) rows.push(await measure(bundle, databases, organizations))
+  return rows
+}
 
-async function measure(databases: number): Promise<Row> {
-  const variables = {
-    RATE_LIMIT: 'off',
-    REQUEST_LOG: 'off',
-    ENCRYPTION_KEYS: 'bench:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
-  }
-  const server = await startWorker(bundle, variables, undefined, databases)
+async function measure(bundle: Bundle, databases: number, organizations: number): Promise<DatabasesCost> {
+  const server = await startWorker(bundle, QUIET, { databases })
   try {
-    await fill(server, databases)
+    await fill(server, databases, organizations)
     let at = Date.now()
     const next = () => {
       at += MINUTE_MS
@@ -77,12 +52,12 @@ async function measure(databases: number): Promise<Row> {
 }
 
 /** Organizations with a schedule and an object, the same number in each database. */
-async function fill(server: WorkerServer, databases: number): Promise<void> {
+async function fill(server: WorkerServer, databases: number, organizations: number): Promise<void> {
   const createdAt = new Date().toISOString()
   const places: { id: string; number: number }[] = []
   for (let number = 0; number < databases; number++) {
     const database = server.databaseAt(number)
-    const ids = Array.from({ length: ORGANIZATIONS / databases }, () => newUuid())
+    const ids = Array.from({ length: organizations / databases }, () => newUuid())
     places.push(...ids.map((id) => ({ id, number })))
     const each = 'FROM json_each(?1) AS each'
     const filling = [
@@ -120,17 +95,18 @@ async function makeDue(server: WorkerServer, databases: number, at: Date): Promi
 async function minute(server: WorkerServer, databases: number, at: Date): Promise<Cost> {
   return counted(server, async () => {
     await server.tick(at)
-    let calls = await callsOf(server, LATEST_TICK)
     for (let database = 1; database < databases; database++) {
       await server.deliver({ database, tickAt: at.toISOString() })
-      calls += await callsOf(server, LATEST_BATCH)
     }
-    return calls
   })
 }
 
 /** From the start of a search, as a restore begins one, until nothing that it found is left. */
-async function searchForOrphans(server: WorkerServer, databases: number, next: () => Date): Promise<Row['search']> {
+async function searchForOrphans(
+  server: WorkerServer,
+  databases: number,
+  next: () => Date,
+): Promise<DatabasesCost['search']> {
   const isIdle = await minute(server, databases, next())
   await server.database
     .prepare('INSERT INTO "objectSearches" ("startedAt") VALUES (?)')
@@ -153,17 +129,10 @@ async function searchForOrphans(server: WorkerServer, databases: number, next: (
   return { calls, cpuMs, minutes }
 }
 
-async function counted(server: WorkerServer, work: () => Promise<number>): Promise<Cost> {
+async function counted(server: WorkerServer, work: () => Promise<void>): Promise<Cost> {
+  await server.takeUse()
   const before = server.cpuMs()
-  const calls = await work()
-  return { calls, cpuMs: server.cpuMs() - before }
-}
-
-async function callsOf({ origin }: WorkerServer, path: string): Promise<number> {
-  const { calls } = (await (await fetch(new URL(path, origin))).json()) as { calls: number }
-  return calls
-}
-
-function print(table: readonly (readonly (string | number)[])[]): void {
-  for (const row of table) console.log(`| ${row.join(' | ')} |`)
+  await work()
+  const cpuMs = server.cpuMs() - before
+  return { calls: (await server.takeUse()).calls, cpuMs }
 }

@@ -4,20 +4,11 @@
  */
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describeScript, parsed } from '../operate/command-line.ts'
 import { mintToken } from '../src/access/api-key.ts'
 import { schema } from './data.ts'
-import { load } from './load.ts'
+import { load, percentile } from './load.ts'
 import { json, Place } from './place.ts'
-import { bundle, startWorker } from './servers.ts'
-
-parsed(
-  describeScript(
-    'bench:failing-database',
-    'Measures requests and deliveries of one database while another works, fails, or hangs.',
-    [''],
-  ),
-)
+import { bundle, QUIET, startWorker, type WorkerServer } from './servers.ts'
 
 const MODES = ['works', 'fails', 'hangs'] as const
 const REQUESTS = 400
@@ -53,35 +44,47 @@ export default {
   queue: (batch, environment, context) => worker.queue(batch, other(environment), context),
 }`
 
-const receivedAt = new Map<string, number>()
-const variables = {
-  RATE_LIMIT: 'off',
-  REQUEST_LOG: 'off',
-  ENCRYPTION_KEYS: 'bench:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
-}
-const receive = async ({ headers }: { headers: { get(name: string): string | null } }) => {
-  receivedAt.set(String(headers.get('webhook-id')), performance.now())
-  return new Response(null, { status: 204 })
-}
-const server = await startWorker(await bundle(WORKER), variables, receive as never, 2)
-try {
-  for (const number of [0, 1]) {
-    const database = server.databaseAt(number)
-    await database.batch(schema().map((sql) => database.prepare(sql)))
-  }
-  const place = await Place.open(server)
-  await place.send('PUT', '/v1/run-endpoint', json({ url: 'https://hooks.example.com/' }))
-  const schedule = await place.addSchedule(`/v1/projects/${await place.put('projects')}`)
-  console.log('\n| the other database | request: p50 ms | p99 ms | delivery: p50 ms | p99 ms | missing |')
-  console.log('| --- | --- | --- | --- | --- | --- |')
-  for (const mode of MODES) console.log(`| ${[mode, ...(await measure(mode, place, schedule))].join(' | ')} |`)
-} finally {
-  await server.stop()
+export interface Beside {
+  readonly mode: (typeof MODES)[number]
+  readonly requestMs: { readonly p50: number; readonly p99: number }
+  readonly deliveryMs: { readonly p50: number; readonly p99: number }
+  readonly missing: number
 }
 
-async function measure(mode: (typeof MODES)[number], place: Place, schedule: string): Promise<number[]> {
+type ReceivedAt = ReadonlyMap<string, number>
+
+export async function besideDatabase(): Promise<Beside[]> {
+  const receivedAt = new Map<string, number>()
+  const receiver = async ({ headers }: Request) => {
+    receivedAt.set(String(headers.get('webhook-id')), performance.now())
+    return new Response(null, { status: 204 })
+  }
+  const server = await startWorker(await bundle(WORKER), QUIET, { receiver, databases: 2 })
+  try {
+    for (const number of [0, 1]) {
+      const database = server.databaseAt(number)
+      await database.batch(schema().map((sql) => database.prepare(sql)))
+    }
+    const place = await Place.open(server)
+    await place.send('PUT', '/v1/run-endpoint', json({ url: 'https://hooks.example.com/' }))
+    const schedule = await place.addSchedule(`/v1/projects/${await place.put('projects')}`)
+    const results: Beside[] = []
+    for (const mode of MODES) results.push(await measure(server, mode, place, schedule, receivedAt))
+    return results
+  } finally {
+    await server.stop()
+  }
+}
+
+async function measure(
+  server: WorkerServer,
+  mode: Beside['mode'],
+  place: Place,
+  schedule: string,
+  receivedAt: ReceivedAt,
+): Promise<Beside> {
   await fetch(new URL(`/mode?is=${mode}`, server.origin))
-  const others = disturb()
+  const others = disturb(server)
   const { latenciesMs } = await load(server.origin, place.token, () => ({ method: 'GET', path: '/v1/projects' }), {
     amount: REQUESTS,
     connections: 1,
@@ -95,20 +98,18 @@ async function measure(mode: (typeof MODES)[number], place: Place, schedule: str
   const end = performance.now() + MAX_WAIT_MS
   while ([...sentAt.keys()].some((id) => !receivedAt.has(id)) && performance.now() < end) await sleep(50)
   await others.stop()
-  const delays = [...sentAt].flatMap(([id, start]) => (receivedAt.get(id) ?? Number.NaN) - start)
+  const delays = [...sentAt].map(([id, start]) => (receivedAt.get(id) ?? Number.NaN) - start)
   const arrived = delays.filter((delay) => !Number.isNaN(delay)).sort((one, other) => one - other)
-  const at = (ascending: readonly number[], share: number) =>
-    Math.round(ascending[Math.floor((ascending.length - 1) * share)] ?? Number.NaN)
-  const shares = [0.5, 0.99]
-  return [
-    ...shares.map((share) => at(latenciesMs, share)),
-    ...shares.map((share) => at(arrived, share)),
-    delays.length - arrived.length,
-  ]
+  const sharesOf = (ascending: readonly number[]) => ({
+    p50: percentile(ascending, 0.5),
+    p99: percentile(ascending, 0.99),
+  })
+  const missing = delays.length - arrived.length
+  return { mode, requestMs: sharesOf(latenciesMs), deliveryMs: sharesOf(arrived), missing }
 }
 
 /** Clients of the other database, and a tick each second. */
-function disturb(): { stop(): Promise<void> } {
+function disturb(server: WorkerServer): { stop(): Promise<void> } {
   let isOver = false
   const Authorization = `Bearer ${mintToken().tokenIn(1)}`
   const client = async () => {

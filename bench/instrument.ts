@@ -1,12 +1,10 @@
 /**
  * A Worker whose databases are as far away as wanted, and counted. `X-Bench-Delay-Ms` on a request delays each of its
  * calls to D1; `X-Bench-D1` on the response says what they were: `calls,statements,rows read,rows written`.
- * Of the latest tick, the answer to `LATEST_TICK` says it, and of the latest batch from the queue, that to
- * `LATEST_BATCH`.
+ * The answer to `TAKE_USE` says the same of all work since the last such answer: requests, ticks and batches of a queue.
  */
 
-export const LATEST_TICK = '/bench/latest-tick'
-export const LATEST_BATCH = '/bench/latest-batch'
+export const TAKE_USE = '/bench/take-use'
 /** Collects the garbage of the isolate, where V8 has the flag `--expose-gc`. */
 export const COLLECT_GARBAGE = '/bench/collect-garbage'
 
@@ -22,13 +20,15 @@ type Bindings = { readonly DB: D1Database }
 export function instrument<Env extends Bindings, Message>(
   worker: ExportedHandler<Env, Message>,
 ): ExportedHandler<Env, Message> {
-  let latestTick = unused()
-  let latestBatch = unused()
+  let total = unused()
   return {
     async fetch(request, environment, context) {
       const { pathname } = new URL(request.url)
-      if (pathname === LATEST_TICK) return Response.json(latestTick)
-      if (pathname === LATEST_BATCH) return Response.json(latestBatch)
+      if (pathname === TAKE_USE) {
+        const taken = total
+        total = unused()
+        return Response.json(taken)
+      }
       if (pathname === COLLECT_GARBAGE) {
         // The flavor gives the memory back to the system.
         const { gc } = globalThis as { gc?: (options: object) => void }
@@ -37,18 +37,16 @@ export function instrument<Env extends Bindings, Message>(
       }
       const use = unused()
       const delayMs = Number(request.headers.get('X-Bench-Delay-Ms') ?? 0)
-      const response = (await worker.fetch?.(request, watched(environment, delayMs, use), context)) as Response
+      const response = (await worker.fetch?.(request, watched(environment, delayMs, use, total), context)) as Response
       const headers = new Headers(response.headers)
       headers.set('X-Bench-D1', `${use.calls},${use.statements},${use.rowsRead},${use.rowsWritten}`)
       return new Response(response.body, { status: response.status, headers })
     },
     async scheduled(controller, environment, context) {
-      latestTick = unused()
-      await worker.scheduled?.(controller, watched(environment, 0, latestTick), context)
+      await worker.scheduled?.(controller, watched(environment, 0, total), context)
     },
     async queue(batch, environment, context) {
-      latestBatch = unused()
-      await worker.queue?.(batch, watched(environment, 0, latestBatch), context)
+      await worker.queue?.(batch, watched(environment, 0, total), context)
     },
   }
 }
@@ -58,26 +56,28 @@ function unused(): Use {
 }
 
 /** The environment with all of its databases watched: `DB`, `DB_1` and so on. */
-function watched<Env extends Bindings>(environment: Env, delayMs: number, use: Use): Env {
+function watched<Env extends Bindings>(environment: Env, delayMs: number, ...uses: readonly Use[]): Env {
   const databases = Object.entries(environment)
     .filter(([name]) => /^DB(_\d+)?$/.test(name))
-    .map(([name, database]) => [name, watchedDatabase(database as D1Database, delayMs, use)])
+    .map(([name, database]) => [name, watchedDatabase(database as D1Database, delayMs, uses)])
   return { ...environment, ...Object.fromEntries(databases) }
 }
 
 /** Only what the contenders call is here; the casts claim the rest. */
-function watchedDatabase(database: D1Database, delayMs: number, use: Use): D1Database {
+function watchedDatabase(database: D1Database, delayMs: number, uses: readonly Use[]): D1Database {
   const bare = new WeakMap<object, D1PreparedStatement>()
 
   const call = async <Result>(run: () => Promise<Result>): Promise<Result> => {
-    use.calls++
+    for (const use of uses) use.calls++
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
     return run()
   }
   const count = <Result extends { meta: D1Meta }>(result: Result): Result => {
-    use.statements++
-    use.rowsRead += result.meta.rows_read
-    use.rowsWritten += result.meta.rows_written
+    for (const use of uses) {
+      use.statements++
+      use.rowsRead += result.meta.rows_read
+      use.rowsWritten += result.meta.rows_written
+    }
     return result
   }
   const watch = (statement: D1PreparedStatement): D1PreparedStatement => {

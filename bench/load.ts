@@ -32,6 +32,26 @@ export interface DatabaseUse {
   readonly rowsWritten: number
 }
 
+export const UNUSED: DatabaseUse = { calls: 0, statements: 0, rowsRead: 0, rowsWritten: 0 }
+
+export function sumOf(use: DatabaseUse, other: DatabaseUse, sign: 1 | -1 = 1): DatabaseUse {
+  return {
+    calls: use.calls + sign * other.calls,
+    statements: use.statements + sign * other.statements,
+    rowsRead: use.rowsRead + sign * other.rowsRead,
+    rowsWritten: use.rowsWritten + sign * other.rowsWritten,
+  }
+}
+
+export function perItem(use: DatabaseUse, items: number): DatabaseUse {
+  return {
+    calls: use.calls / items,
+    statements: use.statements / items,
+    rowsRead: use.rowsRead / items,
+    rowsWritten: use.rowsWritten / items,
+  }
+}
+
 export interface Load {
   readonly amount: number
   readonly connections: number
@@ -102,7 +122,10 @@ export async function ask(origin: URL, token: string, request: BenchRequest) {
     headers: headersOf(token, request),
     body: body ?? null,
   })
-  return { status: response.status, headers: response.headers, body: (await response.json()) as object }
+  const { status, headers } = response
+  // Of other types nothing is read.
+  const text = headers.get('content-type')?.includes('json') ? await response.text() : '{}'
+  return { status, headers, text, body: JSON.parse(text) as object }
 }
 
 /** The value below which this share of the ascending values lies. */

@@ -14,8 +14,18 @@ import {
   seedParentsOfDue,
   token,
 } from './data.ts'
-import { LATEST_BATCH, LATEST_TICK } from './instrument.ts'
-import { ask, type BenchRequest, type DatabaseUse, load, mean, median, percentile } from './load.ts'
+import {
+  ask,
+  type BenchRequest,
+  type DatabaseUse,
+  load,
+  mean,
+  median,
+  percentile,
+  perItem,
+  sumOf,
+  UNUSED,
+} from './load.ts'
 import { everyOperation, openPlaces } from './operations.ts'
 import { Place, RUN_ENDPOINT, times } from './place.ts'
 import type { Server, WorkerServer } from './servers.ts'
@@ -115,9 +125,10 @@ async function loadOperation({ name, server, execute }: Contender, operation: Op
 }
 
 export interface Distance {
+  readonly contender: string
   readonly operation: string
-  /** The median latency at each distance. */
-  readonly p50Ms: ReadonlyMap<number, number>
+  /** The distances, each with the median latency. */
+  readonly p50Ms: readonly (readonly [distanceMs: number, latencyMs: number])[]
   /** By how much the latency grows with the distance: the number of round trips. */
   readonly slope: number
   /** What one request asks of D1. */
@@ -141,9 +152,10 @@ export async function distance(
       })
       refuseFailures(`${contender.name}, ${operation.name}`, result.failures)
       p50Ms.set(delayMs, percentile(result.latenciesMs, 0.5))
-      database = perRequest(result.database, perDistance)
+      database = perItem(result.database, perDistance)
     }
-    results.push({ operation: operation.name, p50Ms, slope: slopeOf(p50Ms), database })
+    const { name } = contender
+    results.push({ contender: name, operation: operation.name, p50Ms: [...p50Ms], slope: slopeOf(p50Ms), database })
   }
   return results
 }
@@ -245,7 +257,7 @@ async function measureAt(contender: Contender, operation: Operation, rows: numbe
     const result = await load(contender.server.origin, token, requestAt, { amount, connections: 1 })
     refuseFailures(`${operation.name} at ${rows} rows`, result.failures)
     if (round > 0) medians.push(percentile(result.latenciesMs, 0.5))
-    database = perRequest(result.database, amount)
+    database = perItem(result.database, amount)
   }
   return { operation: operation.name, rows, medianMs: median(medians), database }
 }
@@ -278,8 +290,9 @@ export async function ticks(
     const rounds = Math.max(3, Math.ceil(handled / schedules))
     for (let round = 0; round < rounds / 4; round++) await tick(schedules)
     let cpuMs = 0
+    await server.takeUse()
     for (let round = 0; round < rounds; round++) cpuMs += await tick(schedules)
-    const database = await latest(server, LATEST_TICK)
+    const database = perItem(await server.takeUse(), rounds)
     results.push({ schedules, cpuMs: cpuMs / rounds, database })
   }
   return results
@@ -291,7 +304,7 @@ export interface OperationCost {
   readonly cpuMs: number
   /** The input that took the most CPU of those tried. */
   readonly worst: { readonly what: string; readonly cpuMs: number }
-  /** The input that took the most memory of those tried. */
+  /** The input that took the most memory of those tried that take much CPU. */
   readonly largest: { readonly what: string; readonly memoryMb: number }
 }
 
@@ -302,6 +315,9 @@ export interface Enough {
   readonly cpuMs: number
   readonly requests: number
 }
+
+/** Inputs of a megabyte take more. */
+const LARGE_CPU_MS = 5
 
 /** Every operation, with a request that succeeds and with the worst that is known. */
 export async function operationCosts(
@@ -324,6 +340,8 @@ export async function operationCosts(
       const requestAt = (index: number) => request(places, index)
       const { cpuMs } = await costOf(server, `${name}, ${what}`, requestAt, worst)
       if (cpuMs > dearest.cpuMs) dearest = { what, cpuMs }
+      // Collecting the garbage before takes longer than a cheap request, which does not hold megabytes.
+      if (cpuMs < LARGE_CPU_MS) continue
       const memoryMb = await memoryOf(server, `${name}, ${what}`, requestAt)
       if (memoryMb > largest.memoryMb) largest = { what, memoryMb }
     }
@@ -362,7 +380,7 @@ async function costOf(
     sent += amount
     database = sumOf(database, batch.database)
   }
-  return { cpuMs: cpuMs / sent, database: perRequest(database, sent) }
+  return { cpuMs: cpuMs / sent, database: perItem(database, sent) }
 }
 
 /** The memory that one request takes, in MiB. */
@@ -384,13 +402,11 @@ export async function idleTick(server: WorkerServer, ticks: number): Promise<Tic
     for (let index = 0; index < count; index++) await server.tick(new Date())
   }
   await tick(ticks)
+  await server.takeUse()
   const before = server.cpuMs()
   await tick(ticks)
-  return {
-    schedules: 0,
-    cpuMs: (server.cpuMs() - before) / ticks,
-    database: await latest(server, LATEST_TICK),
-  }
+  const cpuMs = (server.cpuMs() - before) / ticks
+  return { schedules: 0, cpuMs, database: perItem(await server.takeUse(), ticks) }
 }
 
 /** What one run takes, beyond the ticks that it is done in. */
@@ -415,16 +431,14 @@ export async function runCosts(server: WorkerServer, idle: Tick, projects: numbe
   await execute(server.database, [NO_PASS_DUE])
   const due = new Date(Date.now() + DAY_MS)
   const results: RunCost[] = []
-  const measure = async (stage: RunCost['stage'], work: () => Promise<DatabaseUse>, idle: Tick) => {
+  const measure = async (stage: RunCost['stage'], work: () => Promise<void>, idle: Tick) => {
+    await server.takeUse()
     const before = server.cpuMs()
-    const use = await work()
+    await work()
     const cpuMs = (server.cpuMs() - before - idle.cpuMs) / runs
-    results.push({ stage, database: perRequest(sumOf(use, idle.database, -1), runs), cpuMs })
+    results.push({ stage, database: perItem(sumOf(await server.takeUse(), idle.database, -1), runs), cpuMs })
   }
-  const tickAt = (instant: Date) => async () => {
-    await server.tick(instant)
-    return latest(server, LATEST_TICK)
-  }
+  const tickAt = (instant: Date) => () => server.tick(instant)
 
   await measure('claimed and sent to the queue', tickAt(due), idle)
   const { results: references } = await server.database
@@ -432,12 +446,9 @@ export async function runCosts(server: WorkerServer, idle: Tick, projects: numbe
     .all()
   if (references.length !== runs) throw new Error(`${references.length} of ${runs} schedules fired`)
   const deliver = async () => {
-    let use = UNUSED
     for (let start = 0; start < runs; start += RUNS_PER_MESSAGE) {
       await server.deliver({ database: 0, runs: references.slice(start, start + RUNS_PER_MESSAGE) })
-      use = sumOf(use, await latest(server, LATEST_BATCH))
     }
-    return use
   }
   await measure('delivered', deliver, { schedules: 0, cpuMs: 0, database: UNUSED })
   const delivered = await count(server, `SELECT count(*) AS n FROM "runs" WHERE "status" = 'delivered'`)
@@ -450,32 +461,8 @@ export async function runCosts(server: WorkerServer, idle: Tick, projects: numbe
   return results
 }
 
-async function latest(server: WorkerServer, path: string): Promise<DatabaseUse> {
-  return (await (await fetch(new URL(path, server.origin))).json()) as DatabaseUse
-}
-
 async function count(server: WorkerServer, sql: string): Promise<number> {
   return (await server.database.prepare(sql).first<number>('n')) ?? Number.NaN
-}
-
-const UNUSED: DatabaseUse = { calls: 0, statements: 0, rowsRead: 0, rowsWritten: 0 }
-
-function sumOf(use: DatabaseUse, other: DatabaseUse, sign: 1 | -1 = 1): DatabaseUse {
-  return {
-    calls: use.calls + sign * other.calls,
-    statements: use.statements + sign * other.statements,
-    rowsRead: use.rowsRead + sign * other.rowsRead,
-    rowsWritten: use.rowsWritten + sign * other.rowsWritten,
-  }
-}
-
-function perRequest(use: DatabaseUse, requests: number): DatabaseUse {
-  return {
-    calls: use.calls / requests,
-    statements: use.statements / requests,
-    rowsRead: use.rowsRead / requests,
-    rowsWritten: use.rowsWritten / requests,
-  }
 }
 
 function refuseFailures(what: string, failures: ReadonlyMap<string, number>): void {

@@ -39,6 +39,8 @@ export interface Places {
    * pinned.
    */
   other(index: number): Promise<Other>
+  /** A new one, for what an organization has only a few of. */
+  empty(): Promise<Place>
 }
 
 interface Other {
@@ -46,11 +48,12 @@ interface Other {
   readonly sessions: readonly string[]
 }
 
-const USUAL_COUNT = 100
+export const USUAL_COUNT = 100
 const LARGEST_PAGE = 1000
 const PINS_OF_OTHERS = 10
 
-export async function openPlaces(server: WorkerServer): Promise<Places> {
+/** @param largest how many the full place has. Without, it is the usual one, and there is no request of the worst inputs. */
+export async function openPlaces(server: WorkerServer, largest = LARGEST_PAGE): Promise<Places> {
   const others = new Map<number, Promise<Other>>()
   const open = async (): Promise<Other> => {
     const place = await Place.open(server)
@@ -63,9 +66,11 @@ export async function openPlaces(server: WorkerServer): Promise<Places> {
     }
     return { place, sessions: [...sessions, await place.put('sessions', { projectId })] }
   }
+  const usual = await fill(await Place.open(server), USUAL_COUNT)
   return {
-    usual: await fill(await Place.open(server), USUAL_COUNT),
-    full: await fill(await Place.open(server), LARGEST_PAGE),
+    usual,
+    empty: () => Place.open(server),
+    full: largest === USUAL_COUNT ? usual : await fill(await Place.open(server), largest),
     other(index) {
       const other = others.get(index) ?? open()
       others.set(index, other)
@@ -321,13 +326,38 @@ const newKey = (place: Place) => place.send('POST', '/v1/api-keys', json({ name:
 const newRun = ({ usual: { place, projectSchedules } }: Places, index: number) =>
   place.addRun(projectSchedules[1 + (index % (USUAL_COUNT - 1))] ?? '')
 
+const SIGN_IN_RULE = { issuer: 'https://login.example.com', claim: 'groups', value: 'engineers', role: 'viewer' }
+
+function onNewSignInRule(body: Body = {}): Ask {
+  return async ({ empty }) => {
+    const place = await empty()
+    return {
+      place,
+      path: `/v1/sign-in-rules/${await place.send('POST', '/v1/sign-in-rules', json(SIGN_IN_RULE))}`,
+      ...body,
+    }
+  }
+}
+
+const newInvitation = () => {
+  const { issuer, role } = SIGN_IN_RULE
+  return json({ email: `${newUuid()}@example.com`, issuer, role })
+}
+
+function onNewIdentity(body: Body = {}): Ask {
+  return async ({ empty }) => {
+    const place = await empty()
+    return { place, path: `/v1/identities/${await place.addIdentity()}`, ...body }
+  }
+}
+
 const PICTURE_PATH = `/v1/users/${USER}/profile-picture`
 
 const asks: Readonly<Record<string, Asks>> = {
   updatePin: {
     typical({ usual: { place, pinned } }, index) {
       // Knuth's multiplicative hash: nearly every placement is a move.
-      const hash = Math.imul(index + 1, 2654435761) >>> 0
+      const hash = Math.imul(index + 2, 2654435761) >>> 0
       const moved = hash % pinned.length
       const target = (moved + 1 + ((hash >>> 8) % (pinned.length - 1))) % pinned.length
       const position = hash % 2 === 0 ? 'before' : 'after'
@@ -387,10 +417,71 @@ const asks: Readonly<Record<string, Asks>> = {
       ...json({ overlapSeconds: 60 }),
     }),
   },
+  createApiKeySession: {
+    typical: async ({ empty }) => ({
+      place: await empty(),
+      path: '/v1/me/sessions',
+      ...json({ expiresInSeconds: 60 }),
+    }),
+  },
+  deleteOwnSessions: {
+    async typical({ empty }) {
+      const place = await empty()
+      await place.send('POST', '/v1/me/sessions', json({ expiresInSeconds: 60 }))
+      return { place, path: '/v1/me/sessions' }
+    },
+  },
+  deleteOwnApiKey: {
+    async typical({ usual: { place } }) {
+      const token = await place.newKey({ name: 'bench', scopes: ['pins:read'] })
+      return { place: { token }, path: '/v1/me/api-key' }
+    },
+  },
+  deleteOwnApp: {
+    async typical({ usual: { place } }) {
+      const { path, token } = await place.addApp()
+      return { place: { token }, path }
+    },
+  },
+  createSignInRule: {
+    typical: async ({ empty }) => ({
+      place: await empty(),
+      path: '/v1/sign-in-rules',
+      ...json(SIGN_IN_RULE),
+    }),
+  },
+  listSignInRules: { typical: usual(() => '/v1/sign-in-rules') },
+  previewSignIn: {
+    typical: usual(
+      () => '/v1/sign-in-rules/preview',
+      () => json({ issuer: SIGN_IN_RULE.issuer, claims: [{ claim: 'groups', value: 'engineers' }] }),
+    ),
+  },
+  retrieveSignInRule: { typical: onNewSignInRule() },
+  updateSignInRule: { typical: onNewSignInRule(json({ value: 'admins' })) },
+  deleteSignInRule: { typical: onNewSignInRule() },
+  createInvitation: {
+    typical: async ({ empty }) => ({
+      place: await empty(),
+      path: '/v1/invitations',
+      ...newInvitation(),
+    }),
+  },
+  listInvitations: { typical: usual(() => '/v1/invitations') },
+  deleteInvitation: {
+    async typical({ empty }) {
+      const place = await empty()
+      return { place, path: `/v1/invitations/${await place.send('POST', '/v1/invitations', newInvitation())}` }
+    },
+  },
+  listIdentities: { typical: usual(() => '/v1/identities') },
+  retrieveIdentity: { typical: onNewIdentity() },
+  updateIdentity: { typical: onNewIdentity(json({ blocked: true })) },
+  deleteIdentity: { typical: onNewIdentity() },
   listEvents: { typical: usual(() => '/v1/events'), worst: largestPage(() => '/v1/events') },
   createEventEndpoint: {
-    typical: async (places, index) => {
-      const { place } = await places.other(index)
+    typical: async ({ empty }) => {
+      const place = await empty()
       return { place, path: '/v1/event-endpoints', ...EVENT_ENDPOINT }
     },
   },
@@ -403,8 +494,8 @@ const asks: Readonly<Record<string, Asks>> = {
     ),
   },
   deleteEventEndpoint: {
-    typical: async (places, index) => {
-      const { place } = await places.other(index)
+    typical: async ({ empty }) => {
+      const place = await empty()
       return { place, path: await place.addEventEndpoint() }
     },
   },

@@ -1,7 +1,7 @@
 /** Organizations that are filled through HTTP, by the service's own operations. */
 import { v7 as newUuid } from 'uuid'
 import { MAX_VARIABLES_PER_REQUEST } from '../src/resources/environment-variables/contract.ts'
-import { organization } from './data.ts'
+import { identity, keyOf, organization } from './data.ts'
 import { ask, type BenchRequest } from './load.ts'
 import type { WorkerServer } from './servers.ts'
 
@@ -28,17 +28,42 @@ export async function times<Item>(count: number, make: (index: number) => Promis
 /** An organization, and the user and the key that fill it. */
 export class Place {
   readonly token: string
-  readonly #origin: URL
+  readonly organizationId: string
+  readonly #server: WorkerServer
 
-  private constructor(origin: URL, token: string) {
-    this.#origin = origin
+  private constructor(server: WorkerServer, organizationId: string, token: string) {
+    this.#server = server
+    this.organizationId = organizationId
     this.token = token
   }
 
-  static async open({ origin, database }: WorkerServer): Promise<Place> {
-    const { token, rows } = organization(newUuid(), USER)
+  static async open(server: WorkerServer): Promise<Place> {
+    const organizationId = newUuid()
+    const { token, rows } = organization(organizationId, USER)
+    const place = new Place(server, organizationId, token)
+    await place.#insert(rows)
+    return place
+  }
+
+  async #insert(rows: readonly string[]): Promise<void> {
+    const { database } = this.#server
     await database.batch(rows.map((sql) => database.prepare(sql)))
-    return new Place(origin, token)
+  }
+
+  /** A person who signed in as the user. No request does it alone. @returns the ID of the identity. */
+  async addIdentity(): Promise<string> {
+    const id = newUuid()
+    await this.#insert([identity(this.organizationId, id, USER)])
+    return id
+  }
+
+  /** Connects an app of a person who signed in. @returns the app's path, and the token of the person's session. */
+  async addApp(): Promise<{ path: string; token: string }> {
+    const identityId = await this.addIdentity()
+    const key = (kind: string) => keyOf(this.organizationId, USER, { kind, identityId })
+    const [app, session] = [key('grant'), key('session')]
+    await this.#insert([app.row, session.row])
+    return { path: `/v1/me/apps/${app.id}`, token: session.token }
   }
 
   /** @returns the id of what the request made. @throws if it fails. */
@@ -54,7 +79,7 @@ export class Place {
   }
 
   async #made(method: Method, path: string, request: Body = {}): Promise<object> {
-    const { status, body } = await ask(this.#origin, this.token, { method, path, ...request })
+    const { status, body } = await ask(this.#server.origin, this.token, { method, path, ...request })
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`)
     return body
   }
@@ -86,15 +111,16 @@ export class Place {
   /** Claims a run that waits to be pulled. */
   async claimRun(): Promise<{ id: string; claimId: string }> {
     const request = { method: 'POST', path: '/v1/runs/claim', ...json({ leaseSeconds: 3600 }) } as const
-    const { body } = await ask(this.#origin, this.token, request)
+    const { body } = await ask(this.#server.origin, this.token, request)
     const [run] = (body as { items: { id: string; claimId: string }[] }).items
     if (!run) throw new Error('No run waits to be pulled')
     return run
   }
 
-  /** @returns the path of a new event endpoint. */
-  async addEventEndpoint(): Promise<string> {
-    return `/v1/event-endpoints/${await this.send('POST', '/v1/event-endpoints', EVENT_ENDPOINT)}`
+  /** @param types of events; default: none that happens. @returns the path of a new event endpoint. */
+  async addEventEndpoint(types?: readonly string[]): Promise<string> {
+    const endpoint = types ? json({ url: 'https://receiver.example.com/', types }) : EVENT_ENDPOINT
+    return `/v1/event-endpoints/${await this.send('POST', '/v1/event-endpoints', endpoint)}`
   }
 
   /** @returns the path of a new file. */
@@ -171,7 +197,8 @@ export async function fill(place: Place, count: number): Promise<Filled> {
     await place.send('POST', `/v1/projects/${projectId}/environment-variables`, json({ variables }))
   }
   const pinned = sessions.slice(0, MAX_PINS)
-  await times(pinned.length, (index) => place.send('PUT', `/v1/pins/session/${pinned[index]}`))
+  // One after the other, so that each placement of a pin is the same in every run.
+  for (const session of pinned) await place.send('PUT', `/v1/pins/session/${session}`)
   await place.send('PUT', '/v1/run-endpoint', RUN_ENDPOINT)
   const eventEndpoint = await place.addEventEndpoint()
   await place.send('PUT', `/v1/users/${USER}/profile-picture`, { body: PICTURE })

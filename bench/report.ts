@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
+import type { BackgroundCost } from './background.ts'
 import {
   ASSUMPTIONS,
   CHARGED,
@@ -21,36 +22,46 @@ import {
   usdBeyond,
   usdOf,
 } from './costs.ts'
-import type { Deliveries } from './delivery.ts'
-import { median } from './load.ts'
+import type { DatabasesCost } from './databases.ts'
+import type { Deliveries } from './deliveries.ts'
+import type { Beside } from './failing-database.ts'
+import { type DatabaseUse, median } from './load.ts'
 import type { Distance, Gap, Growth, Loads, OperationCost, Speed, Tick } from './measure.ts'
 import type { NextRuns } from './next-run.ts'
-import type { Evaluation, FirstRequest } from './start-up.ts'
+import type { FirstRequest, StartUp } from './start-up.ts'
 
 export interface Results {
-  readonly quick: boolean
+  readonly command: string
+  readonly date: string
+  readonly machine: string
+  readonly minutes: number
   readonly speed: readonly Speed[]
-  readonly distance: ReadonlyMap<string, readonly Distance[]>
+  readonly distance: readonly Distance[]
   readonly loads: readonly Loads[]
   readonly gap: Gap
   readonly growth: readonly Growth[]
+  readonly background: readonly BackgroundCost[]
   readonly nextRuns: readonly NextRuns[]
   readonly ticks: readonly Tick[]
   readonly deliveries: readonly Deliveries[]
+  readonly beside: readonly Beside[]
+  readonly databases: readonly DatabasesCost[]
   readonly counted: Counted
   readonly startUp: {
-    readonly evaluations: readonly Evaluation[]
+    readonly startUps: readonly StartUp[]
     readonly firstRequests: readonly FirstRequest[]
   }
 }
 
-const SERVICE = 'service'
+export const SERVICE = 'service'
+export const PEER = 'peer a: Hono, Drizzle'
+export const FLOOR = 'floor 2: one batch'
 
 export function report(results: Results): string {
   return [
     '# Benchmark results',
     '',
-    `\`npm run bench${results.quick ? ' -- --quick' : ''}\` on ${new Date().toISOString().slice(0, 10)}, ${machine()}.`,
+    `\`${results.command}\` on ${results.date}, in ${Math.ceil(results.minutes)} minutes, ${results.machine}.`,
     '',
     '[Speed and cost](../docs/benchmarks.md) says what these tables mean. All contenders have the same data and return the same responses,',
     'which is checked first. Each Worker runs in workerd, in a process of its own with its D1 and without a proxy. Ratios compare contenders within one run;',
@@ -113,6 +124,31 @@ export function report(results: Results): string {
       growthRows(results.growth),
     ),
     '',
+    '## Beside the seven operations',
+    '',
+    'The service, with the MCP Worker and the console Worker in the same process, and a floor: a bare Worker that sends the raw SQL of the same work in one',
+    'batch, in two for a delivery, without authentication, validation, time zones or signatures. Both have the same rows. CPU is of the whole process, including',
+    'its D1, per line of the table.',
+    '',
+    ...table(
+      [
+        '',
+        'D1 calls',
+        'rows read',
+        'rows written',
+        'CPU ms',
+        "floor's D1 calls",
+        "floor's rows read",
+        "floor's rows written",
+        "floor's CPU ms",
+        'service takes × the CPU',
+      ],
+      backgroundRows(results.background),
+    ),
+    '',
+    "The console's page of runs is five requests; the floor has one with five statements. A tick computes the next run of each schedule in its time zone; the floor",
+    'adds a day.',
+    '',
     '## One gap',
     '',
     `${results.gap.placements} moves of a pin into the same gap wrote ${results.gap.rowsWritten} rows, ` +
@@ -137,12 +173,13 @@ export function report(results: Results): string {
       tickRows(results.ticks),
     ),
     '',
-    'The time from the request for a run to its arrival at the run endpoint, for 100 runs of one organization through the queues of `wrangler.toml`. In the',
-    'second line, 1,000 runs of another organization are due at the same time, and its run endpoint never responds.',
+    'The time from the request for a run to its arrival at the run endpoint, and from a change to the arrival of its event at the event endpoint, for 100 of one',
+    'organization through the queues of `wrangler.toml`: alone, and while endpoints of another organization never respond.',
     '',
     ...table(
-      ['beside', 'delivered', 'p50 ms', 'p99 ms'],
-      results.deliveries.map(({ beside, delivered, p50Ms, p99Ms }) => [
+      ['what', 'beside', 'delivered', 'p50 ms', 'p99 ms'],
+      results.deliveries.map(({ what, beside, delivered, p50Ms, p99Ms }) => [
+        what,
         beside,
         whole(delivered),
         fine(p50Ms),
@@ -170,24 +207,70 @@ export function report(results: Results): string {
       nextRunRows(results.nextRuns),
     ),
     '',
+    '## Several databases',
+    '',
+    'The same organizations in 1, 10 and 50 databases of one Worker: a minute in which nothing is due, a minute in which a schedule of each organization is due, and',
+    'a search for orphaned objects with one for each organization, beyond what its minutes cost anyway.',
+    '',
+    ...table(
+      [
+        'databases',
+        'idle minute: calls',
+        'CPU ms',
+        'busy minute: calls',
+        'CPU ms',
+        'search: calls',
+        'CPU ms',
+        'minutes',
+      ],
+      results.databases.map(({ databases, idle, busy, search }) => [
+        whole(databases),
+        ...[idle, busy, search].flatMap(({ calls, cpuMs }) => [whole(calls), whole(cpuMs)]),
+        whole(search.minutes),
+      ]),
+    ),
+    '',
+    'What the organizations of one database notice while another one works, fails, or does not respond for ten seconds, with 20 clients of that other database.',
+    '',
+    ...table(
+      ['the other database', 'request: p50 ms', 'p99 ms', 'delivery: p50 ms', 'p99 ms', 'missing'],
+      results.beside.map(({ mode, requestMs, deliveryMs, missing }) => [
+        mode,
+        ...[requestMs, deliveryMs].flatMap(({ p50, p99 }) => [fine(p50), fine(p99)]),
+        whole(missing),
+      ]),
+    ),
+    '',
     ...everyOperation(results.counted.operations),
     ...databaseSizes(results.counted),
     ...costs(results.counted),
     '## Size and start-up',
     '',
-    'Minified bundles. Evaluation is the median of new Node processes, which take turns.',
+    'Minified bundles. Medians of new processes of workerd, which take turns: from the start of the process to its first response, 401',
+    'without an API key, less what an empty Worker takes. CPU is that of all threads of the process.',
     '',
     ...table(
-      ['contender', 'bytes gzip', 'evaluation ms'],
-      results.startUp.evaluations.map(({ contender, gzipBytes, ms }) => [contender, whole(gzipBytes), fine(ms)]),
+      ['contender', 'bytes gzip', 'start-up ms', 'start-up CPU ms'],
+      results.startUp.startUps.map(({ contender, gzipBytes, ms, cpuMs }) => [
+        contender,
+        whole(gzipBytes),
+        fine(ms),
+        fine(cpuMs),
+      ]),
     ),
     '',
     'The first request to a resource loads its code and compiles its statements. Medians of new workerd processes that answered one',
-    'request to another resource before.',
+    'request to another resource before. What the floor takes longer for its first request is what D1 takes longer.',
     '',
     ...table(
-      ['contender', 'operation', 'first request ms', 'second request ms'],
-      results.startUp.firstRequests.map((row) => [row.contender, row.operation, fine(row.firstMs), fine(row.secondMs)]),
+      ['contender', 'operation', 'first request ms', 'second request ms', 'difference ms'],
+      results.startUp.firstRequests.map(({ contender, operation, firstMs, secondMs }) => [
+        contender,
+        operation,
+        fine(firstMs),
+        fine(secondMs),
+        fine(firstMs - secondMs),
+      ]),
     ),
     '',
   ].join('\n')
@@ -207,7 +290,7 @@ function everyOperation(operations: readonly OperationCost[]): string[] {
     '',
     'CPU is of the whole process, including its D1 and its R2. On Cloudflare these do not run in the Worker, so the figures are upper bounds. The free plan',
     `allows a request ${FREE_CPU_MS} ms; figures above that are **bold**. Memory is the growth of the process at its peak, including D1, R2 and garbage; an isolate on`,
-    'Cloudflare has 128 MB.',
+    'Cloudflare has 128 MB. It is measured for inputs that take at least 5 ms of CPU.',
     '',
     ...table(
       [
@@ -235,7 +318,7 @@ function everyOperation(operations: readonly OperationCost[]): string[] {
         cpu(worst.cpuMs),
         fine(worst.cpuMs / floor),
         worst.what,
-        fine(largest.memoryMb),
+        largest.what && fine(largest.memoryMb),
         largest.what,
       ]),
     ),
@@ -375,21 +458,30 @@ function speedRows(speed: readonly Speed[]): string[][] {
 }
 
 function distanceRows(distance: Results['distance']): string[][] {
-  return Array.from(distance).flatMap(([contender, rows]) =>
-    rows.map(({ operation, p50Ms, slope, database }) => [
-      operation,
-      contender,
-      ...Array.from(p50Ms.values(), fine),
-      fine(slope),
-      fine(database.calls),
-      fine(database.rowsRead),
-      fine(database.rowsWritten),
-    ]),
-  )
+  return distance.map(({ contender, operation, p50Ms, slope, database }) => [
+    operation,
+    contender,
+    ...p50Ms.map(([, latencyMs]) => fine(latencyMs)),
+    fine(slope),
+    ...useCells(database),
+  ])
 }
 
 function distancesOf(distance: Results['distance']): number[] {
-  return [...(distance.get(SERVICE)?.[0]?.p50Ms.keys() ?? [])]
+  return distance[0]?.p50Ms.map(([distanceMs]) => distanceMs) ?? []
+}
+
+const useCells = ({ calls, rowsRead, rowsWritten }: DatabaseUse) => [fine(calls), fine(rowsRead), fine(rowsWritten)]
+
+function backgroundRows(costs: Results['background']): string[][] {
+  return costs.map(({ name, service, floor }) => [
+    name,
+    ...useCells(service.database),
+    fine(service.cpuMs),
+    ...useCells(floor.database),
+    fine(floor.cpuMs),
+    fine(service.cpuMs / floor.cpuMs),
+  ])
 }
 
 function growthRows(growth: readonly Growth[]): string[][] {
@@ -450,7 +542,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return lines.map((cells) => `| ${cells.join(' | ')} |`)
 }
 
-function machine(): string {
+export function machine(): string {
   const version = (name: string) =>
     JSON.parse(readFileSync(join(import.meta.dirname, '..', 'node_modules', name, 'package.json'), 'utf8')).version
   const packages = ['workerd', 'hono', 'drizzle-orm', 'zod', 'fastify']

@@ -1,44 +1,34 @@
 /** Runs everything side by side on this machine, prints the tables and writes them to bench/RESULTS.md. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describeScript, parsed, temporaryFolder } from '../operate/command-line.ts'
+import { backgroundCosts } from './background.ts'
+import { WIDE_LIMITS } from './counters.ts'
 import { organizationId, schema, seed, userId } from './data.ts'
-import { deliveries } from './delivery.ts'
+import { byDatabases } from './databases.ts'
+import { deliveries } from './deliveries.ts'
+import { besideDatabase } from './failing-database.ts'
 import * as measure from './measure.ts'
 import { nextRuns } from './next-run.ts'
-import { report } from './report.ts'
+import { writePictures } from './pictures.ts'
+import { FLOOR, machine, PEER, type Results, report, SERVICE } from './report.ts'
 import { type Bundle, bundleWorker, type Server, startNode, startWorker, type WorkerServer } from './servers.ts'
 import { sizes } from './size.ts'
-import { evaluations, type FirstRequest, firstRequests } from './start-up.ts'
+import { firstRequests, startUps } from './start-up.ts'
 
-const { quick: QUICK = false } = parsed(
+const { long: isLong = false, pictures: isRedrawn = false } = parsed(
   describeScript(
     'bench',
-    'Compares the service with other implementations side by side on this machine, prints the tables and writes them to bench/RESULTS.md.',
-    ['', '--quick'],
-  ).option('--quick', 'a short version, with fewer requests and smaller databases'),
+    'Compares the service with other implementations side by side on this machine, in about ten minutes, prints the tables and writes them to bench/RESULTS.md, with pictures in docs/.',
+    ['', '--long', '--pictures'],
+  )
+    .option('--long', 'more requests and larger databases, in about an hour')
+    .option('--pictures', 'only the tables and pictures, from the results of the last run'),
 ).opts()
-const SIZES = QUICK
+const SIZES = isLong
   ? {
-      amount: 150,
-      rounds: 2,
-      distances: [0, 30],
-      perDistance: 6,
-      rows: [1e3, 1e4],
-      connections: [1, 64],
-      gap: 500,
-      spread: 8,
-      batchMs: 0.3,
-      due: [100, 1e3],
-      handled: 3_000,
-      typical: { warmUp: 2, cpuMs: 20, requests: 15 },
-      worst: { warmUp: 1, cpuMs: 10, requests: 3 },
-      idleTicks: 20,
-      runProjects: 2,
-    }
-  : {
       amount: 1_500,
       rounds: 4,
       distances: [0, 5, 30, 100],
@@ -54,6 +44,27 @@ const SIZES = QUICK
       worst: { warmUp: 2, cpuMs: 200, requests: 127 },
       idleTicks: 200,
       runProjects: 20,
+      background: { rounds: 6, share: 2 },
+      organizations: 5_000,
+    }
+  : {
+      amount: 150,
+      rounds: 4,
+      distances: [0, 30, 100],
+      perDistance: 8,
+      rows: [1e3, 1e4, 1e5],
+      connections: [1, 8, 64],
+      gap: 2_000,
+      spread: 8,
+      batchMs: 0.3,
+      due: [1e3, 1e4],
+      handled: 5_000,
+      typical: { warmUp: 3, cpuMs: 40, requests: 31 },
+      worst: { warmUp: 1, cpuMs: 10, requests: 1 },
+      idleTicks: 30,
+      runProjects: 3,
+      background: { rounds: 4, share: 1 },
+      organizations: 1_000,
     }
 
 /** Neither the quotas nor the rate limit are what is measured. */
@@ -68,26 +79,37 @@ const VARIABLES = {
   USER_ID: userId,
 }
 
-/** As many as a page of a list may have. */
-const WIDE_LIMITS = { SCHEDULE_LIMIT: '1000', VARIABLE_LIMIT: '1000' }
-
 const WORKERS = {
   'floor 1: one statement': 'bench/floors/one-statement.ts',
-  'floor 2: one batch': 'bench/floors/one-batch.ts',
-  service: 'src/index.ts',
-  'peer a: Hono, Drizzle': 'bench/peers/drizzle.ts',
+  [FLOOR]: 'bench/floors/one-batch.ts',
+  [SERVICE]: 'src/index.ts',
+  [PEER]: 'bench/peers/drizzle.ts',
 }
 const FASTIFY = 'peer b: Fastify, node:sqlite'
 
+const FOLDER = import.meta.dirname
+const RESULTS = join(FOLDER, 'results.json')
+
 const folder = temporaryFolder(join(tmpdir(), 'workspace-api-bench-'))
 const servers: Server[] = []
+const started = performance.now()
 try {
-  await run()
+  if (!isRedrawn) writeFileSync(RESULTS, `${JSON.stringify(await run(), shorten, 1)}\n`)
+  const results: Results = JSON.parse(readFileSync(RESULTS, 'utf8'))
+  const text = report(results)
+  writeFileSync(join(FOLDER, 'RESULTS.md'), text)
+  writePictures(results)
+  console.log(text)
 } finally {
   await Promise.all(servers.map((server) => server.stop()))
 }
 
-async function run(): Promise<void> {
+/** Five digits are more than any measurement has. */
+function shorten(_: string, value: unknown): unknown {
+  return typeof value === 'number' ? Number(value.toPrecision(5)) : value
+}
+
+async function run(): Promise<Results> {
   const bundles = new Map<string, Bundle>()
   const contenders: measure.Contender[] = []
   for (const [name, entry] of Object.entries(WORKERS)) {
@@ -96,6 +118,9 @@ async function run(): Promise<void> {
     contenders.push(workerContender(name, await startSeeded(bundle)))
   }
   contenders.push(await fastifyContender())
+  const serviceBundle = bundles.get(SERVICE) as Bundle
+  const named = (...names: string[]) => new Map(names.map((name) => [name, bundles.get(name) as Bundle]))
+  const instrumented = await bundleWorker(WORKERS[SERVICE], true)
 
   say('Checking that all answer alike')
   await measure.checkAnswers(contenders)
@@ -104,65 +129,79 @@ async function run(): Promise<void> {
   await stopAll()
 
   say('Distance')
-  const distance = new Map<string, measure.Distance[]>()
+  const distance: measure.Distance[] = []
   for (const [name, entry] of Object.entries(WORKERS)) {
     const server = await startSeeded(await bundleWorker(entry, true))
-    distance.set(name, await measure.distance(workerContender(name, server), SIZES))
+    distance.push(...(await measure.distance(workerContender(name, server), SIZES)))
     await stopAll()
   }
 
   say('Load')
-  const loads = await measure.loads(
-    workerContender('service', await startSeeded(await bundleWorker(WORKERS.service))),
-    SIZES,
-  )
+  const loads = await measure.loads(workerContender(SERVICE, await startSeeded(serviceBundle)), SIZES)
   await stopAll()
 
   say('One gap')
-  const instrumented = await bundleWorker(WORKERS.service, true)
-  const gap = await measure.sameGap(workerContender('service', await startSeeded(instrumented)), SIZES)
+  const gap = await measure.sameGap(workerContender(SERVICE, await startSeeded(instrumented)), SIZES)
   await stopAll()
 
   say('Growth')
-  const growth = await measure.growth(workerContender('service', await startSeeded(instrumented)), SIZES)
-
+  const growth = await measure.growth(workerContender(SERVICE, await startSeeded(instrumented)), SIZES)
   await stopAll()
 
-  say('Schedules')
-  const ticks = await measure.ticks(workerContender('service', await startSeeded(instrumented)), SIZES)
+  say('Beside the seven operations')
+  const background = await backgroundCosts(SIZES.background)
+
+  say('Ticks')
+  const ticks = await measure.ticks(workerContender(SERVICE, await startSeeded(instrumented)), SIZES)
   await stopAll()
+
+  say('Next runs')
   const computed = await nextRuns(folder, SIZES)
+
   say('Deliveries')
   const delivered = await deliveries()
 
-  say('Every operation')
+  say('A failing database')
+  const beside = await besideDatabase()
+
+  say('Several databases')
+  const databases = await byDatabases(SIZES.organizations)
+
+  say('Runs')
   const idle = await measure.idleTick(await startEmpty(instrumented), SIZES.idleTicks)
   await stopAll()
   const runs = await measure.runCosts(await startEmpty(instrumented), idle, SIZES.runProjects)
   await stopAll()
+
+  say('Every operation')
   const operations = await measure.operationCosts(await startEmpty(instrumented), SIZES)
   await stopAll()
 
-  const evaluated = evaluations(bundles)
-  const first: FirstRequest[] = []
-  for (const contender of ['service', 'peer a: Hono, Drizzle']) {
-    first.push(...(await firstRequests(contender, bundles.get(contender) as Bundle)))
-  }
-  const text = report({
-    quick: QUICK,
+  say('Start-up')
+  const first = await firstRequests(named(SERVICE, FLOOR, PEER))
+  // The floors know no API keys, so they have no such first response.
+  const start = await startUps(named(SERVICE, PEER))
+  say('Bytes of rows')
+  const counted = { operations, idle, runs, sizes: sizes() }
+  return {
+    command: `npm run bench${isLong ? ' -- --long' : ''}`,
+    date: new Date().toISOString().slice(0, 10),
+    machine: machine(),
+    minutes: (performance.now() - started) / 60_000,
     speed,
     distance,
     loads,
     gap,
     growth,
+    background,
     nextRuns: computed,
     ticks,
     deliveries: delivered,
-    counted: { operations, idle, runs, sizes: sizes() },
-    startUp: { evaluations: evaluated, firstRequests: first },
-  })
-  writeFileSync(join(import.meta.dirname, 'RESULTS.md'), text)
-  console.log(text)
+    beside,
+    databases,
+    counted,
+    startUp: { startUps: start, firstRequests: first },
+  }
 }
 
 async function startSeeded(bundle: Bundle): Promise<WorkerServer> {
@@ -201,5 +240,6 @@ async function stopAll(): Promise<void> {
 }
 
 function say(text: string): void {
-  console.error(`${new Date().toISOString()} ${text}`)
+  const minutes = ((performance.now() - started) / 60_000).toFixed(1)
+  console.error(`${minutes} min ${text}`)
 }

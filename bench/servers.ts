@@ -4,16 +4,24 @@
  */
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { readConfiguration } from '../operate/wrangler.ts'
 import { bindingOf } from '../src/db/database.ts'
-import { COLLECT_GARBAGE } from './instrument.ts'
+import { COLLECT_GARBAGE, TAKE_USE } from './instrument.ts'
+import type { DatabaseUse } from './load.ts'
 
 // Miniflare starts workerd with it. `COLLECT_GARBAGE` needs it.
 process.env.MINIFLARE_WORKERD_V8_FLAGS = '--expose-gc'
+
+/** The variables of a service whose rate limit and log are not measured. */
+export const QUIET = {
+  RATE_LIMIT: 'off',
+  REQUEST_LOG: 'off',
+  ENCRYPTION_KEYS: 'bench:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
+}
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -34,6 +42,8 @@ export interface WorkerServer extends Server {
   readonly database: D1Database
   readonly databaseAt: (number: number) => D1Database
   readonly objects: R2Bucket
+  /** Of an interface. */
+  readonly originOf: (name: string) => Promise<URL>
   memoryMb(): number
   /** The most memory that its processes have held at once since `watchMemory`, beyond what they held then. */
   peakMemoryMb(): number
@@ -42,24 +52,32 @@ export interface WorkerServer extends Server {
    * processes hold.
    */
   watchMemory(): Promise<void>
+  /** Starts a new process of workerd with the same databases. */
+  restart(): Promise<void>
   /** Fires the Cron Trigger. */
   tick(at: Date): Promise<void>
   /** Hands a message over as the queue does. */
   deliver(message: object): Promise<void>
+  /** What was asked of D1 since the last call, if the Worker is instrumented. */
+  takeUse(): Promise<DatabaseUse>
 }
 
-/** Bundles a Worker as `wrangler deploy --minify` does. @param instrumented wraps its database, see instrument.ts. */
-export async function bundleWorker(entry: string, instrumented = false): Promise<Bundle> {
+/**
+ * Bundles a Worker as `wrangler deploy --minify` does.
+ * @param instrumented wraps its database, see instrument.ts.
+ * @param root another checkout of the project.
+ */
+export async function bundleWorker(entry: string, instrumented = false, root = ROOT): Promise<Bundle> {
   const contents = instrumented
     ? `import worker from './${entry}'\nimport { instrument } from './bench/instrument.ts'\nexport default instrument(worker)`
-    : `export { default } from './${entry}'`
-  return bundle(contents)
+    : `export * from './${entry}'\nexport { default } from './${entry}'`
+  return bundle(contents, root)
 }
 
 /** Bundles a module of the project's root. */
-export async function bundle(contents: string): Promise<Bundle> {
+export async function bundle(contents: string, root = ROOT): Promise<Bundle> {
   const { outputFiles } = await build({
-    stdin: { contents, resolveDir: ROOT, loader: 'ts' },
+    stdin: { contents, resolveDir: resolve(root), loader: 'ts' },
     bundle: true,
     minify: true,
     write: false,
@@ -73,19 +91,22 @@ export async function bundle(contents: string): Promise<Bundle> {
 }
 
 /** What answers the requests that a Worker makes. */
-export type Outside = (request: { readonly url: string; readonly headers: Headers }) => Promise<Response>
+export type Outside = (request: Request) => Promise<Response>
 
-/**
- * @param variables text bindings.
- * @param receiver takes the deliveries of runs, through the queues of wrangler.toml. Without it the queues have no
- *   consumer: what is sent is dropped.
- * @param databases how many.
- */
+export interface WorkerOptions {
+  /** Takes the deliveries, through the queues of wrangler.toml. Without it the queues have no consumer: messages are dropped. */
+  readonly receiver?: Outside
+  /** How many. */
+  readonly databases?: number
+  /** The MCP Worker and the console Worker, in the same process. */
+  readonly interfaces?: Readonly<Record<'mcp' | 'console', Bundle>>
+}
+
+/** @param variables text bindings. */
 export async function startWorker(
   bundle: Bundle,
   variables: Record<string, string>,
-  receiver?: Outside,
-  databases = 1,
+  { receiver, databases = 1, interfaces }: WorkerOptions = {},
 ): Promise<WorkerServer> {
   const { compatibility_date, compatibility_flags, queues } = readConfiguration({})
   const queueProducers = queues.producers?.map(({ binding, queue = '' }) => [binding, queue]) ?? []
@@ -93,60 +114,86 @@ export async function startWorker(
     queue,
     { maxBatchSize },
   ])
-  const before = new Set(childrenOf(process.pid))
-  const miniflare = new Miniflare(
-    convertV4MiniflareOptions({
-      name: 'contender',
-      modules: [{ type: 'ESModule', path: 'index.js', contents: bundle.code }],
-      compatibilityDate: compatibility_date as string,
-      compatibilityFlags: compatibility_flags,
-      bindings: variables,
-      d1Databases: Object.fromEntries(
-        Array.from({ length: databases }, (_, number) => [
-          bindingOf(number),
-          number === 0 ? 'bench' : `bench-${number}`,
-        ]),
-      ),
-      r2Buckets: { OBJECTS: 'bench' },
-      queueProducers: Object.fromEntries(queueProducers),
-      ...(receiver && { queueConsumers: Object.fromEntries(queueConsumers ?? []) }),
-      ratelimits: {
-        KEY_RATE_LIMIT: { namespace_id: '1', simple: { limit: 600, period: 60 } },
-        ORGANIZATION_RATE_LIMIT: { namespace_id: '3', simple: { limit: 6000, period: 60 } },
-        REFUSAL_RATE_LIMIT: { namespace_id: '2', simple: { limit: 60, period: 60 } },
+  const workerOf = (name: string, { code }: Bundle) => ({
+    name,
+    modules: [{ type: 'ESModule' as const, path: 'index.js', contents: code }],
+    compatibilityDate: compatibility_date as string,
+    unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+  })
+  const beside = Object.entries(interfaces ?? {}).map(([name, bundle]) => ({
+    ...workerOf(name, bundle),
+    ...(name === 'mcp' && { compatibilityFlags: ['nodejs_compat'] }),
+    serviceBindings: { API: 'contender', ASSETS: () => new Response(null, { status: 404 }) },
+  }))
+  const options = convertV4MiniflareOptions({
+    workers: [
+      {
+        ...workerOf('contender', bundle),
+        compatibilityFlags: compatibility_flags,
+        bindings: variables,
+        d1Databases: Object.fromEntries(
+          Array.from({ length: databases }, (_, number) => [
+            bindingOf(number),
+            number === 0 ? 'bench' : `bench-${number}`,
+          ]),
+        ),
+        r2Buckets: { OBJECTS: 'bench' },
+        queueProducers: Object.fromEntries(queueProducers),
+        ...(receiver && { queueConsumers: Object.fromEntries(queueConsumers ?? []) }),
+        ratelimits: {
+          KEY_RATE_LIMIT: { namespace_id: '1', simple: { limit: 600, period: 60 } },
+          ORGANIZATION_RATE_LIMIT: { namespace_id: '3', simple: { limit: 6000, period: 60 } },
+          REFUSAL_RATE_LIMIT: { namespace_id: '2', simple: { limit: 60, period: 60 } },
+        },
+        outboundService: receiver ?? (() => new Response(null, { status: 204 })),
+        ...(interfaces && { serviceBindings: { MCP: 'mcp' } }),
       },
-      // The service logs each request.
-      handleStructuredLogs: ({ level, message }) => {
-        if (level === 'error') console.error(message)
-      },
-      outboundService: receiver ?? (() => new Response(null, { status: 204 })),
-      unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
-      cf: false,
-    }),
-  )
-  const origin = await miniflare.unsafeGetDirectURL()
-  const bindings = await miniflare.getBindings<{ OBJECTS: R2Bucket }>()
+      ...beside,
+    ],
+    // The service logs each request.
+    handleStructuredLogs: ({ level, message }) => {
+      if (level === 'error') console.error(message)
+    },
+    cf: false,
+  })
+  const others = new Set(childrenOf(process.pid))
+  const miniflare = new Miniflare(options)
+  const originOf = (name: string) => miniflare.unsafeGetDirectURL(name)
+  const connect = async () => {
+    const origin = await originOf('contender')
+    const bindings = await miniflare.getBindings<{ OBJECTS: R2Bucket }>('contender')
+    const processes = childrenOf(process.pid).filter((pid) => !others.has(pid))
+    return { origin, bindings, processes }
+  }
+  let { origin, bindings, processes } = await connect()
   // The name of the binding is computed, so its type is not known.
   const databaseAt = (number: number) =>
     (bindings as unknown as Record<string, D1Database>)[bindingOf(number)] as D1Database
-  const processes = childrenOf(process.pid).filter((pid) => !before.has(pid))
   const memoryMb = () => processes.reduce((sum, pid) => sum + memoryMbOf(pid), 0)
   let memoryBeforeMb = 0
   return {
-    origin,
-    database: databaseAt(0),
+    get origin() {
+      return origin
+    },
+    originOf,
+    get database() {
+      return databaseAt(0)
+    },
     databaseAt,
-    objects: bindings.OBJECTS,
+    get objects() {
+      return bindings.OBJECTS
+    },
     tick: async (scheduledTime) => {
-      const worker = await miniflare.getWorker()
+      const worker = await miniflare.getWorker('contender')
       const { outcome } = await worker.scheduled({ scheduledTime, cron: '* * * * *' })
       if (outcome !== 'ok') throw new Error(`The tick ended with ${outcome}`)
     },
     deliver: async (body) => {
-      const worker = await miniflare.getWorker()
+      const worker = await miniflare.getWorker('contender')
       const { outcome } = await worker.queue('bench', [{ id: '0', timestamp: new Date(), attempts: 1, body }])
       if (outcome !== 'ok') throw new Error(`The delivery ended with ${outcome}`)
     },
+    takeUse: async () => (await (await fetch(new URL(TAKE_USE, origin))).json()) as DatabaseUse,
     cpuMs: () => processes.reduce((sum, pid) => sum + cpuMsOf(pid), 0),
     memoryMb,
     peakMemoryMb: () => processes.reduce((sum, pid) => sum + peakMemoryMbOf(pid), 0) - memoryBeforeMb,
@@ -155,6 +202,10 @@ export async function startWorker(
       // "5" resets the peak (proc_pid_clear_refs(5)).
       for (const pid of processes) writeFileSync(`/proc/${pid}/clear_refs`, '5')
       memoryBeforeMb = memoryMb()
+    },
+    restart: async () => {
+      await miniflare.setOptions(options)
+      ;({ origin, bindings, processes } = await connect())
     },
     stop: () => miniflare.dispose(),
   }
@@ -194,12 +245,19 @@ function childrenOf(parent: number): number[] {
     .filter((pid) => statOf(pid)?.[1] === String(parent))
 }
 
-const CLOCK_TICK_MS = 10
-
-/** User and system time of a process, all its threads (proc_pid_stat(5), fields 14 and 15). */
+/** The time that the threads of a process have run (first field of /proc/pid/task/tid/schedstat, in nanoseconds). */
 function cpuMsOf(pid: number): number {
-  const fields = statOf(pid)
-  return fields ? (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS : 0
+  const tasks = `/proc/${pid}/task`
+  return readdirSync(tasks).reduce((sum, thread) => sum + nanosecondsOf(`${tasks}/${thread}/schedstat`), 0) / 1e6
+}
+
+/** 0 if the thread has ended meanwhile. */
+function nanosecondsOf(file: string): number {
+  try {
+    return Number(readFileSync(file, 'utf8').split(' ')[0])
+  } catch {
+    return 0
+  }
 }
 
 const PAGE_BYTES = 4096

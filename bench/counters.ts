@@ -1,0 +1,108 @@
+/**
+ * What each operation and each background job asks of D1, the size of its response, and the size of the bundles: what can
+ * be counted, and so is the same on every machine. `counters.json` has the numbers that a change may not make worse.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describeScript, parsed } from '../operate/command-line.ts'
+import { backgroundCosts } from './background.ts'
+import { schema } from './data.ts'
+import { ask, type DatabaseUse } from './load.ts'
+import { execute } from './measure.ts'
+import { everyOperation, openPlaces, USUAL_COUNT } from './operations.ts'
+import { bundleWorker, QUIET, startWorker } from './servers.ts'
+
+const FILE = join(import.meta.dirname, 'counters.json')
+const COMMAND = 'npm run counters'
+
+/** By operation, job or bundle: its counters, by name. */
+export type Counters = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+export const committedCounters = (): Counters => JSON.parse(readFileSync(FILE, 'utf8'))
+
+const BUNDLES = {
+  'API Worker': 'src/index.ts',
+  'MCP Worker': 'mcp/src/index.ts',
+  'console Worker': 'console/src/index.ts',
+}
+
+export async function measureCounters(): Promise<Counters> {
+  const bundles = await Promise.all(
+    Object.entries(BUNDLES).map(async ([name, entry]): Promise<[string, { 'KB gzip': number }]> => {
+      const { gzipBytes } = await bundleWorker(entry)
+      return [name, { 'KB gzip': Math.round(gzipBytes / 1000) }]
+    }),
+  )
+  const background = await backgroundCosts({ rounds: 1, share: 0 })
+  return {
+    ...Object.fromEntries(bundles),
+    ...Object.fromEntries(background.map(({ name, service }) => [name, named(service.database)])),
+    ...(await ofOperations()),
+  }
+}
+
+/** Of the typical request of each operation. */
+async function ofOperations(): Promise<Counters> {
+  const server = await startWorker(await bundleWorker('src/index.ts', true), { ...QUIET, ...WIDE_LIMITS })
+  try {
+    await execute(server.database, schema())
+    const places = await openPlaces(server, USUAL_COUNT)
+    const counters: [string, Counters[string]][] = []
+    for (const { name, typical } of await everyOperation()) {
+      const request = await typical(places, 0)
+      await server.takeUse()
+      const { status, headers, text } = await ask(server.origin, '', request)
+      if (status >= 300) throw new Error(`${name}: ${status}`)
+      const isJson = headers.get('content-type')?.includes('json')
+      const database = named(await server.takeUse())
+      // An archive compresses names that differ from run to run, and the time of an attempt has one digit or two.
+      counters.push([
+        name,
+        isJson ? { ...database, 'response bytes': text.replace(/(?<="durationMs":)\d+/, '').length } : database,
+      ])
+    }
+    return Object.fromEntries(counters)
+  } finally {
+    await server.stop()
+  }
+}
+
+/** As many schedules and variables of a project as a page of a list may have. */
+export const WIDE_LIMITS = { SCHEDULE_LIMIT: '1000', VARIABLE_LIMIT: '1000' }
+
+function named({ calls, rowsRead, rowsWritten }: DatabaseUse): Counters[string] {
+  return { 'D1 calls': calls, 'rows read': rowsRead, 'rows written': rowsWritten }
+}
+
+/** @returns a sentence for each counter that is worse, and for each that is better and has to be lowered. */
+export function differences(committed: Counters, measured: Counters): string[] {
+  const names = new Set([...Object.keys(committed), ...Object.keys(measured)])
+  return Array.from(names).flatMap((name) => {
+    const [before, now] = [committed[name], measured[name]]
+    if (!now) return [`${name} is gone. Remove it: ${COMMAND}`]
+    if (!before) return [`${name} is new. Add it: ${COMMAND}`]
+    return Object.entries(now).flatMap(([counter, value]) => {
+      const change = value - (before[counter] ?? 0)
+      if (change === 0) return []
+      const text = `${name}: ${counter} ${before[counter]} → ${value} (${change > 0 ? '+' : ''}${change})`
+      return [change > 0 ? text : `${text}. Better. Lower the committed number: ${COMMAND}`]
+    })
+  })
+}
+
+if (import.meta.main) {
+  parsed(
+    describeScript(
+      'counters',
+      'Counts what each operation asks of D1, the bytes of its response and the size of the bundles, and writes bench/counters.json.',
+      [''],
+    ),
+  )
+  const measured = await measureCounters()
+  for (const line of differences(committedCounters(), measured)) console.log(line)
+  const lines = Object.entries(measured).map(([name, counters]) => {
+    const pairs = Object.entries(counters).map(([counter, value]) => `${JSON.stringify(counter)}: ${value}`)
+    return `  ${JSON.stringify(name)}: { ${pairs.join(', ')} }`
+  })
+  writeFileSync(FILE, `{\n${lines.join(',\n')}\n}\n`)
+}
