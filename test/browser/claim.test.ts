@@ -77,7 +77,10 @@ describe.each(['', '/api/public-api'])('under "%s"', (basePath) => {
 
       // Another link, opened in the same tab.
       const another = await newLink(basePath)
-      await Promise.all([page.waitForEvent('load'), page.evaluate('location.href = ' + JSON.stringify(another.claimLink))])
+      await Promise.all([
+        page.waitForEvent('load'),
+        page.evaluate(`location.href = ${JSON.stringify(another.claimLink)}`),
+      ])
       await page.getByRole('button', { name: 'Show the API key' }).click()
       await page.getByRole('heading', { name: 'Your API key' }).waitFor()
       expect(await page.locator('#organization').textContent()).toBe(another.organizationId)
