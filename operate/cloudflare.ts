@@ -6,7 +6,7 @@ import { type Deployment, readConfiguration, runWrangler } from './wrangler.ts'
 const API_URL = 'https://api.cloudflare.com/client/v4'
 
 const HOW_TO_LOG_IN =
-  'You are not logged in to Cloudflare. Run `npm run wrangler -- login`, or set CLOUDFLARE_API_TOKEN to a token with the permissions that docs/deploy.md lists ("Deploy from CI").'
+  'You are not logged in to Cloudflare. Run `npm run wrangler -- login`, or set CLOUDFLARE_API_TOKEN to a token with the permissions that docs/deploy.md lists ("Deploy without a terminal").'
 
 /** The codes of D1, R2 and Workers for a resource that does not exist. */
 const MISSING_CODES = [7404, 10006, 10007, 10090]

@@ -204,9 +204,13 @@ function workerChecks(context: DeployContext, { name, config, bindings, secrets 
           {
             title: `Cron Triggers of ${name}`,
             find: async () => {
-              const found = await account.get<{ schedules: { cron: string }[] }>(`${path}/schedules`)
-              const missing = crons.filter((cron) => !found?.schedules.some((each) => each.cron === cron))
-              return missing.length > 0 ? `missing: ${missing.join(', ')}. ${DEPLOY}` : undefined
+              const { schedules = [] } =
+                (await account.get<{ schedules: { cron: string }[] }>(`${path}/schedules`)) ?? {}
+              const found = schedules.map(({ cron }) => cron)
+              const missing = crons.filter((cron) => !found.includes(cron))
+              const others = found.filter((cron) => !crons.includes(cron))
+              if (missing.length > 0) return `missing: ${missing.join(', ')}. ${DEPLOY}`
+              return others.length > 0 ? `not in the configuration: ${others.join(', ')}. ${DEPLOY}` : undefined
             },
           },
         ]),
@@ -218,14 +222,19 @@ function bindingsOf(config: Configuration): Binding[] {
   const { vars, d1_databases, r2_buckets, services = [], queues, kv_namespaces, ratelimits, assets } = config
   return [
     ...Object.entries(vars).map(([name, value]) =>
-      typeof value === 'string' ? { type: 'plain_text', name, text: value } : { type: 'json', name },
+      typeof value === 'string' ? { type: 'plain_text', name, text: value } : { type: 'json', name, json: value },
     ),
     ...d1_databases.map(({ binding }) => ({ type: 'd1', name: binding })),
     ...r2_buckets.map(({ binding, bucket_name }) => ({ type: 'r2_bucket', name: binding, bucket_name })),
-    ...services.map(({ binding, service }) => ({ type: 'service', name: binding, service })),
+    ...services.map(({ binding, service, entrypoint }) => ({
+      type: 'service',
+      name: binding,
+      service,
+      ...(entrypoint !== undefined && { entrypoint }),
+    })),
     ...(queues.producers ?? []).map(({ binding, queue }) => ({ type: 'queue', name: binding, queue_name: queue })),
     ...kv_namespaces.map(({ binding }) => ({ type: 'kv_namespace', name: binding })),
-    ...ratelimits.map(({ name }) => ({ type: 'ratelimit', name })),
+    ...ratelimits.map(({ name, namespace_id, simple }) => ({ type: 'ratelimit', name, namespace_id, simple })),
     ...(assets?.binding ? [{ type: 'assets', name: assets.binding }] : []),
   ]
 }
@@ -233,8 +242,11 @@ function bindingsOf(config: Configuration): Binding[] {
 const furtherBindings = ({ further }: DeployContext): Binding[] =>
   further.map(({ number }) => ({ type: 'd1', name: bindingOf(number) }))
 
-const isSame = (found: Binding, expected: Binding) =>
-  Object.entries(expected).every(([field, value]) => found[field] === value)
+/** Cloudflare may describe more than the configuration does. */
+const isSame = (found: unknown, expected: unknown): boolean =>
+  typeof expected === 'object' && expected !== null && typeof found === 'object' && found !== null
+    ? Object.entries(expected).every(([field, value]) => isSame((found as Record<string, unknown>)[field], value))
+    : found === expected
 
 /** The secrets of the identity providers of the console. */
 function signInSecretsOf({ vars }: Configuration): string[] {

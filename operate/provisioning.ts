@@ -2,7 +2,7 @@
  * How an operator creates an organization, its first user and its first API key. Everything else is created through
  * HTTP. These statements have no guard; no operation runs them.
  */
-import { and, eq, exists, getTableColumns, isNull, not, Placeholder, type SQL, sql } from 'drizzle-orm'
+import { and, eq, exists, getTableColumns, isNotNull, isNull, not, Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
 import { mintToken, type TokenKind } from '../src/access/api-key.ts'
@@ -86,7 +86,14 @@ export const selectOldestOrganizations = unguarded([], () =>
 /** The name that `npm run deploy` and `npm run bootstrap -- --claim` give to a claim link. */
 export const CLAIM_LINK_NAME = 'Claim link'
 
-const isClaimLink = and(eq(apiKeys.name, CLAIM_LINK_NAME), isNull(apiKeys.createdByKeyId), isNull(apiKeys.rotatedAt))
+/** An API key of that name, whose creator was removed, is none as soon as it is used. */
+const isClaimLink = and(
+  eq(apiKeys.name, CLAIM_LINK_NAME),
+  isNull(apiKeys.createdByKeyId),
+  isNull(apiKeys.rotatedAt),
+  isNotNull(apiKeys.expiresAt),
+  isNull(apiKeys.lastUsedAt),
+)
 
 /** Ends the claim links of the organization that nobody has used. */
 export const endClaimLinks = unguarded([organizationId, now], () =>

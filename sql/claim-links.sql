@@ -173,6 +173,7 @@ select
   "link"."expiresAt",
   "link"."revokedAt",
   "link"."rotatedAt",
+  "link"."movedTo",
   "key"."id" as "keyId"
 from
   "apiKeys" "link"

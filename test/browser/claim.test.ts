@@ -74,6 +74,16 @@ describe.each(['', '/api/public-api'])('under "%s"', (basePath) => {
       expect(failure).toMatch(/^This claim link was used at .+ It gave the API key .+ revoke that key/)
       await look('used')
       expect(posts).toEqual([`${origin}${basePath}/claim`, `${origin}${basePath}/claim`])
+
+      // Another link, opened in the same tab.
+      const another = await newLink(basePath)
+      await Promise.all([
+        page.waitForEvent('load'),
+        page.evaluate(`location.href = ${JSON.stringify(another.claimLink)}`),
+      ])
+      await page.getByRole('button', { name: 'Show the API key' }).click()
+      await page.getByRole('heading', { name: 'Your API key' }).waitFor()
+      expect(await page.locator('#organization').textContent()).toBe(another.organizationId)
       expect(requested.filter((url) => /wsc|wsk/.test(url.replace(/#.*/, '')))).toEqual([])
       await page.close()
     },

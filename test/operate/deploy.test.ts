@@ -341,6 +341,24 @@ describe('npm run deploy', () => {
           'Secret ENCRYPTION_KEYS of workspace-api: missing. If this deployment had one, put encryption-keys.production.json back',
         ],
       ],
+      [
+        () => {
+          const [auth, limit] = ['AUTH', 'KEY_RATE_LIMIT'].map((name) =>
+            bindings('workspace-api').find((each) => each.name === name),
+          )
+          Object.assign(auth ?? {}, { entrypoint: 'Other' })
+          Object.assign(limit ?? {}, { simple: { limit: 1, period: 60 } })
+          return () => {
+            Object.assign(auth ?? {}, { entrypoint: 'Tokens' })
+            Object.assign(limit ?? {}, { simple: { limit: 600, period: 60 } })
+          }
+        },
+        ['Worker workspace-api: these bindings are missing or have another value: AUTH, KEY_RATE_LIMIT.'],
+      ],
+      [
+        () => replacing(api.schedules, 'workspace-api', [{ cron: '* * * * *' }, { cron: '0 0 * * *' }]),
+        ['Cron Triggers of workspace-api: not in the configuration: 0 0 * * *.'],
+      ],
       [() => replacing(api.schedules, 'workspace-api'), ['Cron Triggers of workspace-api: missing: * * * * *.']],
       [
         () => {

@@ -12,6 +12,9 @@ else
     'This address is not complete: open all of the address that the deployment printed, with what follows the #.',
   )
 
+// Another link in the same tab changes only what follows the #, which loads nothing.
+addEventListener('hashchange', () => location.reload())
+
 button.addEventListener('click', async () => {
   button.disabled = true
   failure.hidden = true

@@ -35,7 +35,7 @@ export async function useClaimLink(c: Context<HonoEnvironment>): Promise<Respons
       found: [link],
     } = await runBatch(database, steps, values)
     if (!link) throw notFound()
-    if (link.keyId !== keyId) throw refusalOf(link, now, new URL(c.req.url).origin)
+    if (link.keyId !== keyId) throw refusalOf(link, now, c.req.url.replace(/\/claim(?:\?.*)?$/, ''))
     const { organizationId, userId } = link
     return c.json({ organizationId, userId, apiKeyId: keyId, apiKey: key.tokenIn(parsed.databaseNumber) })
   } catch (error) {
@@ -43,9 +43,12 @@ export async function useClaimLink(c: Context<HonoEnvironment>): Promise<Respons
   }
 }
 
-/** Says when the link ended, and what its holder can do. */
-function refusalOf(link: RowOf<typeof selectLink>, now: string, origin: string): ApiError {
-  const { organizationId, rotatedAt, revokedAt, expiresAt, keyId } = link
+/**
+ * Says when the link ended, and what its holder can do.
+ * @param address of the service.
+ */
+function refusalOf(link: RowOf<typeof selectLink>, now: string, address: string): ApiError {
+  const { organizationId, rotatedAt, revokedAt, expiresAt, movedTo, keyId } = link
   const command = `npm run bootstrap -- --organization-id ${organizationId} --service --remote`
   if (rotatedAt !== null) {
     const revocation = `create another API key with "${command}", and send DELETE /v1/api-keys/${keyId}?descendants=true with it`
@@ -54,12 +57,15 @@ function refusalOf(link: RowOf<typeof selectLink>, now: string, origin: string):
     return new ApiError('claim_link_used', `This claim link was used at ${rotatedAt}.${key}`)
   }
   const end = revokedAt ?? (expiresAt !== null && expiresAt <= now ? expiresAt : null)
-  if (end === null)
+  if (end === null && movedTo === null)
     return unavailable('The organization of this claim link is suspended, or moves to another database.')
-  const verb = revokedAt === null ? 'expired' : 'was revoked'
+  const ended =
+    end === null
+      ? 'ended, because its organization moved to another database'
+      : `${revokedAt === null ? 'expired' : 'was revoked'} at ${end}`
   return new ApiError(
     'claim_link_expired',
-    `This claim link ${verb} at ${end}. For a new one, deploy again, or run: ${command} --claim --url ${origin}`,
+    `This claim link ${ended}. For a new one, deploy again, or run: ${command} --claim --url ${address}`,
   )
 }
 

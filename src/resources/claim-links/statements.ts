@@ -84,6 +84,7 @@ export const selectLink = unguarded([hash], () =>
       expiresAt: link.expiresAt,
       revokedAt: link.revokedAt,
       rotatedAt: link.rotatedAt,
+      movedTo: link.movedTo,
       keyId: sql<string | null>`${key.id}`.as('keyId'),
     })
     .from(link)

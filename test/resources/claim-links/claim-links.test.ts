@@ -80,6 +80,12 @@ describe.each(['', PREFIX])('a claim link under "%s"', (basePath) => {
     expect(await madeBy(workspace, id)).toHaveLength(1)
     expect((await request('GET', '/v1/me', { key: apiKey })).status).toBe(200)
   })
+
+  it('says how to make another one at the same address', async () => {
+    const { token } = await withLink({ expiresAt: new Date(Date.now() - HOUR_MS).toISOString() })
+    const { body } = await request('POST', `${basePath}/claim`, { key: token })
+    expect(body.error).toMatch(new RegExp(`--claim --url ${ORIGIN}${basePath}$`))
+  })
 })
 
 describe('a claim link', () => {
@@ -132,6 +138,16 @@ describe('a claim link', () => {
     expect(await madeBy(workspace, id)).toEqual([])
     await write(env.DB.prepare('DELETE FROM "halts" WHERE "organizationId" = ?').bind(workspace.organizationId))
     expect((await claim(token)).status).toBe(200)
+  })
+
+  it('ends when its organization moves to another database', async () => {
+    const { workspace, token } = await withLink()
+    await write(
+      env.DB.prepare('UPDATE "apiKeys" SET "movedTo" = 1 WHERE "organizationId" = ?').bind(workspace.organizationId),
+    )
+    const [status, code, message] = refusalOf(await claim(token))
+    expect([status, code]).toEqual([410, 'claim_link_expired'])
+    expect(message).toContain('its organization moved to another database')
   })
 
   it('stays usable if the database fails', async () => {
