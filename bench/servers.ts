@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
@@ -42,24 +42,30 @@ export interface WorkerServer extends Server {
    * processes hold.
    */
   watchMemory(): Promise<void>
+  /** Starts a new process of workerd with the same databases. */
+  restart(): Promise<void>
   /** Fires the Cron Trigger. */
   tick(at: Date): Promise<void>
   /** Hands a message over as the queue does. */
   deliver(message: object): Promise<void>
 }
 
-/** Bundles a Worker as `wrangler deploy --minify` does. @param instrumented wraps its database, see instrument.ts. */
-export async function bundleWorker(entry: string, instrumented = false): Promise<Bundle> {
+/**
+ * Bundles a Worker as `wrangler deploy --minify` does.
+ * @param instrumented wraps its database, see instrument.ts.
+ * @param root another checkout of the project.
+ */
+export async function bundleWorker(entry: string, instrumented = false, root = ROOT): Promise<Bundle> {
   const contents = instrumented
     ? `import worker from './${entry}'\nimport { instrument } from './bench/instrument.ts'\nexport default instrument(worker)`
-    : `export { default } from './${entry}'`
-  return bundle(contents)
+    : `export * from './${entry}'\nexport { default } from './${entry}'`
+  return bundle(contents, root)
 }
 
 /** Bundles a module of the project's root. */
-export async function bundle(contents: string): Promise<Bundle> {
+export async function bundle(contents: string, root = ROOT): Promise<Bundle> {
   const { outputFiles } = await build({
-    stdin: { contents, resolveDir: ROOT, loader: 'ts' },
+    stdin: { contents, resolveDir: resolve(root), loader: 'ts' },
     bundle: true,
     minify: true,
     write: false,
@@ -93,50 +99,56 @@ export async function startWorker(
     queue,
     { maxBatchSize },
   ])
-  const before = new Set(childrenOf(process.pid))
-  const miniflare = new Miniflare(
-    convertV4MiniflareOptions({
-      name: 'contender',
-      modules: [{ type: 'ESModule', path: 'index.js', contents: bundle.code }],
-      compatibilityDate: compatibility_date as string,
-      compatibilityFlags: compatibility_flags,
-      bindings: variables,
-      d1Databases: Object.fromEntries(
-        Array.from({ length: databases }, (_, number) => [
-          bindingOf(number),
-          number === 0 ? 'bench' : `bench-${number}`,
-        ]),
-      ),
-      r2Buckets: { OBJECTS: 'bench' },
-      queueProducers: Object.fromEntries(queueProducers),
-      ...(receiver && { queueConsumers: Object.fromEntries(queueConsumers ?? []) }),
-      ratelimits: {
-        KEY_RATE_LIMIT: { namespace_id: '1', simple: { limit: 600, period: 60 } },
-        ORGANIZATION_RATE_LIMIT: { namespace_id: '3', simple: { limit: 6000, period: 60 } },
-        REFUSAL_RATE_LIMIT: { namespace_id: '2', simple: { limit: 60, period: 60 } },
-      },
-      // The service logs each request.
-      handleStructuredLogs: ({ level, message }) => {
-        if (level === 'error') console.error(message)
-      },
-      outboundService: receiver ?? (() => new Response(null, { status: 204 })),
-      unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
-      cf: false,
-    }),
-  )
-  const origin = await miniflare.unsafeGetDirectURL()
-  const bindings = await miniflare.getBindings<{ OBJECTS: R2Bucket }>()
+  const options = convertV4MiniflareOptions({
+    name: 'contender',
+    modules: [{ type: 'ESModule', path: 'index.js', contents: bundle.code }],
+    compatibilityDate: compatibility_date as string,
+    compatibilityFlags: compatibility_flags,
+    bindings: variables,
+    d1Databases: Object.fromEntries(
+      Array.from({ length: databases }, (_, number) => [bindingOf(number), number === 0 ? 'bench' : `bench-${number}`]),
+    ),
+    r2Buckets: { OBJECTS: 'bench' },
+    queueProducers: Object.fromEntries(queueProducers),
+    ...(receiver && { queueConsumers: Object.fromEntries(queueConsumers ?? []) }),
+    ratelimits: {
+      KEY_RATE_LIMIT: { namespace_id: '1', simple: { limit: 600, period: 60 } },
+      ORGANIZATION_RATE_LIMIT: { namespace_id: '3', simple: { limit: 6000, period: 60 } },
+      REFUSAL_RATE_LIMIT: { namespace_id: '2', simple: { limit: 60, period: 60 } },
+    },
+    // The service logs each request.
+    handleStructuredLogs: ({ level, message }) => {
+      if (level === 'error') console.error(message)
+    },
+    outboundService: receiver ?? (() => new Response(null, { status: 204 })),
+    unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+    cf: false,
+  })
+  const others = new Set(childrenOf(process.pid))
+  const miniflare = new Miniflare(options)
+  const connect = async () => {
+    const origin = await miniflare.unsafeGetDirectURL()
+    const bindings = await miniflare.getBindings<{ OBJECTS: R2Bucket }>()
+    const processes = childrenOf(process.pid).filter((pid) => !others.has(pid))
+    return { origin, bindings, processes }
+  }
+  let { origin, bindings, processes } = await connect()
   // The name of the binding is computed, so its type is not known.
   const databaseAt = (number: number) =>
     (bindings as unknown as Record<string, D1Database>)[bindingOf(number)] as D1Database
-  const processes = childrenOf(process.pid).filter((pid) => !before.has(pid))
   const memoryMb = () => processes.reduce((sum, pid) => sum + memoryMbOf(pid), 0)
   let memoryBeforeMb = 0
   return {
-    origin,
-    database: databaseAt(0),
+    get origin() {
+      return origin
+    },
+    get database() {
+      return databaseAt(0)
+    },
     databaseAt,
-    objects: bindings.OBJECTS,
+    get objects() {
+      return bindings.OBJECTS
+    },
     tick: async (scheduledTime) => {
       const worker = await miniflare.getWorker()
       const { outcome } = await worker.scheduled({ scheduledTime, cron: '* * * * *' })
@@ -155,6 +167,10 @@ export async function startWorker(
       // "5" resets the peak (proc_pid_clear_refs(5)).
       for (const pid of processes) writeFileSync(`/proc/${pid}/clear_refs`, '5')
       memoryBeforeMb = memoryMb()
+    },
+    restart: async () => {
+      await miniflare.setOptions(options)
+      ;({ origin, bindings, processes } = await connect())
     },
     stop: () => miniflare.dispose(),
   }

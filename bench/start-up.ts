@@ -1,44 +1,130 @@
-/** What a cold start costs: evaluating the bundle, and the first request of an operation. */
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+/** What a cold start costs: the start of the Worker, and the first request of each operation. */
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { describeScript, parsed } from '../operate/command-line.ts'
-import { type Operation, operations, organizationId, schema, seed, token, userId } from './data.ts'
+import { performance } from 'node:perf_hooks'
+import type { Readable } from 'node:stream'
+import { request as httpRequest } from 'undici'
+import { describeScript, parsed, temporaryFolder } from '../operate/command-line.ts'
+import { readConfiguration } from '../operate/wrangler.ts'
+import { operations, organizationId, schema, seed, token, userId } from './data.ts'
 import { ask, type BenchRequest, median } from './load.ts'
-import { type Bundle, bundleWorker, startWorker } from './servers.ts'
+import { execute } from './measure.ts'
+import { type Bundle, bundle, bundleWorker, startWorker } from './servers.ts'
 
-const STAND_IN = pathToFileURL(join(import.meta.dirname, '..', 'scripts', 'node-stand-in.ts')).href
-const EVALUATIONS = 15
+/** The path of the program. The package has no types. */
+const { default: workerd } = createRequire(import.meta.url)('workerd') as { default: string }
+
+const STARTS = 15
 const ROUNDS = 5
 /** How far before an operation the other one is listed: another resource, for each of the seven. */
 const OTHER = 4
+const EMPTY = 'nothing: a Worker of one line'
 
-export interface Evaluation {
+/** A Worker that is started. */
+export interface StartUp {
   readonly contender: string
   readonly gzipBytes: number
-  /** The median of fresh processes of Node, whose V8 is workerd's kin. */
+  /** From the start of the process to the first response, in milliseconds. */
   readonly ms: number
+  /** The CPU time until then, of all threads. */
+  readonly cpuMs: number
 }
 
-/** The contenders take turns, so that what else the machine does falls on all of them. */
-export function evaluations(bundles: ReadonlyMap<string, Bundle>): Evaluation[] {
-  const folder = mkdtempSync(join(tmpdir(), 'workspace-api-bench-'))
-  const programs = Array.from(bundles, ([contender, { code, gzipBytes }], index) => {
-    const file = join(folder, `bundle-${index}.mjs`)
-    writeFileSync(file, code)
-    const program = `const start = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - start)`
-    return { contender, gzipBytes, program, times: [] as number[] }
-  })
-  for (let turn = 0; turn < EVALUATIONS; turn++) {
-    for (const { program, times } of programs) {
-      const arguments_ = ['--import', STAND_IN, '--input-type=module', '-e', program]
-      times.push(Number(spawnSync(process.execPath, arguments_, { encoding: 'utf8' }).stdout))
+/**
+ * Of each contender, medians of new processes of workerd, from their start to the first response: 401, because the
+ * request for a list of files has no API key. What an empty Worker takes is subtracted. The contenders take turns, so
+ * that what else the machine does falls on all of them.
+ */
+export async function startUps(bundles: ReadonlyMap<string, Bundle>): Promise<StartUp[]> {
+  const folder = temporaryFolder(join(tmpdir(), 'workspace-api-bench-'))
+  const empty = await bundle('export default { fetch: () => new Response() }')
+  const programs = Array.from([[EMPTY, empty] as const, ...bundles], ([contender, { code, gzipBytes }], index) => ({
+    contender,
+    gzipBytes,
+    configuration: writeConfiguration(join(folder, String(index)), code),
+    times: [] as Times[],
+  }))
+  // The first start reads workerd and the Worker from disk.
+  for (let turn = 0; turn <= STARTS; turn++) {
+    for (const { configuration, times } of programs) {
+      const time = await startOnce(configuration)
+      if (turn > 0) times.push(time)
     }
   }
-  rmSync(folder, { recursive: true })
-  return programs.map(({ contender, gzipBytes, times }) => ({ contender, gzipBytes, ms: median(times) }))
+  const medians = programs.map(({ contender, gzipBytes, times }) => ({
+    contender,
+    gzipBytes,
+    ms: median(times.map(({ ms }) => ms)),
+    cpuMs: median(times.map(({ cpuMs }) => cpuMs)),
+  }))
+  const [base = { ms: 0, cpuMs: 0 }, ...others] = medians
+  return others.map((each) => ({ ...each, ms: each.ms - base.ms, cpuMs: each.cpuMs - base.cpuMs }))
+}
+
+/** @returns the file that workerd reads: compiled, as Miniflare hands it over. */
+function writeConfiguration(folder: string, code: string): string {
+  const { compatibility_date, compatibility_flags } = readConfiguration({})
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'index.js'), code)
+  const text = `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .worker)],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+const worker :Workerd.Worker = (
+  modules = [(name = "index.js", esModule = embed "index.js")],
+  compatibilityDate = "${compatibility_date}",
+  compatibilityFlags = ${JSON.stringify(compatibility_flags)},
+  bindings = [(name = "RATE_LIMIT", text = "off"), (name = "REQUEST_LOG", text = "off")],
+);`
+  const source = join(folder, 'config.capnp')
+  writeFileSync(source, text)
+  const compiled = join(folder, 'config.bin')
+  writeFileSync(compiled, execFileSync(workerd, ['compile', '--config-only', source], { maxBuffer: 2 ** 26 }))
+  return compiled
+}
+
+interface Times {
+  readonly ms: number
+  readonly cpuMs: number
+}
+
+async function startOnce(configuration: string): Promise<Times> {
+  const start = performance.now()
+  const worker = spawn(workerd, ['serve', '--binary', '--control-fd=3', configuration], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  })
+  const ended = new Promise((resolve) => worker.on('close', resolve))
+  try {
+    const origin = `http://127.0.0.1:${await portOf(worker.stdio[3] as Readable)}`
+    const { body } = await httpRequest(`${origin}/v1/sessions/${organizationId}/files`)
+    await body.dump()
+    return { ms: performance.now() - start, cpuMs: cpuMsOf(worker.pid as number) }
+  } finally {
+    worker.kill('SIGKILL')
+    await ended
+  }
+}
+
+/** Workerd says on its control file when it listens. */
+async function portOf(control: Readable): Promise<string> {
+  let said = ''
+  for await (const chunk of control) {
+    said += chunk
+    const [, port] = /"event":"listen".*"port":(\d+)/.exec(said) ?? []
+    if (port !== undefined) return port
+  }
+  throw new Error('workerd ended before it listened.')
+}
+
+/** In nanoseconds (Documentation/scheduler/sched-stats), so it is finer than that of servers.ts. */
+function cpuMsOf(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  const onCpu = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0])
+  return onCpu.reduce((sum, nanoseconds) => sum + Number(nanoseconds) / 1e6, 0)
 }
 
 export interface FirstRequest {
@@ -50,36 +136,42 @@ export interface FirstRequest {
 
 /**
  * Of each of the seven operations: the first and the second request, each in a fresh process of workerd that
- * has answered one request to another operation, so that its connections are open.
+ * has answered one request to another operation, so that its connections are open. The contenders take turns.
  */
-export async function firstRequests(contender: string, bundle: Bundle): Promise<FirstRequest[]> {
-  const results: FirstRequest[] = []
-  for (const [index, operation] of operations.entries()) {
-    const other = operations.at(index - OTHER) as Operation
-    const times: [first: number, second: number][] = []
-    for (let round = 0; round < ROUNDS; round++) {
-      const server = await startWorker(bundle, VARIABLES)
-      for (const statement of [...schema(), ...seed(), ...operation.prepare(2), ...other.prepare(1)]) {
-        await server.database.prepare(statement).run()
-      }
-      const timed = async (request: BenchRequest) => {
-        const start = performance.now()
-        const { status } = await ask(server.origin, token, request)
-        if (status >= 300) throw new Error(`${operation.name}: ${status}`)
-        return performance.now() - start
-      }
-      await timed(other.requestAt(0))
-      times.push([await timed(operation.requestAt(0)), await timed(operation.requestAt(1))])
-      await server.stop()
-    }
-    results.push({
-      contender,
-      operation: operation.name,
-      firstMs: median(times.map(([first]) => first)),
-      secondMs: median(times.map(([, second]) => second)),
-    })
+export async function firstRequests(bundles: ReadonlyMap<string, Bundle>): Promise<FirstRequest[]> {
+  const contenders = []
+  for (const [contender, bundle] of bundles) {
+    const server = await startWorker(bundle, VARIABLES)
+    await execute(server.database, [...schema(), ...seed()])
+    contenders.push({ contender, server, times: new Map<string, [first: number, second: number][]>() })
   }
-  return results
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [index, operation] of operations.entries()) {
+      const other = operations.at(index - OTHER) ?? operation
+      for (const { contender, server, times } of contenders) {
+        await execute(server.database, [...operation.prepare(2), ...other.prepare(1)])
+        await server.restart()
+        const timed = async (request: BenchRequest) => {
+          const start = performance.now()
+          const { status } = await ask(server.origin, token, request)
+          if (status >= 300) throw new Error(`${contender}: ${operation.name}: ${status}`)
+          return performance.now() - start
+        }
+        await timed(other.requestAt(0))
+        const pair: [number, number] = [await timed(operation.requestAt(0)), await timed(operation.requestAt(1))]
+        times.set(operation.name, [...(times.get(operation.name) ?? []), pair])
+      }
+    }
+  }
+  await Promise.all(contenders.map(({ server }) => server.stop()))
+  return contenders.flatMap(({ contender, times }) =>
+    Array.from(times, ([operation, pairs]) => ({
+      contender,
+      operation,
+      firstMs: median(pairs.map(([first]) => first)),
+      secondMs: median(pairs.map(([, second]) => second)),
+    })),
+  )
 }
 
 const VARIABLES = {
@@ -90,17 +182,24 @@ const VARIABLES = {
 }
 
 if (import.meta.main) {
-  parsed(
+  const { against } = parsed(
     describeScript(
       'bench:start-up',
-      'Measures a cold start: the evaluation of the bundle, and the first request of each of the seven core operations.',
-      [''],
-    ),
-  )
+      'Measures a cold start: that of the Worker, and the first request of each of the seven core operations.',
+      ['', '--against ../before'],
+    ).option('--against <folder>', 'another checkout of this repository, which is measured too'),
+  ).opts()
+  const floor = await bundleWorker('bench/floors/one-batch.ts')
   const bundles = new Map([
     ['service', await bundleWorker('src/index.ts')],
+    ...(against === undefined ? [] : [['service before', await bundleWorker('src/index.ts', false, against)] as const]),
     ['peer a: Hono, Drizzle', await bundleWorker('bench/peers/drizzle.ts')],
   ])
-  console.table(evaluations(bundles))
-  for (const [contender, bundle] of bundles) console.table(await firstRequests(contender, bundle))
+  console.table(await startUps(bundles))
+  console.table(
+    (await firstRequests(new Map([['floor 2: one batch', floor], ...bundles]))).map((row) => ({
+      ...row,
+      'first - second': row.firstMs - row.secondMs,
+    })),
+  )
 }

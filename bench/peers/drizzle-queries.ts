@@ -39,9 +39,12 @@ export interface Caller {
 
 const HOUR_MS = 3_600_000
 
+/** At the end of a token. The hash does not include it. */
+const CHECKSUM_LENGTH = 6
+
 /** Undefined if there is no such key, or it is revoked or expired. */
 export async function findCaller(db: DrizzleD1Database, token: string): Promise<Caller | undefined> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token.slice(0, -CHECKSUM_LENGTH)))
   const key = await db
     .select({
       organizationId: apiKeys.organizationId,

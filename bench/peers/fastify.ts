@@ -171,9 +171,12 @@ app.setErrorHandler((failure: FastifyError, _request, reply) => {
 
 app.decorateRequest('caller')
 
+/** At the end of a token. The hash does not include it. */
+const CHECKSUM_LENGTH = 6
+
 app.addHook('onRequest', async (request) => {
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? []
-  const key = token === undefined ? undefined : statements.key.get(hash('sha256', token))
+  const key = token === undefined ? undefined : statements.key.get(hash('sha256', token.slice(0, -CHECKSUM_LENGTH)))
   const isLive = key && !key.revokedAt && !(key.expiresAt && key.expiresAt <= new Date().toISOString())
   if (!isLive) throw new ApiError(401, 'Send a valid API key as a bearer token.')
   request.caller = {
