@@ -32,8 +32,8 @@ import {
   STORE_UNAVAILABLE,
   UNDO,
 } from '../../http/statuses.ts'
+import { OUTCOMES } from './outcomes.ts'
 import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from './parents.ts'
-import { OUTCOMES } from './runs/contract.ts'
 
 const cron = (max: number) =>
   text(1, max, {

@@ -6,12 +6,12 @@ import { docs, idempotencyKey, instant, integer, text, time, uuid } from '../../
 import { pageQuery, pageSchema } from '../../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../../http/statuses.ts'
 import { deliveryAttempt } from '../../../webhooks/contract.ts'
+import { OUTCOMES } from '../outcomes.ts'
 import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from '../parents.ts'
 
 export const STATUSES = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] as const
 /** The statuses that a list is filtered by. */
 export const STATUS_FILTERS = [...STATUSES, 'running'] as const
-export const OUTCOMES = ['succeeded', 'failed'] as const
 const FAILURES = ['delivery', 'task', 'timeout'] as const
 
 const parent = {
