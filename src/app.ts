@@ -15,7 +15,7 @@ import { health } from './health.ts'
 import { needsLookUp, readBytes, requireLengthWithin } from './http/body.ts'
 import { closestPath } from './http/closest.ts'
 import type { HonoEnvironment } from './http/context.ts'
-import { mount } from './http/mount.ts'
+import { mount, startOfPath } from './http/mount.ts'
 import { describeProblem, describeSent, describeSize } from './http/problems.ts'
 import { logRequest } from './http/request-log.ts'
 import { ResourceRouter } from './http/router.ts'
@@ -122,14 +122,14 @@ export function createApp(): Hono<HonoEnvironment> {
     logRequest(c)
   })
   app.use((c, next) => (c.env.CORS_ORIGINS ? allowOrigins(c, next) : next()))
-  app.use(async (c, next) => {
+  app.use((c, next) => {
     const bytes = sizeOf(c.req.raw.headers)
     if (bytes > HEADERS_LIMIT_BYTES) {
       const sent = `${bytes} bytes`
       const problem = { wrong: 'are too large', sent, allowed: `up to ${describeSize(HEADERS_LIMIT_BYTES)}` }
       throw new ApiError('headers_too_large', describeProblem('headers', problem))
     }
-    await next()
+    return next()
   })
 
   for (const operation of operations) mount(app, operation)
@@ -274,7 +274,7 @@ function sizeOf(headers: Headers): number {
 function pathOf(request: Request): string {
   // Each access to `request.url` copies it.
   const { url } = request
-  const start = url.indexOf('/', url.indexOf('://') + 3)
+  const start = startOfPath(url)
   const end = url.slice(start).search(/[?#]/)
   const path = end < 0 ? url.slice(start) : url.slice(start, start + end)
   return path.startsWith(`${PREFIX}/`) ? path.slice(PREFIX.length) : path
