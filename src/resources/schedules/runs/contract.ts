@@ -38,9 +38,7 @@ export const run = z
     scheduleId: uuid(),
     scheduleName: z.nullable(z.string()).register(docs, { description: 'The name of the schedule.' }),
     ...parent,
-    scheduledAt: instant().register(docs, {
-      description: 'When the run was due; for a run that was created by a request, the time of the request.',
-    }),
+    scheduledAt: instant('When the run was due; for a run that was created by a request, the time of the request.'),
     status: z.enum(STATUSES).register(docs, {
       description:
         '`pending`: to be sent or claimed. `delivered`: taken by the run endpoint or a worker, and without an outcome. ' +
@@ -295,9 +293,7 @@ export const exampleWork = {
 const leaseSeconds = integer(60, 86_400, 'whole seconds', '(1 day)').register(docs, {
   description: 'How long the claim lasts. A run whose claim has ended is pending again, up to a minute later.',
 })
-const leaseExpiresAt = instant().register(docs, {
-  description: 'When the claim ends. With `maxRunSeconds`, it never lasts longer than the run may.',
-})
+const leaseExpiresAt = instant('When the claim ends. With `maxRunSeconds`, it never lasts longer than the run may.')
 const EXAMPLE_CLAIM = {
   claimId: EXAMPLE_IDS.claimId,
   leaseExpiresAt: '2026-03-30T07:35:01.204Z',
