@@ -4,7 +4,6 @@ import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import { cors } from 'hono/cors'
 import { HonoBase as Hono } from 'hono/hono-base'
-import { TrieRouter } from 'hono/router/trie-router'
 import { issuesAccessTokens, mcpResource, withApiKey } from './access/access-token.ts'
 import { Caller, type CallerScope } from './access/caller.ts'
 import { isLimiting, REQUEST_POLICY } from './access/rate-limit.ts'
@@ -16,9 +15,10 @@ import { health } from './health.ts'
 import { needsLookUp, readBytes, requireLengthWithin } from './http/body.ts'
 import { closestPath } from './http/closest.ts'
 import type { HonoEnvironment } from './http/context.ts'
-import { mount } from './http/mount.ts'
+import { mount, startOfPath } from './http/mount.ts'
 import { describeProblem, describeSent, describeSize } from './http/problems.ts'
 import { logRequest } from './http/request-log.ts'
+import { ResourceRouter } from './http/router.ts'
 import { operations } from './operations.ts'
 
 /** A deployment serves the same paths at its origin and under this prefix. */
@@ -102,8 +102,7 @@ const allowOrigins = cors({
 })
 
 export function createApp(): Hono<HonoEnvironment> {
-  // RegExpRouter refuses `/v1/runs/claim` beside `/v1/runs/:runId/renew`.
-  const app = new Hono<HonoEnvironment>({ getPath: pathOf, router: new TrieRouter() })
+  const app = new Hono<HonoEnvironment>({ getPath: pathOf, router: new ResourceRouter() })
 
   app.use(async (c, next) => {
     c.set('requestId', crypto.randomUUID())
@@ -123,14 +122,14 @@ export function createApp(): Hono<HonoEnvironment> {
     logRequest(c)
   })
   app.use((c, next) => (c.env.CORS_ORIGINS ? allowOrigins(c, next) : next()))
-  app.use(async (c, next) => {
+  app.use((c, next) => {
     const bytes = sizeOf(c.req.raw.headers)
     if (bytes > HEADERS_LIMIT_BYTES) {
       const sent = `${bytes} bytes`
       const problem = { wrong: 'are too large', sent, allowed: `up to ${describeSize(HEADERS_LIMIT_BYTES)}` }
       throw new ApiError('headers_too_large', describeProblem('headers', problem))
     }
-    await next()
+    return next()
   })
 
   for (const operation of operations) mount(app, operation)
@@ -275,7 +274,7 @@ function sizeOf(headers: Headers): number {
 function pathOf(request: Request): string {
   // Each access to `request.url` copies it.
   const { url } = request
-  const start = url.indexOf('/', url.indexOf('://') + 3)
+  const start = startOfPath(url)
   const end = url.slice(start).search(/[?#]/)
   const path = end < 0 ? url.slice(start) : url.slice(start, start + end)
   return path.startsWith(`${PREFIX}/`) ? path.slice(PREFIX.length) : path

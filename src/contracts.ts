@@ -34,11 +34,11 @@ export {
   previewScheduleContract,
   projectScheduleContracts,
 } from './resources/schedules/contract.ts'
+export { OUTCOMES } from './resources/schedules/outcomes.ts'
 export {
   claimRunsContract,
   completeRunContract,
   listRunsContract,
-  OUTCOMES,
   renewRunContract,
   STATUS_FILTERS,
 } from './resources/schedules/runs/contract.ts'

@@ -1,15 +1,14 @@
 /** The quotas of the caller's organization, as a precondition of operations that add rows. */
-import { and, eq, gt, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
-import { now, number, type Parameter, type Values } from '../db/parameters.ts'
+import { eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { number, type Parameter, type Values } from '../db/parameters.ts'
 import { apiKeys, organizationUsage } from '../db/schema.ts'
-import { query } from '../db/statement.ts'
 import type { StoredQuota } from '../db/usage.ts'
 import type { Limits, Quota, Quotas } from '../environment.ts'
 import { ApiError } from '../errors.ts'
-import { preconditionUnless, uncheckedPrecondition } from './preconditions.ts'
+import { preconditionUnless } from './preconditions.ts'
 
-const parameterOf = (quota: string) => `quota.${quota}`
+/** The parameter that has the value of a quota. */
+export const parameterOf = (quota: string) => `quota.${quota}`
 
 /**
  * The first quota that a change would exceed; NULL if none. A change that adds nothing to a quota never exceeds it,
@@ -40,34 +39,6 @@ export function withinQuotas<const P extends readonly Parameter[] = []>(
 ) {
   return preconditionUnless(exceededQuota(added), ({ limits }, quota) => quotaExceeded(quota, limits), takes)
 }
-
-const counted = alias(apiKeys, 'counted')
-const apiKeyQuota = number(parameterOf('apiKeys'))
-/** The keys of the index `apiKeysCounted`. */
-const countedKeys = (isUnexpired: SQL) =>
-  query
-    .select({ one: sql`1` })
-    .from(counted)
-    .where(
-      and(
-        eq(counted.organizationId, apiKeys.organizationId),
-        sql`${counted.kind} = 'key'`,
-        isNull(counted.revokedAt),
-        isNull(counted.rotatedAt),
-        isUnexpired,
-      ),
-    )
-
-/**
- * One more API key fits. The keys are counted, because no trigger sees a key expire, and only by the statement that
- * adds one, because that reads up to as many rows as the quota.
- */
-export const withinApiKeyQuota = uncheckedPrecondition(
-  sql`(select count(*) from (${countedKeys(isNull(counted.expiresAt))
-    .unionAll(countedKeys(gt(counted.expiresAt, now)))
-    .limit(apiKeyQuota)})) < ${apiKeyQuota}`,
-  ({ limits }) => quotaExceeded('apiKeys', limits),
-)
 
 /** The values of statements with `exceededQuota`, bound for every operation. */
 export function quotaValues(quotas: Quotas): Values {

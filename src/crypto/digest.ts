@@ -1,9 +1,9 @@
-import { createHash, createHmac, hkdfSync } from 'node:crypto'
+import { createHmac, hash, hkdfSync } from 'node:crypto'
 import type { KeyRing } from './key-ring.ts'
 
 /** The SHA-256 of bytes, or of a text's UTF-8 bytes, in lower-case hexadecimal. */
 export function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex')
+  return hash('sha256', data)
 }
 
 /**

@@ -35,16 +35,22 @@ export function rule<Value>(holds: (value: Value) => boolean, wrong: string, all
  * A string of up to `maxUnits` UTF-16 units. Every string of an input starts from it, because other checks may take
  * time that grows with the square of the length.
  */
-export function boundedString(maxUnits: number, tooLong: Problem) {
-  return z.string(tooLong.allowed).check(check(({ length }) => (length > maxUnits ? tooLong : undefined)))
+export function boundedString(maxUnits: number, tooLong: Problem, ...checks: readonly StringCheck[]) {
+  return z.string(tooLong.allowed).check(
+    check(({ length }) => (length > maxUnits ? tooLong : undefined)),
+    ...checks,
+  )
 }
+
+/** Each call of zod's `.check` copies the schema, so the functions of this file pass on all checks to one call. */
+type StringCheck = Parameters<ReturnType<typeof z.string>['check']>[number]
 
 const MAX_PARAMETER_LENGTH = 16 * 1024
 
 /** A header or a query parameter. All headers together have up to 16 KiB, and so has a URL on Cloudflare. */
-export function parameter() {
+export function parameter(...checks: readonly StringCheck[]) {
   const allowed = `up to ${MAX_PARAMETER_LENGTH} characters`
-  return boundedString(MAX_PARAMETER_LENGTH, { wrong: 'is too long', allowed })
+  return boundedString(MAX_PARAMETER_LENGTH, { wrong: 'is too long', allowed }, ...checks)
 }
 
 const DIGITS = /^\d+$/
@@ -52,13 +58,11 @@ const DIGITS = /^\d+$/
 /** A whole number in the query. */
 export function wholeNumber(min: number, max = Number.POSITIVE_INFINITY) {
   const allowed = max === Number.POSITIVE_INFINITY ? `at least ${min}` : `${min} to ${max}`
-  return parameter()
-    .check(
-      rule((digits) => DIGITS.test(digits), 'is not a whole number', allowed),
-      rule((digits) => Number(digits) >= min, 'is too small', allowed),
-      rule((digits) => Number(digits) <= max, 'is too large', allowed),
-    )
-    .register(docs, { pattern: DIGITS.source })
+  return parameter(
+    rule((digits: string) => DIGITS.test(digits), 'is not a whole number', allowed),
+    rule((digits: string) => Number(digits) >= min, 'is too small', allowed),
+    rule((digits: string) => Number(digits) <= max, 'is too large', allowed),
+  ).register(docs, { pattern: DIGITS.source })
 }
 
 function lengthOfText(min: number, max: number, { example }: Documentation): string {
@@ -67,16 +71,15 @@ function lengthOfText(min: number, max: number, { example }: Documentation): str
 }
 
 /** Text of up to `max` code points before NFC, which makes one code point of up to four units, such as U+1F82. */
-function boundedText(max: number, allowed: string) {
-  return boundedString(4 * max, { wrong: 'is too long', sent: `more than ${max} characters`, allowed })
+function boundedText(max: number, allowed: string, ...checks: readonly StringCheck[]) {
+  return boundedString(4 * max, { wrong: 'is too long', sent: `more than ${max} characters`, allowed }, ...checks)
 }
 
 /** Text of `min` to `max` code points, without NUL and without lone surrogates. */
 export function text(min: number, max: number, documentation: Documentation = {}) {
   const allowed = lengthOfText(min, max, documentation)
-  return boundedText(max, allowed)
-    .check(check(problemOfCharacters), check(problemOfLength(min, max, allowed)))
-    .register(docs, { minLength: min, maxLength: max, ...documentation })
+  const checks = [check(problemOfCharacters), check(problemOfLength(min, max, allowed))]
+  return boundedText(max, allowed, ...checks).register(docs, { minLength: min, maxLength: max, ...documentation })
 }
 
 function problemOfCharacters(value: string): Problem | undefined {
@@ -113,9 +116,11 @@ export function content(maxBytes: number, documentation: Documentation) {
 /** A UUID of any version, in either case; stored and returned in lower case. @param reason why nothing else is allowed. */
 export function uuid(description?: string, example?: string, reason = '') {
   const allowed = `a UUID such as "${EXAMPLE_UUID}"${reason}`
-  return boundedString(EXAMPLE_UUID.length, { wrong: 'has the wrong format', allowed })
-    .check(z.guid(allowed), z.toLowerCase())
-    .register(docs, { ...(description && { description }), ...(example && { example }) })
+  const tooLong = { wrong: 'has the wrong format', allowed }
+  return boundedString(EXAMPLE_UUID.length, tooLong, z.guid(allowed), z.toLowerCase()).register(docs, {
+    ...(description && { description }),
+    ...(example && { example }),
+  })
 }
 
 /** True for a UUID of any version. */
@@ -148,11 +153,11 @@ export function projectIdList() {
 export const isUnique = (values: readonly string[]) => new Set(values).size === values.length
 
 /** An instant of a response: RFC 3339 in UTC, with milliseconds. */
-export function instant() {
+export function instant(description?: string) {
   const allowed = `an instant such as "${EXAMPLE_INSTANT}"`
-  return boundedString(EXAMPLE_INSTANT.length, { wrong: 'has the wrong format', allowed })
-    .check(z.iso.datetime({ precision: 3, abort: true, error: allowed }))
-    .register(docs, {})
+  const tooLong = { wrong: 'has the wrong format', allowed }
+  const format = z.iso.datetime({ precision: 3, abort: true, error: allowed })
+  return boundedString(EXAMPLE_INSTANT.length, tooLong, format).register(docs, description ? { description } : {})
 }
 
 const MAX_TIME_LENGTH = 255
@@ -166,13 +171,10 @@ const EXAMPLE_TIMES = '"2026-03-29T01:00:00Z" or "2026-03-29T03:00:00+02:00"'
  */
 export function time() {
   const allowed = `an RFC 3339 time such as ${EXAMPLE_TIMES}`
-  return boundedString(MAX_TIME_LENGTH, {
-    wrong: 'is too long',
-    sent: `more than ${MAX_TIME_LENGTH} characters`,
-    allowed,
+  const tooLong = { wrong: 'is too long', sent: `more than ${MAX_TIME_LENGTH} characters`, allowed }
+  return boundedString(MAX_TIME_LENGTH, tooLong, check(problemOfTime(allowed)), z.overwrite(instantOf)).register(docs, {
+    format: 'date-time',
   })
-    .check(check(problemOfTime(allowed)), z.overwrite(instantOf))
-    .register(docs, { format: 'date-time' })
 }
 
 function problemOfTime(allowed: string) {
@@ -205,18 +207,18 @@ function instantOf(time: string): string {
 /** A path below a folder, in its only form: `a/b.md`, in Unicode's normal form NFC. */
 export function relativePath(max: number, documentation: Documentation = {}) {
   const allowed = lengthOfText(1, max, documentation)
-  return boundedText(max, allowed)
-    .check(
-      z.normalize('NFC'),
-      check(problemOfCharacters),
-      check(problemOfLength(1, max, allowed)),
-      rule(
-        isRelativePath,
-        'is not a relative path',
-        'a path such as "src/app.ts", without backslashes and control characters, and without empty, "." or ".." segments',
-      ),
-    )
-    .register(docs, { minLength: 1, maxLength: max, ...documentation })
+  return boundedText(
+    max,
+    allowed,
+    z.normalize('NFC'),
+    check(problemOfCharacters),
+    check(problemOfLength(1, max, allowed)),
+    rule(
+      isRelativePath,
+      'is not a relative path',
+      'a path such as "src/app.ts", without backslashes and control characters, and without empty, "." or ".." segments',
+    ),
+  ).register(docs, { minLength: 1, maxLength: max, ...documentation })
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it finds
@@ -241,9 +243,7 @@ export function ifNoneMatch() {
 export function ifMatch() {
   return z
     .optional(
-      parameter().check(
-        rule(isCondition, 'is not a list of ETags', 'ETags in double quotes, separated by commas, or "*"'),
-      ),
+      parameter(rule(isCondition, 'is not a list of ETags', 'ETags in double quotes, separated by commas, or "*"')),
     )
     .register(docs, {
       description:
@@ -254,11 +254,9 @@ export function ifMatch() {
 
 /** The header `If-None-Match` of a PUT. */
 export function onlyToCreate() {
-  return z
-    .optional(parameter().check(rule(isAny, 'is not "*"', '"*", so that the request only creates')))
-    .register(docs, {
-      description: '`*`: only create. If the resource exists already, the response is 412 and nothing changes.',
-    })
+  return z.optional(parameter(rule(isAny, 'is not "*"', '"*", so that the request only creates'))).register(docs, {
+    description: '`*`: only create. If the resource exists already, the response is 412 and nothing changes.',
+  })
 }
 
 /** The response header of what can be edited. */

@@ -4,7 +4,6 @@
  */
 import { zValidator } from '@hono/zod-validator'
 import type { Context, MiddlewareHandler } from 'hono'
-import { every } from 'hono/combine'
 import type { HonoBase as Hono } from 'hono/hono-base'
 import * as z from 'zod/mini'
 import { Caller } from '../access/caller.ts'
@@ -31,20 +30,30 @@ export function mount(app: Hono<HonoEnvironment>, { method, path, load }: Operat
   })
 }
 
-/** The middleware of an operation, in the order of docs/contract.md, "The order of the checks". */
+/**
+ * The middleware of an operation, in the order of docs/contract.md, "The order of the checks". The checks run one after
+ * another and not inside each other, which takes a tenth of the CPU of a small request.
+ */
 function middlewareOf(endpoint: Endpoint): MiddlewareHandler {
   const { contract } = endpoint
   const { params, query, headers, body, bodyLimitBytes = BODY_LIMIT_BYTES, takesSecret, upload } = contract
-  return every(
+  const checks = [
     openCaller(contract),
     validate('param', params),
     validate('query', onlyNamed(query), takesSecret),
     ...(headers ? [validate('header', headers)] : []),
     ...(body ? [jsonBody(body, bodyLimitBytes, contract)] : []),
     ...(upload ? [requireBytes] : []),
-    respond(endpoint),
-  )
+  ]
+  const answer = respond(endpoint)
+  return async (c) => {
+    for (const check of checks) await check(c, nothing)
+    return answer(c)
+  }
 }
+
+/** After a check: it throws what is wrong, so the next one follows if it returns. */
+const nothing = async () => {}
 
 /** The query parameters of a contract, and no other. */
 const onlyNamed = (query: z.ZodMiniObject = z.object({})) => z.catchall(query, z.never())
@@ -61,8 +70,8 @@ function openCaller(contract: Contract): MiddlewareHandler<OperationEnvironment>
   }
 }
 
-function respond({ contract, handle }: Endpoint): MiddlewareHandler<OperationEnvironment> {
-  return async (c: OperationContext<Contract>) => {
+function respond({ contract, handle }: Endpoint) {
+  return async (c: OperationContext<Contract>): Promise<Response> => {
     const caller = c.get('caller')
     const context = new RequestContext(caller, c.env, {
       // Few operations need it.
@@ -97,10 +106,15 @@ export function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
+/** Where the path of an absolute URL begins. */
+export function startOfPath(url: string): number {
+  return url.indexOf('/', url.indexOf('://') + 3)
+}
+
 /** The part of the URL's path before `/v1/`: the prefix, if the client used it. */
 function basePathOf(url: string): string {
-  const { pathname } = new URL(url)
-  return pathname.slice(0, pathname.indexOf('/v1/'))
+  const start = startOfPath(url)
+  return url.slice(start, url.indexOf('/v1/', start))
 }
 
 function fillPath(template: string, params: Readonly<Record<string, unknown>>): string {
@@ -123,6 +137,7 @@ function validate(
 
 /** @throws {ApiError} 400 if the path or the query is not percent-encoded UTF-8. */
 async function requireDecodable(c: Context<OperationEnvironment>, isSecret = false): Promise<void> {
+  if (!c.req.url.includes('%')) return
   const pairs = /\?([^#]*)/.exec(c.req.url)?.[1]?.split('&') ?? []
   const wrong = [...c.req.path.split('/'), ...pairs].find((text) => !isDecodable(text))
   if (wrong === undefined) return

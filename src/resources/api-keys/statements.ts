@@ -36,13 +36,13 @@ import {
   requiring,
 } from '../../access/preconditions.ts'
 import { projectsExist } from '../../access/project.ts'
-import { withinApiKeyQuota } from '../../access/quotas.ts'
 import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { columnsIn, insertRow } from '../../db/rows.ts'
 import { apiKeys, identities, invitations, signInRules, skillFeeds, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import { apiKey } from './contract.ts'
+import { withinApiKeyQuota } from './quota.ts'
 
 /** Of an API key. */
 const MAX_SESSIONS = 20

@@ -30,7 +30,7 @@ const deletion = z
     }),
     agentId: z.nullable(z.string()).register(docs, { description: 'The agent of a schedule.' }),
     deletedAt: instant(),
-    finalAt: instant().register(docs, { description: 'Until when it can be restored.' }),
+    finalAt: instant('Until when it can be restored.'),
   })
   .register(docs, { id: 'Deletion' })
 

@@ -32,8 +32,8 @@ import {
   STORE_UNAVAILABLE,
   UNDO,
 } from '../../http/statuses.ts'
+import { OUTCOMES } from './outcomes.ts'
 import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from './parents.ts'
-import { OUTCOMES } from './runs/contract.ts'
 
 const cron = (max: number) =>
   text(1, max, {
@@ -127,9 +127,7 @@ const count = () => z.int().check(z.minimum(0))
 const statistics = {
   statistics: z
     .strictObject({
-      since: instant().register(docs, {
-        description: 'The runs from this time on are counted: those of the last 30 days, at most 2,500.',
-      }),
+      since: instant('The runs from this time on are counted: those of the last 30 days, at most 2,500.'),
       runs: count().register(docs, { description: 'The number of runs that were not skipped.' }),
       succeeded: count(),
       failed: count(),

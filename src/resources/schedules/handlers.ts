@@ -19,8 +19,8 @@ import {
   projectScheduleContracts,
   type SentSettings,
 } from './contract.ts'
+import type { OUTCOMES } from './outcomes.ts'
 import { getParentId, namedSchedule } from './parents.ts'
-import type { OUTCOMES } from './runs/contract.ts'
 import {
   agentSchedules as agentStatements,
   organizationListable,

@@ -6,12 +6,12 @@ import { docs, idempotencyKey, instant, integer, text, time, uuid } from '../../
 import { pageQuery, pageSchema } from '../../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../../http/statuses.ts'
 import { deliveryAttempt } from '../../../webhooks/contract.ts'
+import { OUTCOMES } from '../outcomes.ts'
 import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from '../parents.ts'
 
 export const STATUSES = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] as const
 /** The statuses that a list is filtered by. */
 export const STATUS_FILTERS = [...STATUSES, 'running'] as const
-export const OUTCOMES = ['succeeded', 'failed'] as const
 const FAILURES = ['delivery', 'task', 'timeout'] as const
 
 const parent = {
@@ -38,9 +38,7 @@ export const run = z
     scheduleId: uuid(),
     scheduleName: z.nullable(z.string()).register(docs, { description: 'The name of the schedule.' }),
     ...parent,
-    scheduledAt: instant().register(docs, {
-      description: 'When the run was due; for a run that was created by a request, the time of the request.',
-    }),
+    scheduledAt: instant('When the run was due; for a run that was created by a request, the time of the request.'),
     status: z.enum(STATUSES).register(docs, {
       description:
         '`pending`: to be sent or claimed. `delivered`: taken by the run endpoint or a worker, and without an outcome. ' +
@@ -295,9 +293,7 @@ export const exampleWork = {
 const leaseSeconds = integer(60, 86_400, 'whole seconds', '(1 day)').register(docs, {
   description: 'How long the claim lasts. A run whose claim has ended is pending again, up to a minute later.',
 })
-const leaseExpiresAt = instant().register(docs, {
-  description: 'When the claim ends. With `maxRunSeconds`, it never lasts longer than the run may.',
-})
+const leaseExpiresAt = instant('When the claim ends. With `maxRunSeconds`, it never lasts longer than the run may.')
 const EXAMPLE_CLAIM = {
   claimId: EXAMPLE_IDS.claimId,
   leaseExpiresAt: '2026-03-30T07:35:01.204Z',
