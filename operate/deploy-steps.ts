@@ -34,7 +34,7 @@ import {
 export const SECRET = 'ENCRYPTION_KEYS'
 /** The bindings of the API Worker to the MCP Worker and to the console Worker. */
 const MCP = 'MCP'
-const AUTH = 'AUTH'
+export const AUTH = 'AUTH'
 const UPLOAD = ['deploy', '--minify']
 const EXISTS = 'exists already'
 const CREATED = 'created'
@@ -422,7 +422,7 @@ function secret(context: DeployContext): Step {
       const keys = `key-${Date.now()}:${randomBytes(32).toString('base64')}`
       writeFileSync(file, `${JSON.stringify({ [SECRET]: keys })}\n`, { mode: 0o600, flag: 'wx' })
       const whereTo = process.env.CI
-        ? 'The file ends with this build, and Cloudflare never shows a secret: to keep a copy, replace the secret before you store environment variables (docs/deploy.md, "Deploy without a terminal").'
+        ? 'The file ends with this build, and Cloudflare never shows a secret: to keep a copy, replace the secret before you store anything (docs/deploy.md, "Deploy without a terminal").'
         : 'Move this file into a password manager. If the key is lost, nobody can decrypt the environment variables, not even Cloudflare.'
       return `${CREATED}, in ${file}.\n${whereTo}`
     },

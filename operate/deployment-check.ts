@@ -10,6 +10,7 @@ import { migrationNames } from './backups/backup-file.ts'
 import { databaseConfiguration, deployedCommandDatabase, requireDeployedDatabase } from './database.ts'
 import { deployedIds, listDatabases } from './databases.ts'
 import {
+  AUTH,
   addressOfConsole,
   contextOf,
   type DeployContext,
@@ -77,7 +78,8 @@ async function checksOf(context: DeployContext): Promise<Check[]> {
     name: config.name ?? '',
     config,
     bindings: [
-      ...bindingsOf(config),
+      // Without a console, the API Worker is not bound to one.
+      ...bindingsOf(config).filter(({ name }) => context.console !== undefined || name !== AUTH),
       ...(context.console && config.vars.CONSOLE_URL === undefined
         ? [{ type: 'plain_text', name: 'CONSOLE_URL', text: await addressOfConsole(account, context.console) }]
         : []),

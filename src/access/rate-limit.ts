@@ -7,8 +7,9 @@ import { ApiError } from '../errors.ts'
 import { RecentMap } from './recent-map.ts'
 
 /**
- * The requests of a key or of an organization, and the refused keys or health checks of an address, each minute: the
- * name and the quota in the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11).
+ * The requests of a key or of an organization, and the refused keys, health checks or uses of claim links of an address,
+ * each minute: the name and the quota in the headers `RateLimit-Policy` and `RateLimit`
+ * (draft-ietf-httpapi-ratelimit-headers-11).
  * wrangler.toml sets the limits; test/access/authentication.test.ts holds these numbers to it.
  */
 export const POLICIES = {

@@ -38,7 +38,7 @@ async function newDeployment() {
     command,
     rows,
     sqliteOf,
-    deploy: () => deploy(project),
+    deploy: (...args: string[]) => deploy(project, ...args),
     add: (...args: string[]) => command('database', 'add', '--url', url, ...args),
     create: async (name: string): Promise<{ organizationId: string; apiKey: string }> => {
       const { printed } = await command('bootstrap', '--organization', name, '--service')
@@ -252,8 +252,13 @@ describe('a deployment with many databases', { tags: 'slow' }, () => {
     }
     const each = (calls: number) => Array<number>(DATABASES - 1).fill(calls)
     expect(await callsOf(deploy)).toEqual(each(6))
+    // The claim link is used.
+    for (const { sqlite } of api.databases) sqlite.exec('UPDATE "apiKeys" SET "rotatedAt" = "createdAt"')
     // Nothing to migrate.
     expect(await callsOf(deploy)).toEqual(each(3))
+    const checked = (await deploy('--check')).printed.split('\n').filter((line) => line.includes(': '))
+    expect(checked.filter((line) => !line.endsWith(': as configured'))).toEqual(['Account: Acme'])
+    expect(checked.length).toBeGreaterThan(3 * DATABASES)
     expect(await callsOf(() => command('status'))).toEqual(each(4))
     expect(await callsOf(add)).toEqual([...each(3), 3])
     expect(rows('workspace-api-1', 'SELECT 1 FROM "d1_migrations"')).toHaveLength(1)

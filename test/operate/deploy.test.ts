@@ -448,6 +448,7 @@ describe('npm run deploy', () => {
   it('says which step failed, and continues from there when run again', { tags: 'slow' }, async () => {
     const { api, deploy, rowsOf } = await newAccount()
     const project = newProject()
+    project.addConsole()
     const failAt = async (call: string, status: number, title: string) => {
       api.failing = { call, status }
       const { code, printed } = await deploy(project)
@@ -461,10 +462,14 @@ describe('npm run deploy', () => {
     await failAt('PUT /workers/scripts/workspace-api', 400, 'Worker workspace-api')
     expect([api.uploads.size, rowsOf('organizations').length]).toEqual([0, 0])
     const keys = project.keys()
+    // The namespace is there, and Cloudflare would refuse another one of its title.
+    await failAt('PUT /workers/scripts/workspace-api-console', 400, 'Worker workspace-api-console')
+    expect(api.namespaces).toHaveLength(1)
 
     const { printed } = await deploy(project)
     expect(printed).toContain('is healthy')
     expect([api.databases.length, api.buckets.length, api.queues.length]).toEqual([1, 1, 4])
+    expect(api.namespaces).toHaveLength(1)
     expect(Object.fromEntries(api.secrets.get('workspace-api') ?? [])).toEqual(keys)
     expect(rowsOf('organizations')).toHaveLength(1)
   })

@@ -23,6 +23,7 @@ export const ADDED = 'added after the upgrade'
 /** The options of an upload of five bytes. */
 export const FILE = { body: '12345', headers: { 'Content-Length': '5' } }
 const PNG = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10])
+const ISSUER = 'https://login.example.com'
 const BEFORE_CHECKOUT = { target: { type: 'session', id: CHECKOUT }, position: 'before' }
 
 /** A database of that schema, as its service left it. */
@@ -57,7 +58,8 @@ export async function runTick(environment: Partial<Cloudflare.Env> = {}): Promis
   await tick({ ...env, ...environment, DELIVERIES }, TICK_AT)
   expect(failures.mock.calls).toEqual([])
   failures.mockRestore()
-  const runs = messages.flatMap((message) => message.runs)
+  // Messages of event endpoints have no runs.
+  const runs = messages.flatMap((message) => message.runs ?? [])
   return runs.map(({ organizationId, id }) => `${organizationId} ${id}`).sort()
 }
 
@@ -70,7 +72,7 @@ export function outbox() {
   return { messages, DELIVERIES: { sendBatch } as unknown as Environment['DELIVERIES'] }
 }
 
-/** A change by each kind of operation. @param DELIVERIES the queue of the run that one of them starts. */
+/** Changes of each resource. @param DELIVERIES the queue of the run that one of them starts. */
 export function changesWith(
   DELIVERIES: Environment['DELIVERIES'],
 ): readonly [method: string, path: string, options: RequestOptions][] {
@@ -102,6 +104,11 @@ export function changesWith(
     ['DELETE', '/v1/users/ada/profile-picture', {}],
     ['PUT', `${mobile}/environment-variables/GREETING`, { json: { value: 'new' } }],
     ['DELETE', `/v1/projects/${WEBSITE}/environment-variables/DATABASE_URL`, {}],
+    ['POST', '/v1/skill-feeds', { json: { name: 'Laptops', skills: [{ skillId: uuid(602) }] } }],
+    ['POST', '/v1/event-endpoints', { json: { url: 'https://hooks.example.com/changes' } }],
+    ['POST', '/v1/sign-in-rules', { json: { issuer: ISSUER, claim: 'groups', value: 'all', role: 'viewer' } }],
+    ['POST', '/v1/invitations', { json: { email: 'new@example.com', issuer: ISSUER, role: 'viewer' } }],
+    ['POST', '/v1/api-keys', { json: { name: 'new', scopes: [] } }],
     ['POST', `/v1/api-keys/${uuid(21)}/rotate`, { json: {} }],
     ['DELETE', `/v1/api-keys/${uuid(21)}`, {}],
     ['DELETE', `/v1/sessions/${uuid(303)}`, {}],
