@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { describeScript, parsed } from '../operate/command-line.ts'
 import { backgroundCosts } from './background.ts'
 import { schema } from './data.ts'
@@ -41,6 +42,9 @@ export async function measureCounters(): Promise<Counters> {
   }
 }
 
+/** What a request leaves to do after its response has been done by then. */
+const SETTLE_MS = 30
+
 /** Of the typical request of each operation. */
 async function ofOperations(): Promise<Counters> {
   const server = await startWorker(await bundleWorker('src/index.ts', true), { ...QUIET, ...WIDE_LIMITS })
@@ -50,9 +54,11 @@ async function ofOperations(): Promise<Counters> {
     const counters: [string, Counters[string]][] = []
     for (const { name, typical } of await everyOperation()) {
       const request = await typical(places, 0)
+      await setTimeout(SETTLE_MS)
       await server.takeUse()
       const { status, headers, text } = await ask(server.origin, '', request)
       if (status >= 300) throw new Error(`${name}: ${status}`)
+      await setTimeout(SETTLE_MS)
       const isJson = headers.get('content-type')?.includes('json')
       const database = named(await server.takeUse())
       // An archive compresses names that differ from run to run, and the time of an attempt has one digit or two.

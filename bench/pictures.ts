@@ -182,7 +182,7 @@ function startUp({ startUp: { startUps, firstRequests } }: Results): Picture {
     startUps.find((row) => row.contender === contender)?.ms,
     ...operations.map((operation) => {
       const row = firstRequests.find((each) => each.contender === contender && each.operation === operation)
-      return row && row.firstMs - row.secondMs
+      return row && Math.max(0, row.firstMs - row.secondMs)
     }),
   ]
   return {
@@ -190,7 +190,7 @@ function startUp({ startUp: { startUps, firstRequests } }: Results): Picture {
     option: {
       title: title(
         'Start-up',
-        'From the start of workerd to the first response, less an empty Worker;\nthen how much longer the first request of an operation takes than the second',
+        'From the start of workerd to the first response, less an empty Worker;\nthen the first request of an operation, less the second',
       ),
       legend: legend(82),
       grid: { left: 204, right: 44, top: 122, bottom: 56 },

@@ -64,7 +64,7 @@ const SIZES = isLong
       idleTicks: 30,
       runProjects: 3,
       background: { rounds: 4, share: 1 },
-      organizations: 1_000,
+      organizations: 500,
     }
 
 /** Neither the quotas nor the rate limit are what is measured. */
