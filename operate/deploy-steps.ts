@@ -172,8 +172,8 @@ export function stepsOf(options: DeployOptions, isAdding = false): Step[] {
     ...config.r2_buckets.map(({ bucket_name = '' }) => bucket(context, String(bucket_name))),
     ...queueNames(config).map((name) => queue(context, name)),
     ...(config.routes?.length ? [] : [subdomain(context)]),
-    secret(context),
     migrations(context),
+    secret(context),
     upload(context),
     ...(context.mcp ? [uploadOther(context.mcp, 'serves /mcp, through the API Worker')] : []),
     ...(context.console ? consoleSteps(context, context.console) : []),
@@ -418,6 +418,7 @@ function secret(context: DeployContext): Step {
       }
       context.secretsFile = file
       if (left) return `from ${basename(file)}`
+      await requireNothingEncrypted(context)
       // The ID is unique, so that an older key can be kept beside it.
       const keys = `key-${Date.now()}:${randomBytes(32).toString('base64')}`
       writeFileSync(file, `${JSON.stringify({ [SECRET]: keys })}\n`, { mode: 0o600, flag: 'wx' })
@@ -427,6 +428,24 @@ function secret(context: DeployContext): Step {
       return `${CREATED}, in ${file}.\n${whereTo}`
     },
   }
+}
+
+/** The tables with values that only `ENCRYPTION_KEYS` decrypts. */
+const ENCRYPTED = ['environmentVariables', 'runEndpoints', 'eventEndpoints']
+
+/** @throws if stored values could not be read with a new key. */
+async function requireNothingEncrypted(context: DeployContext): Promise<void> {
+  const { account, target } = context
+  const conditions = ENCRYPTED.map((table) => `EXISTS (SELECT 1 FROM "${table}")`)
+  const sql = `SELECT 1 WHERE ${conditions.join(' OR ')}`
+  await forEachAtOnce(databaseNames(context), DATABASES_AT_ONCE, async (name) => {
+    const { uuid } = await account.databaseOf(name)
+    const [rows = []] = await account.query(uuid, [{ sql, parameters: [] }])
+    if (rows.length === 0) return
+    throw new Error(
+      `The Worker has no ${SECRET}, but the database ${name} has values that were encrypted with it. Put ${basename(keyFileOf(target))} back beside ${basename(getConfigFile(target))} (docs/operate.md, "ENCRYPTION_KEYS is lost").`,
+    )
+  })
 }
 
 /**

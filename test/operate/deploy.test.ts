@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -490,6 +490,25 @@ describe('npm run deploy', () => {
     expect(api.namespaces).toHaveLength(1)
     expect(Object.fromEntries(api.secrets.get('workspace-api') ?? [])).toEqual(keys)
     expect(rowsOf('organizations')).toHaveLength(1)
+  })
+
+  it('creates no key in the place of one that stored values need', async () => {
+    const [project, { api, deploy }] = [newProject(), await newAccount()]
+    expect((await deploy(project)).code).toBe(0)
+    const file = join(project.folder, 'encryption-keys.production.json')
+    const keys = project.keys()
+    rmSync(file)
+    api.secrets.set('workspace-api', new Map())
+    api.databases[0]?.sqlite.exec(
+      `INSERT INTO "runEndpoints" ("organizationId", "url", "sealedSecret", "createdAt", "updatedAt")
+        VALUES ('acme', 'https://acme.example/runs', 'v1.key.sealed', '2026-01-01', '2026-01-01')`,
+    )
+    const { code, printed } = await deploy(project)
+    expect(printed).toContain('The Worker has no ENCRYPTION_KEYS, but the database workspace-api has values')
+    expect([code, api.secrets.get('workspace-api')?.size]).toEqual([1, 0])
+    writeFileSync(file, JSON.stringify(keys))
+    expect((await deploy(project)).code).toBe(0)
+    expect(Object.fromEntries(api.secrets.get('workspace-api') ?? [])).toEqual(keys)
   })
 
   it('says what to do if nobody is logged in', async () => {
