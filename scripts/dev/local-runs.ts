@@ -44,9 +44,9 @@ export async function receiveRuns(baseUrl: string, demo: Demo): Promise<{ demo: 
 
   const secret = { value: demo.runEndpointSecret ?? '' }
   const server = createServer(async (request, response) => {
-    const { status, line } = await receive(request, secret.value)
+    const { status, body, line } = await receive(request, secret.value)
     console.log(line)
-    response.writeHead(status).end()
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${RECEIVER_PATH}`
@@ -62,14 +62,23 @@ async function newSecret(service: Service): Promise<string> {
   return body.secret
 }
 
-/** @returns the status to answer with, and the line to print. */
-async function receive(request: IncomingMessage, secret: string): Promise<{ status: number; line: string }> {
+interface Receipt {
+  /** Of the response. */
+  readonly status: number
+  readonly body: Readonly<Record<string, string>>
+  /** To print. */
+  readonly line: string
+}
+
+/** Checks the signature of a run, and completes it: the demo has nothing that does its work. */
+async function receive(request: IncomingMessage, secret: string): Promise<Receipt> {
   const body = await text(request)
   try {
     new Webhook(secret).verify(body, request.headers as Record<string, string>)
   } catch (error) {
     return {
       status: 401,
+      body: { error: 'The signature is not valid.' },
       line: `A run was refused, because its signature is not valid: ${(error as Error).message}`,
     }
   }
@@ -78,7 +87,8 @@ async function receive(request: IncomingMessage, secret: string): Promise<{ stat
   const schedule = data.name ?? data.cron ?? data.scheduleId
   const payload = data.payload === null ? '' : ` Payload: ${JSON.stringify(data.payload)}`
   return {
-    status: 204,
+    status: 200,
+    body: { outcome: 'succeeded', message: 'Received by npm run dev.' },
     line: `Run ${data.id}: "${schedule}" of ${parent} came due at ${data.scheduledAt}. Its signature is valid.${payload}`,
   }
 }

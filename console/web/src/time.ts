@@ -17,7 +17,7 @@ export function toRelative(at: Date, now: Date): string {
   const ms = at.getTime() - now.getTime()
   if (Math.abs(ms) > MAX_RELATIVE_MS) return toDate(at)
   const [unit, unitMs] = UNITS.find(([, each]) => Math.abs(ms) >= each) ?? ['second', 1000]
-  if (unit === 'second') return Math.abs(ms) < 10_000 ? 'now' : ms < 0 ? 'just now' : 'in less than a minute'
+  if (unit === 'second') return Math.abs(ms) < 10_000 ? 'now' : ms < 0 ? 'just now' : 'in < 1 min.'
   return relative.format(Math.trunc(ms / unitMs), unit)
 }
 
