@@ -192,7 +192,7 @@ describe('an app', () => {
       expect(stored).not.toContain(secret)
       expect(stored).not.toContain(secret.split(':').at(-1))
     }
-    for (const text of ['wsk', workspace.organizationId, workspace.userId, browser.session])
+    for (const text of ['wsk_', workspace.organizationId, workspace.userId, browser.session])
       expect(stored).not.toContain(text)
   })
 })

@@ -3,7 +3,7 @@
  * CONTRIBUTING.md allows, in every table.
  */
 import { applyD1Migrations, reset } from 'cloudflare:test'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { request } from '../support/api.ts'
 import { env } from '../support/env.ts'
 import { listTables } from '../support/examples.ts'
@@ -40,6 +40,8 @@ async function upgradeToNext(): Promise<void> {
   ])
 }
 
+// The next file uses the same database.
+afterAll(reset)
 beforeEach(async () => {
   await reset()
   await prepareOthers()
