@@ -289,7 +289,7 @@ describe('npm run dev', () => {
     const run = await vi.waitFor(
       async () => {
         const { body } = await api.send<{ items: { id: string }[] }>('GET', `${path}/runs`)
-        expect(body.items).toMatchObject([{ status: 'delivered', scheduledAt: dueAt }])
+        expect(body.items).toMatchObject([{ status: 'succeeded', scheduledAt: dueAt }])
         return body.items[0]
       },
       { timeout: 120_000, interval: 200 },
