@@ -2,9 +2,11 @@
  * The pages of the console, as a person uses them, in Chromium: by mouse and by keyboard alone.
  * @module-tag slow
  */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import AxeBuilder from '@axe-core/playwright'
 import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { launchChromium, newPage } from '../../../test/browser/chromium.ts'
 import { expectQuiet, type SignedIn, signedIn } from '../../../test/browser/console.ts'
 import { type Console, startConsole } from '../console.ts'
@@ -425,6 +427,13 @@ describe('a run', () => {
   })
 
   it('is completed by a person', async () => {
+    // That of `npm run dev` completes each run.
+    const receiver = createServer((_, response) => response.writeHead(204).end())
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void receiver.close())
+    const { url: ownUrl } = await ask<{ url: string }>('GET', '/v1/run-endpoint')
+    onTestFinished(async () => void (await ask('PUT', '/v1/run-endpoint', { url: ownUrl })))
+    await ask('PUT', '/v1/run-endpoint', { url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}` })
     const path = await newSchedule('By hand')
     const { id } = await ask<{ id: string }>('POST', `${path}/runs`, {})
     const page = await open(`/runs/${id}`)
