@@ -126,7 +126,8 @@ function requireClean(staged: string, name: string): void {
 
 /** @returns what npm printed. @throws all of it, if it failed. */
 export function npm(args: readonly string[], variables: Readonly<Record<string, string>> = {}): string {
-  const env = { ...process.env, ...variables }
+  // `npm run --silent` passes its level on, and npm would not say what is wrong.
+  const env = { ...process.env, npm_config_loglevel: 'error', ...variables }
   const { status, stdout, stderr } = spawnSync('npm', args, { cwd: ROOT, env, encoding: 'utf8' })
   if (status !== 0) throw new Error(`npm ${args[0]} failed:\n${stdout}${stderr}`)
   return stdout
