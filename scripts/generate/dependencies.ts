@@ -8,7 +8,7 @@ import { dependenciesOf, MODULES, LOCKED_PACKAGES as packages } from '../locked-
 
 const options = parsed(
   describeScript(
-    'dependencies',
+    'docs:dependencies',
     'Writes docs/dependencies.md: the packages of the Workers, the client and the command, packages with install scripts, and licences.',
     ['', '--check'],
   ).option('--check', 'write nothing; fail if the file is not in step'),

@@ -7,8 +7,8 @@ import { type Ended, ROOT, runScript } from '../support/commands.ts'
 import { freePort, newFolder } from '../support/dev-server.ts'
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-/** The scripts that are files of this project; the others are commands of packages. */
-const NAMES = Object.keys(scripts).filter((name) => /^node \S+$/.test(scripts[name]))
+/** The scripts that people run; the others are commands of packages, and what npm runs after an installation. */
+const NAMES = Object.keys(scripts).filter((name) => /^node \S+\.ts$/.test(scripts[name]))
 
 const folder = newFolder()
 const file = join(folder, 'example.env')
