@@ -4,6 +4,7 @@ import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import { cors } from 'hono/cors'
 import { HonoBase as Hono } from 'hono/hono-base'
+import { TrieRouter } from 'hono/router/trie-router'
 import { issuesAccessTokens, mcpResource, withApiKey } from './access/access-token.ts'
 import { Caller, type CallerScope } from './access/caller.ts'
 import { isLimiting, REQUEST_POLICY } from './access/rate-limit.ts'
@@ -18,7 +19,6 @@ import type { HonoEnvironment } from './http/context.ts'
 import { mount, startOfPath } from './http/mount.ts'
 import { describeProblem, describeSent, describeSize } from './http/problems.ts'
 import { logRequest } from './http/request-log.ts'
-import { ResourceRouter } from './http/router.ts'
 import { operations } from './operations.ts'
 
 /** A deployment serves the same paths at its origin and under this prefix. */
@@ -102,7 +102,8 @@ const allowOrigins = cors({
 })
 
 export function createApp(): Hono<HonoEnvironment> {
-  const app = new Hono<HonoEnvironment>({ getPath: pathOf, router: new ResourceRouter() })
+  // RegExpRouter refuses `/v1/runs/claim` beside `/v1/runs/:runId/renew`.
+  const app = new Hono<HonoEnvironment>({ getPath: pathOf, router: new TrieRouter() })
 
   app.use(async (c, next) => {
     c.set('requestId', crypto.randomUUID())
