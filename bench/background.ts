@@ -3,7 +3,7 @@ import { v7 as newUuid } from 'uuid'
 import { DUE_TICK_AT, makeDue, NO_PASS_DUE, schema, seedDue, seedParentsOfDue } from './data.ts'
 import { type BenchRequest, type DatabaseUse, load, median, perItem, sumOf, UNUSED } from './load.ts'
 import { json, Place, RUN_ENDPOINT, times } from './place.ts'
-import { bundleWorker, QUIET, startWorker, type WorkerServer } from './servers.ts'
+import { bundleWorker, startWorker, UNLIMITED, type WorkerServer } from './servers.ts'
 
 export interface Cost {
   readonly database: DatabaseUse
@@ -174,8 +174,7 @@ export async function backgroundCosts({ rounds, share }: { rounds: number; share
     mcp: await bundleWorker('mcp/src/index.ts'),
     console: await bundleWorker('console/src/index.ts'),
   }
-  const { REQUEST_LOG, ...variables } = QUIET
-  const service = await startWorker(await bundleWorker('src/index.ts', true), variables, { interfaces })
+  const service = await startWorker(await bundleWorker('src/index.ts', true), UNLIMITED, { interfaces })
   const floor = await startWorker(await bundleWorker('bench/floors/background.ts', true), {})
   try {
     for (const { database } of [service, floor]) for (const sql of schema()) await database.prepare(sql).run()

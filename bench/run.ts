@@ -14,7 +14,15 @@ import * as measure from './measure.ts'
 import { nextRuns } from './next-run.ts'
 import { writePictures } from './pictures.ts'
 import { FLOOR, machine, PEER, type Results, report, SERVICE } from './report.ts'
-import { type Bundle, bundleWorker, type Server, startNode, startWorker, type WorkerServer } from './servers.ts'
+import {
+  type Bundle,
+  bundleWorker,
+  type Server,
+  startNode,
+  startWorker,
+  UNLIMITED,
+  type WorkerServer,
+} from './servers.ts'
 import { sizes } from './size.ts'
 import { firstRequests, startUps } from './start-up.ts'
 
@@ -69,12 +77,11 @@ const SIZES = isLong
 
 /** Neither the quotas nor the rate limit are what is measured. */
 const VARIABLES = {
-  RATE_LIMIT: 'off',
+  ...UNLIMITED,
   ORGANIZATION_SCHEDULE_LIMIT: '1000000000',
   ORGANIZATION_VARIABLE_LIMIT: '1000000000',
   SKILL_LIMIT: '1000000000',
   API_KEY_LIMIT: '1000000000',
-  ENCRYPTION_KEYS: 'bench:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
   ORGANIZATION_ID: organizationId,
   USER_ID: userId,
 }

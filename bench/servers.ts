@@ -16,12 +16,13 @@ import type { DatabaseUse } from './load.ts'
 // Miniflare starts workerd with it. `COLLECT_GARBAGE` needs it.
 process.env.MINIFLARE_WORKERD_V8_FLAGS = '--expose-gc'
 
-/** The variables of a service whose rate limit and log are not measured. */
-export const QUIET = {
+/** The variables of a service whose rate limit is not measured. */
+export const UNLIMITED = {
   RATE_LIMIT: 'off',
-  REQUEST_LOG: 'off',
   ENCRYPTION_KEYS: 'bench:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
 }
+/** Nor is its log. */
+export const QUIET = { ...UNLIMITED, REQUEST_LOG: 'off' }
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -246,7 +247,7 @@ function childrenOf(parent: number): number[] {
 }
 
 /** The time that the threads of a process have run (first field of /proc/pid/task/tid/schedstat, in nanoseconds). */
-function cpuMsOf(pid: number): number {
+export function cpuMsOf(pid: number): number {
   const tasks = `/proc/${pid}/task`
   return readdirSync(tasks).reduce((sum, thread) => sum + nanosecondsOf(`${tasks}/${thread}/schedstat`), 0) / 1e6
 }

@@ -1,6 +1,6 @@
 /** What a cold start costs: the start of the Worker, and the first request of each operation. */
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { readConfiguration } from '../operate/wrangler.ts'
 import { operations, organizationId, schema, seed, token, userId } from './data.ts'
 import { ask, type BenchRequest, median } from './load.ts'
 import { execute } from './measure.ts'
-import { type Bundle, bundle, bundleWorker, startWorker } from './servers.ts'
+import { type Bundle, bundle, bundleWorker, cpuMsOf, startWorker, UNLIMITED } from './servers.ts'
 
 /** The path of the program. The package has no types. */
 const { default: workerd } = createRequire(import.meta.url)('workerd') as { default: string }
@@ -120,13 +120,6 @@ async function portOf(control: Readable): Promise<string> {
   throw new Error('workerd ended before it listened.')
 }
 
-/** In nanoseconds (Documentation/scheduler/sched-stats), so it is finer than that of servers.ts. */
-function cpuMsOf(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`)
-  const onCpu = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0])
-  return onCpu.reduce((sum, nanoseconds) => sum + Number(nanoseconds) / 1e6, 0)
-}
-
 export interface FirstRequest {
   readonly contender: string
   readonly operation: string
@@ -175,8 +168,7 @@ export async function firstRequests(bundles: ReadonlyMap<string, Bundle>): Promi
 }
 
 const VARIABLES = {
-  RATE_LIMIT: 'off',
-  ENCRYPTION_KEYS: 'bench:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
+  ...UNLIMITED,
   ORGANIZATION_ID: organizationId,
   USER_ID: userId,
 }

@@ -86,7 +86,7 @@ export const selectOldestOrganizations = unguarded([], () =>
 /** The name that `npm run deploy` and `npm run bootstrap -- --claim` give to a claim link. */
 export const CLAIM_LINK_NAME = 'Claim link'
 
-/** An API key of that name, whose creator was removed, is none as soon as it is used. */
+/** An API key of that name, whose creator was removed, differs as soon as it is used. */
 const isClaimLink = and(
   eq(apiKeys.name, CLAIM_LINK_NAME),
   isNull(apiKeys.createdByKeyId),

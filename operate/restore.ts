@@ -268,7 +268,7 @@ async function restoreBackups(
   }
 }
 
-/** By the number of a database that is restored: what becomes of its keys, and how many rows each table has now. */
+/** By the number of a database that is restored: what the restore does with its keys, and how many rows each table has now. */
 type Plans = Map<number, { readonly policy: KeyPolicy; readonly before: Row }>
 
 /** In the current database 0: that another one is restored now. */

@@ -134,7 +134,7 @@ describe.each(recorded)('the events of $operationId', ({ operationId, contract, 
     expect([name, events]).toEqual([name, expectedEvents(row, variation, sent, created, requestId)])
   })
 
-  it('are none for a request that is refused', async () => {
+  it('are not recorded for a request that is refused', async () => {
     const { workspace, example } = await prepared(row, AS_IT_IS)
     const keys = insufficientKeys.filter(({ status }) => status(contract, row))
     const events = await eventsSince(workspace, async () => {
@@ -145,7 +145,7 @@ describe.each(recorded)('the events of $operationId', ({ operationId, contract, 
   })
 
   const refusals = Object.entries(row.variations).filter(([, { status = 200 }]) => status >= 400)
-  it.each(refusals)('are none for an error: %s', async (_, { apply, needs }) => {
+  it.each(refusals)('are not recorded for an error: %s', async (_, { apply, needs }) => {
     const workspace = await Workspace.create()
     let example = await row.prepare(workspace)
     if (needs) example = (await row.variations[needs]?.apply(workspace, example)) ?? example
@@ -223,7 +223,7 @@ function databaseFailingIn(call: number, when: 'before' | 'in' | 'after', times:
 }
 
 describe('events', () => {
-  it('are none if the database does not answer', async () => {
+  it('are not recorded if the database does not answer', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const workspace = await Workspace.create()
     const environment = { DB: failingDatabase(new Error('D1_ERROR: Network connection lost.')) }
@@ -375,7 +375,7 @@ describe('events', () => {
     )
   })
 
-  it('are none for a variable, a key or a pin that another request deletes first', async () => {
+  it('are not recorded for a variable, a key or a pin that another request deletes first', async () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
     const project = await workspace.addProject()

@@ -1,4 +1,4 @@
-/** Checks the runs whose `checkAt` is over: `afterCheck` in run-transitions.ts says what becomes of them. */
+/** Checks the runs whose `checkAt` is over: `afterCheck` in run-transitions.ts has their transitions. */
 import { and, asc, isNotNull, lte, sql } from 'drizzle-orm'
 import { eventValues } from '../../../access/events.ts'
 import type { DatabaseEnvironment } from '../../../db/database.ts'
