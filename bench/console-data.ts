@@ -75,7 +75,7 @@ export interface Large {
 /** Fills an empty database. The schedules fire hourly, each at a minute of its own. */
 export async function fill(database: D1Database): Promise<Large> {
   const now = Date.now()
-  const { token, rows } = organization(organizationId, userId)
+  const { token, rows } = await organization(organizationId, userId)
   await database.batch(rows.map((statement) => database.prepare(statement)))
   const own = { organizationId, createdAt: iso(now - 90 * 24 * HOUR_MS), updatedAt: iso(now - HOUR_MS) }
   await insert(

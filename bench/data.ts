@@ -42,8 +42,8 @@ export const organizationId = id('organization', 0)
 export const userId = id('user', 0)
 
 /** An organization with a user, and a key that was used just now, so that no use of it is news. */
-export function organization(id: string, user: string): { token: string; rows: string[] } {
-  const { token, row } = keyOf(id, user)
+export async function organization(id: string, user: string): Promise<{ token: string; rows: string[] }> {
+  const { token, row } = await keyOf(id, user)
   const rows = [
     insert('organizations', 1, { id: literal(id), name: "'Bench'", createdAt: now }),
     insert('users', 1, {
@@ -59,8 +59,8 @@ export function organization(id: string, user: string): { token: string; rows: s
 }
 
 /** A key with all scopes. @param columns what it has besides. */
-export function keyOf(organizationId: string, userId: string, columns: Readonly<Record<string, string>> = {}) {
-  const { token, row } = mintApiKey({ organizationId, name: 'bench', scopes: SCOPES, userId, createdAt: NOW })
+export async function keyOf(organizationId: string, userId: string, columns: Readonly<Record<string, string>> = {}) {
+  const { token, row } = await mintApiKey({ organizationId, name: 'bench', scopes: SCOPES, userId, createdAt: NOW })
   const values = Object.entries({ ...row, lastUsedAt: END_OF_TIME, ...columns })
   const literals = Object.fromEntries(values.map(([column, value]) => [column, literal(value)]))
   return { id: row.id, token, row: insert('apiKeys', 1, literals) }
@@ -76,7 +76,7 @@ export function identity(organizationId: string, id: string, userId: string): st
 const now = literal(NOW)
 const mine = literal(organizationId)
 
-const { token, rows } = organization(organizationId, userId)
+const { token, rows } = await organization(organizationId, userId)
 
 /** The key that every request carries. */
 export { token }

@@ -84,7 +84,7 @@ async function measure(
   receivedAt: ReceivedAt,
 ): Promise<Beside> {
   await fetch(new URL(`/mode?is=${mode}`, server.origin))
-  const others = disturb(server)
+  const others = await disturb(server)
   const { latenciesMs } = await load(server.origin, place.token, () => ({ method: 'GET', path: '/v1/projects' }), {
     amount: REQUESTS,
     connections: 1,
@@ -109,9 +109,9 @@ async function measure(
 }
 
 /** Clients of the other database, and a tick each second. */
-function disturb(server: WorkerServer): { stop(): Promise<void> } {
+async function disturb(server: WorkerServer): Promise<{ stop(): Promise<void> }> {
   let isOver = false
-  const Authorization = `Bearer ${mintToken().tokenIn(1)}`
+  const Authorization = `Bearer ${(await mintToken()).tokenIn(1)}`
   const client = async () => {
     while (!isOver) await (await fetch(new URL('/v1/me', server.origin), { headers: { Authorization } })).text()
   }

@@ -39,7 +39,7 @@ export class Place {
 
   static async open(server: WorkerServer): Promise<Place> {
     const organizationId = newUuid()
-    const { token, rows } = organization(organizationId, USER)
+    const { token, rows } = await organization(organizationId, USER)
     const place = new Place(server, organizationId, token)
     await place.#insert(rows)
     return place
@@ -61,7 +61,7 @@ export class Place {
   async addApp(): Promise<{ path: string; token: string }> {
     const identityId = await this.addIdentity()
     const key = (kind: string) => keyOf(this.organizationId, USER, { kind, identityId })
-    const [app, session] = [key('grant'), key('session')]
+    const [app, session] = await Promise.all([key('grant'), key('session')])
     await this.#insert([app.row, session.row])
     return { path: `/v1/me/apps/${app.id}`, token: session.token }
   }

@@ -61,7 +61,7 @@ const operations: readonly Operation[] = Object.entries<Record<string, never>>(d
 
 /** An organization, and the ids that its requests name: those of what it has, and some of what it had. */
 class Place {
-  readonly organizationId = newUuid()
+  readonly organizationId: string
   readonly token: string
   readonly #ids: Record<string, string[]> = {
     projectId: ['website', 'mobile', newUuid()],
@@ -74,10 +74,16 @@ class Place {
   }
   readonly rows: readonly string[]
 
-  constructor() {
-    const { token, rows } = organization(this.organizationId, 'ada')
+  private constructor(organizationId: string, token: string, rows: readonly string[]) {
+    this.organizationId = organizationId
     this.token = token
     this.rows = rows
+  }
+
+  static async make(): Promise<Place> {
+    const organizationId = newUuid()
+    const { token, rows } = await organization(organizationId, 'ada')
+    return new Place(organizationId, token, rows)
   }
 
   /** The parameter of a path. A pin names something of any kind. */
@@ -194,8 +200,8 @@ try {
 
 async function soak({ origin, database, tick, memoryMb }: WorkerServer): Promise<boolean> {
   await execute(database, schema())
-  const places = Array.from({ length: ORGANIZATIONS }, () => new Place())
-  const untouched = new Place()
+  const places = await Promise.all(Array.from({ length: ORGANIZATIONS }, Place.make))
+  const untouched = await Place.make()
   for (const place of [...places, untouched]) await execute(database, place.rows)
   const quiet = operations.filter(({ method, id }) => method === 'PUT' && /put(Project|Agent|Session)$/.test(id))
   for (let round = 0; round < 20; round++) {

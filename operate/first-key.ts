@@ -51,7 +51,7 @@ export async function createKey(
   const now = new Date(instant).toISOString()
   const organizationId = isNew ? newUuid() : organization.id
   const isLink = claimAt !== undefined
-  const key = mintApiKey(
+  const key = await mintApiKey(
     {
       organizationId,
       name: isLink ? CLAIM_LINK_NAME : 'bootstrap',

@@ -14,7 +14,7 @@
  * 5. The directory names the target, which now accepts changes and fires the schedules. The rows in the source are
  *    deleted. The API keys and feeds stay there: tokens that name the source find the target by them.
  */
-import { sha256 } from '../src/crypto/digest.ts'
+import { hash } from 'node:crypto'
 import type { Value } from '../src/db/parameters.ts'
 import type { Query, Row } from './cloudflare.ts'
 import { guardQueries, instant, unguardQueries } from './move-guard.ts'
@@ -483,7 +483,10 @@ class Checksum {
   add(rows: readonly Row[]): void {
     if (rows.length === 0) return
     this.#rows += rows.length
-    this.#digest = sha256(this.#digest + JSON.stringify(rows.map((row) => this.#columns.map((name) => row[name]))))
+    this.#digest = hash(
+      'sha256',
+      this.#digest + JSON.stringify(rows.map((row) => this.#columns.map((name) => row[name]))),
+    )
   }
 
   get value(): string {

@@ -136,8 +136,8 @@ export interface NewApiKey {
  * @param databaseNumber the database that stores the row.
  * @param kind of the token.
  */
-export function mintApiKey(key: NewApiKey, databaseNumber = 0, kind: TokenKind = 'wsk') {
-  const { hash, tokenIn } = mintToken(kind)
+export async function mintApiKey(key: NewApiKey, databaseNumber = 0, kind: TokenKind = 'wsk') {
+  const { hash, tokenIn } = await mintToken(kind)
   const row = {
     organizationId: key.organizationId,
     id: newUuid(),

@@ -20,9 +20,9 @@ const verifying =
     verifyWebhook(...args)
 
 describe('verifyWebhook', () => {
-  it('returns what the service signed, from Headers and from the headers of Node', () => {
+  it('returns what the service signed, from Headers and from the headers of Node', async () => {
     const secret = mintSecret()
-    const headers = signedHeaders(ID, ago(4), BODY, [secret])
+    const headers = await signedHeaders(ID, ago(4), BODY, [secret])
     const message: ScheduleRunMessage = verifyWebhook(secret, new Headers(headers), BODY)
     expect(message).toEqual(MESSAGE)
     expect(verifyWebhook(secret, { ...headers, host: 'hooks.example.com', 'set-cookie': ['a', 'b'] }, BODY)).toEqual(
@@ -41,17 +41,17 @@ describe('verifyWebhook', () => {
     expect(verifyWebhook(secret, headers, BODY)).toEqual(MESSAGE)
   })
 
-  it('accepts the old secret and the new one during a rotation', () => {
+  it('accepts the old secret and the new one during a rotation', async () => {
     const [old, rotated] = [mintSecret(), mintSecret()]
-    const headers = signedHeaders(ID, new Date(), BODY, [rotated, old])
+    const headers = await signedHeaders(ID, new Date(), BODY, [rotated, old])
     expect(verifyWebhook(old, headers, BODY)).toEqual(MESSAGE)
     expect(verifyWebhook(rotated, headers, BODY)).toEqual(MESSAGE)
     expect(verifying(mintSecret(), headers, BODY)).toThrow('No matching signature found')
   })
 
-  it('refuses a body, an ID or a time that was not signed', () => {
+  it('refuses a body, an ID or a time that was not signed', async () => {
     const secret = mintSecret()
-    const headers = signedHeaders(ID, new Date(), BODY, [secret])
+    const headers = await signedHeaders(ID, new Date(), BODY, [secret])
     const changes: Parameters<typeof verifyWebhook>[] = [
       [secret, headers, BODY.replace('Paris', 'Berlin')],
       [secret, headers, `${BODY} `],
@@ -71,17 +71,17 @@ describe('verifyWebhook', () => {
     }
   })
 
-  it('refuses what was signed more than five minutes ago, or is signed for later', () => {
+  it('refuses what was signed more than five minutes ago, or is signed for later', async () => {
     const secret = mintSecret()
-    const signedAt = (time: Date) => verifying(secret, signedHeaders(ID, time, BODY, [secret]), BODY)
-    expect(signedAt(ago(6))).toThrow('timestamp too old')
-    expect(signedAt(ago(-6))).toThrow('timestamp too new')
+    const signedAt = async (time: Date) => verifying(secret, await signedHeaders(ID, time, BODY, [secret]), BODY)
+    expect(await signedAt(ago(6))).toThrow('timestamp too old')
+    expect(await signedAt(ago(-6))).toThrow('timestamp too new')
   })
 
-  it('refuses a signed message of another type', () => {
+  it('refuses a signed message of another type', async () => {
     const secret = mintSecret()
     const body = '{"type":"something.else"}'
-    const headers = signedHeaders(ID, new Date(), body, [secret])
+    const headers = await signedHeaders(ID, new Date(), body, [secret])
     expect(verifying(secret, headers, body)).toThrow('type is unknown; got "something.else"')
   })
 })

@@ -1,6 +1,6 @@
 /** `workspace login`, from consent to the key: what the page and the command send to the console's Worker. */
+import { hash } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { sha256 } from '../../src/crypto/digest.ts'
 import { ORIGIN, request } from '../../test/support/api.ts'
 import { admitted, ISSUER as PROVIDER, personIn } from '../../test/support/sign-in.ts'
 import { Workspace } from '../../test/support/workspace.ts'
@@ -9,7 +9,7 @@ import { Browser, dumpKv, kv, type Setting, send } from './support/oauth.ts'
 
 /** Not that of other tests, which share the store. */
 const VERIFIER = 'login'.repeat(9)
-const CHALLENGE = Buffer.from(sha256(VERIFIER), 'hex').toString('base64url')
+const CHALLENGE = Buffer.from(hash('sha256', VERIFIER), 'hex').toString('base64url')
 const DAY_MS = 86_400_000
 
 afterEach(() => {
@@ -149,7 +149,7 @@ describe('the store', () => {
   it('has each login encrypted by its own code', async () => {
     const { browser } = await newPerson()
     const [one, other] = [await codeFor(browser), await codeFor(browser)]
-    const nameOf = (code: string) => `login:${Buffer.from(sha256(code), 'hex').toString('base64url')}`
+    const nameOf = (code: string) => `login:${Buffer.from(hash('sha256', code), 'hex').toString('base64url')}`
     await kv.put(nameOf(one), (await kv.get(nameOf(other))) ?? '')
     expect(await exchange(one)).toEqual(REFUSED)
     expect((await exchange(other)).status).toBe(200)

@@ -1,5 +1,5 @@
 /** The demo workspace of `npm run dev`: realistic data, created through HTTP, to try the operations on. */
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, hash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { v7 as newUuid } from 'uuid'
@@ -14,10 +14,8 @@ import {
   selectOldestOrganizations,
 } from '../../operate/provisioning.ts'
 import { stateFolder, type Target } from '../../operate/wrangler.ts'
-import { mintToken } from '../../src/access/api-key.ts'
 import { scopesOfBundles } from '../../src/access/bundles.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
-import { sha256 } from '../../src/crypto/digest.ts'
 import {
   apiKeys,
   deletions,
@@ -135,11 +133,11 @@ export async function createDemoKeys(databases: Databases): Promise<DemoKeys | u
   const globex = organization(newUuid(), 'Globex', 'grace', 'Grace Hopper')
   const mint = (organizationId: string, name: string, userId?: string, database = 0) =>
     mintApiKey({ organizationId, name, scopes: SCOPES, createdAt: now(), ...(userId && { userId }) }, database)
-  const apiKey = mint(acme.id, 'demo', EXAMPLE_IDS.userId)
-  const serviceKey = mint(acme.id, 'demo service')
-  const otherApiKey = mint(globex.id, 'demo', 'grace', otherDatabase)
-  const laptop = mint(acme.id, 'laptop', EXAMPLE_IDS.userId)
-  const second = mint(acme.id, 'laptop', SECOND_PERSON.id)
+  const apiKey = await mint(acme.id, 'demo', EXAMPLE_IDS.userId)
+  const serviceKey = await mint(acme.id, 'demo service')
+  const otherApiKey = await mint(globex.id, 'demo', 'grace', otherDatabase)
+  const laptop = await mint(acme.id, 'laptop', EXAMPLE_IDS.userId)
+  const second = await mint(acme.id, 'laptop', SECOND_PERSON.id)
   const keys = [second.row, apiKey.row, serviceKey.row, { ...laptop.row, id: EXAMPLE_IDS.apiKeyId }]
   await insertNew(databases, otherDatabase, globex.id, [
     ...globex.writes,
@@ -230,7 +228,7 @@ function exampleRows(organizationId: string, apiKeyId: string) {
       id: EXAMPLE_IDS.grantId,
       name: 'Editor',
       kind: 'grant',
-      hash: mintToken().hash,
+      hash: hash('sha256', newUuid()),
       scopes: JSON.stringify(scopesOfBundles(['skills', 'files'])),
       userId: EXAMPLE_IDS.userId,
       createdAt: times.createdAt,
@@ -245,7 +243,7 @@ function exampleRows(organizationId: string, apiKeyId: string) {
     query.insert(skillFeeds).values({
       organizationId,
       id: EXAMPLE_IDS.skillFeedId,
-      hash: mintToken('wsf').hash,
+      hash: hash('sha256', newUuid()),
       name: 'Laptops of the team',
       apiKeyId: EXAMPLE_IDS.apiKeyId,
       createdAt: times.createdAt,
@@ -308,7 +306,7 @@ function exampleRows(organizationId: string, apiKeyId: string) {
       path: EXAMPLE_IDS.filePath,
       objectKey: newUuid(),
       sizeBytes: 0,
-      sha256: sha256(''),
+      sha256: hash('sha256', ''),
       ...times,
     }),
     schedule({

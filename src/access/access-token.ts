@@ -37,7 +37,7 @@ export async function withApiKey(request: Request, environment: Environment): Pr
   const [, token] = ACCESS_TOKEN.exec(request.headers.get('Authorization') ?? '') ?? []
   if (token === undefined) return request
   const address = getAddress(request)
-  const hash = sha256(token)
+  const hash = await sha256(token)
   refuseBlocked(address, acceptedAt.get(hash), environment)
   const apiKey = await environment.AUTH.apiKeyOf(mcpResource(request), token).catch(() => {
     throw new StoreUnavailable('The access token could not be looked up')

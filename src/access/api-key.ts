@@ -5,7 +5,6 @@
  * with `wsc`. Only a SHA-256 is stored, of the token without its number and its checksum, so that it is the same in every
  * database.
  */
-import { crc32 } from 'node:zlib'
 import { sha256 } from '../crypto/digest.ts'
 
 export type TokenKind = 'wsk' | 'wsf' | 'wsc'
@@ -25,12 +24,12 @@ export interface MintedToken {
   readonly tokenIn: (databaseNumber: number) => string
 }
 
-export function mintToken(kind: TokenKind = 'wsk'): MintedToken {
+export async function mintToken(kind: TokenKind = 'wsk'): Promise<MintedToken> {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES))
   const number = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
   const secret = base62(number, SECRET_LENGTH)
   return {
-    hash: sha256(`${kind}_${secret}`),
+    hash: await sha256(`${kind}_${secret}`),
     tokenIn: (databaseNumber) => {
       const body = `${kind}${databaseNumber || ''}_${secret}`
       return body + checksum(body)
@@ -44,14 +43,24 @@ export interface ParsedToken {
 }
 
 /** @returns undefined if the text does not have the form of a token, or its checksum is wrong. */
-export function parseToken(text: string, expected: TokenKind = 'wsk'): ParsedToken | undefined {
+export async function parseToken(text: string, expected: TokenKind = 'wsk'): Promise<ParsedToken | undefined> {
   const [, kind, number = '0', secret, sum = ''] = TOKEN.exec(text) ?? []
   if (kind !== expected || sum !== checksum(text.slice(0, -CHECKSUM_LENGTH))) return undefined
-  return { hash: sha256(`${kind}_${secret}`), databaseNumber: Number(number) }
+  return { hash: await sha256(`${kind}_${secret}`), databaseNumber: Number(number) }
 }
 
 function checksum(text: string): string {
   return base62(BigInt(crc32(text)), CHECKSUM_LENGTH)
+}
+
+/** The CRC-32 of ASCII text. `node:zlib` has it, but would load Node's streams at each start of the Worker. */
+function crc32(text: string): number {
+  let rest = -1
+  for (const character of text) {
+    rest ^= character.charCodeAt(0)
+    for (let bit = 0; bit < 8; bit++) rest = (rest >>> 1) ^ (rest & 1 && 0xedb88320)
+  }
+  return ~rest >>> 0
 }
 
 function base62(number: bigint, length: number): string {

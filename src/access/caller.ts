@@ -96,7 +96,7 @@ export class Caller {
     const bearer = BEARER.exec(request.headers.get('Authorization') ?? '')
     if (!bearer) throw unauthorized.missing()
     const token = bearer[1] ?? ''
-    const parsed = parseToken(token)
+    const parsed = await parseToken(token)
     if (!parsed) throw unauthorized.invalid()
     const accepted = acceptedKeys.get(parsed.hash)
     const address = getAddress(request)

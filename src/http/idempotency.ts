@@ -6,7 +6,7 @@ import { sha256 } from '../crypto/digest.ts'
  * @param body the validated body, whose properties are in the order of the contract, so that equal bodies have equal
  *   fingerprints.
  */
-export function toIdempotency(key: string | undefined, body: object) {
+export async function toIdempotency(key: string | undefined, body: object) {
   if (key === undefined) return { idempotencyKey: null, idempotencyFingerprint: null }
-  return { idempotencyKey: key, idempotencyFingerprint: sha256(JSON.stringify(body)) }
+  return { idempotencyKey: key, idempotencyFingerprint: await sha256(JSON.stringify(body)) }
 }

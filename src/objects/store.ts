@@ -1,5 +1,4 @@
 /** The object store (R2), as operations use it: its failures are `StoreUnavailable`, which is answered with 503. */
-import { createHash } from 'node:crypto'
 import { StoreUnavailable } from '../db/failures.ts'
 
 /**
@@ -45,7 +44,8 @@ const BUFFER_BYTES = 128 * 1024
 
 /** @returns the SHA-256 of all bytes. */
 async function pipeWithDigest(body: ReadableStream<Uint8Array>, writable: WritableStream<Uint8Array>): Promise<string> {
-  const hash = createHash('sha256')
+  const hash = new crypto.DigestStream('SHA-256')
+  const hashWriter = hash.getWriter()
   const reader = body.getReader({ mode: 'byob' })
   const writer = writable.getWriter()
   try {
@@ -53,16 +53,15 @@ async function pipeWithDigest(body: ReadableStream<Uint8Array>, writable: Writab
     for (;;) {
       const { done, value } = await reader.read(new Uint8Array(buffer))
       if (done) break
-      hash.update(value)
-      await writer.write(value)
+      await Promise.all([hashWriter.write(value), writer.write(value)])
       buffer = value.buffer
     }
-    await writer.close()
+    await Promise.all([hashWriter.close(), writer.close()])
   } catch (error) {
-    await Promise.allSettled([reader.cancel(error), writer.abort(error)])
+    await Promise.allSettled([reader.cancel(error), writer.abort(error), hashWriter.abort(error), hash.digest])
     throw error
   }
-  return hash.digest('hex')
+  return Buffer.from(await hash.digest).toString('hex')
 }
 
 /** The content of an object, or one range of it. @throws {StoreUnavailable} */

@@ -62,7 +62,7 @@ async function connect(
   const caller = await Caller.open(new Request('https://api', { headers }), environment, context, { scope: null })
   const details = { path: '/authorize', requestId: crypto.randomUUID(), isRepeatable: false }
   const request = new RequestContext(caller, environment, details)
-  const { hash, tokenIn } = mintToken()
+  const { hash, tokenIn } = await mintToken()
   const { grant } = await request.run(
     connectable,
     { grant: one(insertGrant) },

@@ -52,7 +52,7 @@ export async function signIn(
   const instant = new Date()
   const now = instant.toISOString()
   const expiresAt = new Date(instant.getTime() + SESSION_MS).toISOString()
-  const { hash, tokenIn } = mintToken()
+  const { hash, tokenIn } = await mintToken()
   const { grantIdleDays, quotas } = readLimits(environment)
   const values = {
     organizationId,

@@ -1,5 +1,5 @@
 /** Signatures of webhooks: Standard Webhooks 1.0.0, symmetric (`v1`). Its published libraries verify them. */
-import { createHmac } from 'node:crypto'
+import { hmacSha256 } from '../crypto/digest.ts'
 
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES = 32
@@ -13,12 +13,14 @@ export function mintSecret(): string {
  * The headers that sign a message.
  * @param secrets each adds a signature, so that a receiver that knows one of them can verify the message.
  */
-export function signedHeaders(id: string, now: Date, body: string, secrets: readonly string[]) {
+export async function signedHeaders(id: string, now: Date, body: string, secrets: readonly string[]) {
   const timestamp = String(Math.floor(now.getTime() / 1000))
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
-    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
-  })
+  const signatures = await Promise.all(
+    secrets.map(async (secret) => {
+      const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
+      return `v1,${(await hmacSha256(key, `${id}.${timestamp}.${body}`)).toString('base64')}`
+    }),
+  )
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,

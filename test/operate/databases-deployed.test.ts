@@ -71,7 +71,7 @@ describe('npm run database -- add', { tags: 'slow' }, () => {
       expect([code, title, rows('workspace-api', LIST)]).toEqual([1, title, listed])
     }
     // It gets no organizations before it is complete, and is complete before it is bound.
-    expect(parseToken((await create('Before')).apiKey)?.databaseNumber).toBe(0)
+    expect(await parseToken((await create('Before')).apiKey)).toMatchObject({ databaseNumber: 0 })
     const uploads = () => api.uploads.get(WORKER)?.length
     const { printed, code } = await add('--location', 'weur')
     expect(printed).toContain('workspace-api-1 is being added already')
@@ -83,7 +83,7 @@ describe('npm run database -- add', { tags: 'slow' }, () => {
 
     api.sizes.set('workspace-api', 100_000_000)
     const acme = await create('Acme')
-    expect(parseToken(acme.apiKey)?.databaseNumber).toBe(1)
+    expect(await parseToken(acme.apiKey)).toMatchObject({ databaseNumber: 1 })
     expect(rows('workspace-api', 'SELECT * FROM "directory" WHERE "database" = 1')).toMatchObject([
       { organizationId: acme.organizationId },
     ])
@@ -133,7 +133,7 @@ describe('a deployment with two databases', { tags: 'slow' }, () => {
     expect(list.printed).toMatch(
       /^DATABASE .*\n0 +workspace-api +open .*\n1 +workspace-api-1 +closed \(70 % full\) +7100\.0 MB, 71 % of 10 GB +1 /,
     )
-    expect(parseToken((await create('Initech')).apiKey)?.databaseNumber).toBe(0)
+    expect(await parseToken((await create('Initech')).apiKey)).toMatchObject({ databaseNumber: 0 })
     const status = await command('status', '--json')
     expect(JSON.parse(status.printed)).toMatchObject({
       database: { sizeBytes: 7_100_000_000 },
@@ -225,7 +225,7 @@ describe('a deployment with two databases', { tags: 'slow' }, () => {
     const { code, printed } = await command('organization', 'move', 'Acme', '--to', '1')
     expect([code, printed]).toEqual([0, expect.stringMatching(/^Acme is in database 1\.$/m)])
     expect([sessions('workspace-api'), sessions('workspace-api-1')]).toEqual([[], before])
-    const hash = parseToken(apiKey)?.hash
+    const hash = (await parseToken(apiKey))?.hash
     const keys = (name: string) => rows(name, `SELECT "movedTo" FROM "apiKeys" WHERE "hash" = '${hash}'`)
     expect([keys('workspace-api'), keys('workspace-api-1')]).toEqual([[{ movedTo: 1 }], [{ movedTo: null }]])
     expect(rows('workspace-api', 'SELECT "database", "movingTo" FROM "directory"')).toEqual([

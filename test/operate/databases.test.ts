@@ -25,7 +25,7 @@ async function stateWith(databases: number) {
   return { state, call, create }
 }
 
-const databaseOf = (apiKey: string) => parseToken(apiKey)?.databaseNumber
+const databaseOf = async (apiKey: string) => (await parseToken(apiKey))?.databaseNumber
 
 /** As after a move from one database to another. */
 async function moved(state: string, id: string, from = 0, to = 1): Promise<void> {
@@ -74,13 +74,13 @@ describe('npm run database', () => {
     // Database 0 has more bytes.
     await rowsOf(state, `INSERT INTO "lastTick" VALUES (7, hex(zeroblob(200000)))`)
     const first = create('Acme')
-    expect(databaseOf(first.apiKey)).toBe(1)
+    expect(await databaseOf(first.apiKey)).toBe(1)
     expect(await rowsOf(state, 'SELECT * FROM "directory"')).toEqual([
       { organizationId: first.organizationId, database: 1, movingTo: null },
     ])
     expect(call('database', 'close', '1')).toBe('Database 1 gets no new organizations.\n')
     const second = create('Globex')
-    expect(databaseOf(second.apiKey)).toBe(0)
+    expect(await databaseOf(second.apiKey)).toBe(0)
     call('database', 'close', '0')
     expect(call('database', 'list')).toMatch(/^DATABASE .*\n0 .* closed .*\n1 .* closed .*\n$/)
     expect(
@@ -90,9 +90,9 @@ describe('npm run database', () => {
       stderr: expect.stringContaining('To add one: npm run database -- add'),
     })
     call('database', 'open', '1')
-    expect(databaseOf(create('Initech').apiKey)).toBe(1)
+    expect(await databaseOf(create('Initech').apiKey)).toBe(1)
     const more = JSON.parse(call('bootstrap', '--organization-id', first.organizationId, '--service'))
-    expect(databaseOf(more.apiKey)).toBe(1)
+    expect(await databaseOf(more.apiKey)).toBe(1)
     const sameName = ['--organization', 'Acme', '--service', '--persist-to', state]
     expect(await runScript('bootstrap', sameName)).toMatchObject({
       status: 1,

@@ -117,7 +117,7 @@ describe('npm run deploy -- --dry-run', () => {
 describe('npm run deploy', () => {
   const made = (printed: string) => JSON.parse(/^\{.*"(?:apiKey|claimLink)".*\}$/m.exec(printed)?.[0] ?? 'null')
   /** The row that the database has of a claim link. */
-  const hashOfLink = (link: string) => parseToken(link.slice(link.indexOf('#') + 1), 'wsc')?.hash
+  const hashOfLink = async (link: string) => (await parseToken(link.slice(link.indexOf('#') + 1), 'wsc'))?.hash
 
   /** With the services in another form of TOML. */
   const OTHER_TOML = TOML.replaceAll(/^\[\[services\]\]\n(?:[a-z]+ = .*\n)+/gm, '').replace(
@@ -204,7 +204,7 @@ describe('npm run deploy', () => {
     expect(claimLink).toMatch(new RegExp(`^${url}/claim#wsc_`))
     expect(userId).toBeNull()
     expect(rowsOf('organizations')).toMatchObject([{ id: organizationId, name: 'Workspace' }])
-    expect(rowsOf('apiKeys')).toMatchObject([{ organizationId, userId: null, hash: hashOfLink(claimLink) }])
+    expect(rowsOf('apiKeys')).toMatchObject([{ organizationId, userId: null, hash: await hashOfLink(claimLink) }])
     const [link] = rowsOf('apiKeys')
     expect(Date.parse(String(link?.expiresAt)) - Date.parse(String(link?.createdAt))).toBe(3_600_000)
     expect(readFileSync(project.config, 'utf8')).toBe(OTHER_TOML)
@@ -256,14 +256,15 @@ describe('npm run deploy', () => {
     const links = [first, await run('deploy', args, ofBuild('workspace-api'))].map(
       ({ printed }) => made(printed).claimLink,
     )
-    const [ended, live] = links.map((link) => rowsOf('apiKeys').find(({ hash }) => hash === hashOfLink(link)))
+    const hashes = await Promise.all(links.map(hashOfLink))
+    const [ended, live] = hashes.map((expected) => rowsOf('apiKeys').find(({ hash }) => hash === expected))
     expect([ended?.revokedAt, live?.revokedAt]).toEqual([expect.any(String), null])
     const secrets = Object.fromEntries(api.secrets.get('workspace-api') ?? [])
     expect(secrets).toEqual(project.keys())
 
     // On a terminal, the key itself is printed.
     const { apiKey, organizationId } = made(await deployOnTerminal(project))
-    const hash = parseToken(apiKey)?.hash
+    const hash = (await parseToken(apiKey))?.hash
     expect(rowsOf('apiKeys').find((row) => row.hash === hash)).toMatchObject({ organizationId, expiresAt: null })
     const last = await run('deploy', args, ofBuild('workspace-api'))
     expect(last.printed).toContain('First key: skipped: an organization exists')

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -5,7 +6,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { localDatabaseFile, openLocalFile } from '../../operate/database.ts'
 import { Service } from '../../scripts/service.ts'
-import { sha256 } from '../../src/crypto/digest.ts'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { callScript, runScript, startScript } from '../support/commands.ts'
 import { type DevServer, freePort, newFolder, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
@@ -245,7 +245,7 @@ describe('npm run organization', () => {
       `SELECT "digest" FROM "skillVersions" WHERE "skillId" = '${skillId}'`,
       GLOBEX,
     )
-    expect(sha256(readFileSync(join(output, archive.file)))).toBe(digest)
+    expect(hash('sha256', readFileSync(join(output, archive.file)))).toBe(digest)
     for (const file of ['sessionFiles.jsonl', exported[0].file]) {
       expect(statSync(join(output, file)).mode & 0o077).toBe(0)
     }

@@ -22,8 +22,10 @@ const LARGE_CONTENT = `BEGIN TRANSACTION;\nCOMMIT;\n'"\\\u0001printf("\\n\\r\\\\
 
 const createdAt = new Date().toISOString()
 const PASSES = [NEXT_RUNS_PASS, 'retention']
-const keys = Array.from({ length: KEYS }, (_, index) =>
-  mintApiKey({ organizationId: ORGANIZATION, name: `key ${index}`, scopes: [], createdAt }),
+const keys = await Promise.all(
+  Array.from({ length: KEYS }, (_, index) =>
+    mintApiKey({ organizationId: ORGANIZATION, name: `key ${index}`, scopes: [], createdAt }),
+  ),
 )
 const hashes = keys.map(({ row }) => String(row.hash))
 

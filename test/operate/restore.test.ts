@@ -86,13 +86,15 @@ beforeAll(async () => {
     cron: '0 6 * * *',
     timezone: 'Europe/Paris',
   })
-  const keys = Array.from({ length: KEYS }, (_, index) =>
-    mintApiKey({
-      organizationId: demo.organizationId,
-      name: `key ${index}`,
-      scopes: [],
-      createdAt: new Date().toISOString(),
-    }),
+  const keys = await Promise.all(
+    Array.from({ length: KEYS }, (_, index) =>
+      mintApiKey({
+        organizationId: demo.organizationId,
+        name: `key ${index}`,
+        scopes: [],
+        createdAt: new Date().toISOString(),
+      }),
+    ),
   )
   await execute(
     target,

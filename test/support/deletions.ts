@@ -1,8 +1,9 @@
 /** Everything that the API shows of a workspace, for tests that delete and restore. */
+
 import { createExecutionContext } from 'cloudflare:test'
+import { hash } from 'node:crypto'
 import { expect } from 'vitest'
 import type { DeletedType } from '../../src/access/deletions.ts'
-import { sha256 } from '../../src/crypto/digest.ts'
 import { ProjectEnvironments } from '../../src/index.ts'
 import { request } from './api.ts'
 import { deployed, env } from './env.ts'
@@ -119,7 +120,7 @@ export async function show(workspace: Workspace, key: string, usersKey: string):
     const body = await get(path)
     // The statistics of a schedule depend on the time.
     const { statistics: _, ...fields } = body
-    shown.set(path, { id, content: body instanceof Uint8Array ? sha256(body) : fields })
+    shown.set(path, { id, content: body instanceof Uint8Array ? hash('sha256', body) : fields })
   }
   const list = async (path: string, idName = 'id', by = key): Promise<string[]> => {
     const { items } = await get(path === '/v1/pins' ? path : `${path}?limit=1000`, by)

@@ -1,5 +1,6 @@
 /** Organizations for tests: each test makes its own. Its rows are written as the operations write them. */
 
+import { hash } from 'node:crypto'
 import { and, eq, getTableColumns, getTableName, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
@@ -7,7 +8,6 @@ import * as provisioning from '../../operate/provisioning.ts'
 import { SEQUENCES_PER_MS } from '../../src/access/event-types.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { nextRun } from '../../src/cron/next-run.ts'
-import { sha256 } from '../../src/crypto/digest.ts'
 import { parseKeyRing } from '../../src/crypto/key-ring.ts'
 import { seal } from '../../src/crypto/sealed-value.ts'
 import type { Values } from '../../src/db/parameters.ts'
@@ -99,7 +99,7 @@ export class Workspace {
       sessions = 0,
     } = options
     const user = userId === undefined ? this.userId : userId
-    const { token, row } = provisioning.mintApiKey(
+    const { token, row } = await provisioning.mintApiKey(
       {
         organizationId: this.organizationId,
         name: 'test',
@@ -301,7 +301,7 @@ export class Workspace {
       path,
       objectKey,
       sizeBytes: new TextEncoder().encode(content).byteLength,
-      sha256: sha256(content),
+      sha256: hash('sha256', content),
     })
     return id
   }
@@ -313,7 +313,7 @@ export class Workspace {
       path: `src/file-${index}.ts`,
       objectKey: `session-files/${this.organizationId}/${id}`,
       sizeBytes: 0,
-      sha256: sha256(''),
+      sha256: hash('sha256', ''),
     }))
   }
 
@@ -368,7 +368,7 @@ export class Workspace {
     version: number,
     stored: readonly string[],
   ): Promise<void> {
-    const read = readFiles(Object.entries(files).map(([filename, content]) => ({ filename, content })))
+    const read = await readFiles(Object.entries(files).map(([filename, content]) => ({ filename, content })))
     const archive = await createArchive(read)
     const objectKey = `skills/${this.organizationId}/${newUuid()}`
     await env.OBJECTS.put(objectKey, archive)
@@ -378,7 +378,7 @@ export class Workspace {
       version,
       name,
       description: SKILL_DESCRIPTION,
-      digest: sha256(archive),
+      digest: hash('sha256', archive),
       objectKey,
       archiveBytes: archive.byteLength,
       files: storedFiles(id, read),
@@ -393,7 +393,7 @@ export class Workspace {
   /** Adds a feed of all skills. @param apiKeyId the key that it ends with. @returns its id. */
   async addSkillFeed(apiKeyId: string = newUuid()): Promise<string> {
     const id = newUuid()
-    await this.#insert(tables.skillFeeds, { id, hash: sha256(id), name: 'Laptops', apiKeyId })
+    await this.#insert(tables.skillFeeds, { id, hash: hash('sha256', id), name: 'Laptops', apiKeyId })
     return id
   }
 

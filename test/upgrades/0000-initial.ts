@@ -1,6 +1,6 @@
 /** The first schema version. Its service wrote these sealed values, hashes and fingerprints. */
 
-import { sha256 } from '../../src/crypto/digest.ts'
+import { hash } from 'node:crypto'
 import { computeRunId } from '../../src/resources/schedules/run-id.ts'
 import { hashOf, newToken } from '../support/tokens.ts'
 import {
@@ -525,13 +525,15 @@ export const initial: SchemaVersion = {
     skillVersions: SKILL_VERSIONS.map(({ contents, ...row }) => row),
     skillContents: SKILL_VERSIONS.flatMap(({ organizationId, skillId, version, contents }) =>
       // The second version has the contents of the first.
-      version === 1 ? contents.map((content) => ({ organizationId, skillId, sha256: sha256(content), content })) : [],
+      version === 1
+        ? contents.map((content) => ({ organizationId, skillId, sha256: hash('sha256', content), content }))
+        : [],
     ),
     skillFeeds: [
       {
         organizationId: ACME,
         id: uuid(691),
-        hash: sha256('feed'),
+        hash: hash('sha256', 'feed'),
         name: 'All skills',
         apiKeyId: uuid(21),
         createdAt: CHANGED,
@@ -539,7 +541,7 @@ export const initial: SchemaVersion = {
       {
         organizationId: ACME,
         id: uuid(692),
-        hash: sha256('pinned'),
+        hash: hash('sha256', 'pinned'),
         name: 'Pinned',
         skills: JSON.stringify([{ skillId: uuid(601), version: 1 }]),
         expiresAt: FAR_AHEAD,
@@ -549,7 +551,7 @@ export const initial: SchemaVersion = {
       {
         organizationId: uuid(5),
         id: uuid(693),
-        hash: sha256('moved'),
+        hash: hash('sha256', 'moved'),
         name: 'Moved',
         apiKeyId: uuid(21),
         createdAt: CHANGED,
@@ -699,7 +701,7 @@ function file(
     sizeBytes: Buffer.byteLength(content),
     ...times,
     contentType,
-    sha256: sha256(content),
+    sha256: hash('sha256', content),
     content,
   }
 }
@@ -720,7 +722,7 @@ function skillVersion(
   const stored = Object.entries(files).map(([filename, [id, content]]) => ({
     id: uuid(id),
     filename,
-    sha256: sha256(content),
+    sha256: hash('sha256', content),
     sizeBytes: Buffer.byteLength(content),
     encoding: 'utf-8',
     executable: false,
@@ -731,7 +733,7 @@ function skillVersion(
     version,
     name,
     description: '',
-    digest: sha256(`archive ${skillId} ${version}`),
+    digest: hash('sha256', `archive ${skillId} ${version}`),
     objectKey: `skills/${organizationId}/${uuid(skillId + 1000 * version)}`,
     archiveBytes: 10,
     files: JSON.stringify(stored),

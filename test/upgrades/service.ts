@@ -46,7 +46,7 @@ export const contentsAt = (migration: string): Readonly<Record<string, string>> 
 export async function addKey(organizationId: string, userId?: string): Promise<string> {
   const createdAt = new Date().toISOString()
   const key = { organizationId, name: ADDED, scopes: SCOPES, createdAt, ...(userId !== undefined && { userId }) }
-  const { token, row } = mintApiKey(key, databaseNumber())
+  const { token, row } = await mintApiKey(key, databaseNumber())
   await runBatch(env.DB, { insertApiKey }, row)
   return token
 }

@@ -1,4 +1,5 @@
 /** The package, as its users get it: packed, and installed into an empty folder. */
+import { hash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core'
@@ -6,7 +7,6 @@ import { build } from 'esbuild'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { build as buildWithVite } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sha256 } from '../../../src/crypto/digest.ts'
 import { mintSecret, signedHeaders } from '../../../src/webhooks/signature.ts'
 import { ROOT } from '../../../test/support/commands.ts'
 import {
@@ -85,7 +85,7 @@ beforeAll(async () => {
     isUnknown: true,
     uploaded: ['\u0000\u00ff\n', '\u0000\u00ff\n', 'abc', 'abc'].map((content) => [
       'image/png',
-      sha256(Buffer.from(content, 'latin1')),
+      hash('sha256', Buffer.from(content, 'latin1')),
       '3',
     ]),
     files: items.length + 1,

@@ -1,8 +1,9 @@
 /** The console, the API and the MCP Worker in workerd, with an app that connects and the browser of a person. */
+
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env as bindings } from 'cloudflare:workers'
+import { hash } from 'node:crypto'
 import { message, postMcp } from '../../../mcp/test/support/mcp.ts'
-import { sha256 } from '../../../src/crypto/digest.ts'
 import worker from '../../../src/index.ts'
 import { connectApp } from '../../../src/sign-in/connect-app.ts'
 import type { App } from '../../../src/sign-in/types.ts'
@@ -110,7 +111,7 @@ export async function newPublishedClient(metadata: object = {}): Promise<Client 
 }
 
 const VERIFIER = 'v'.repeat(43)
-const challengeOf = (verifier: string) => Buffer.from(sha256(verifier), 'hex').toString('base64url')
+const challengeOf = (verifier: string) => Buffer.from(hash('sha256', verifier), 'hex').toString('base64url')
 
 /** What the app asks of the authorization server. @param changes undefined leaves a parameter out. */
 export function authorizeQuery(client: Client, changes: Readonly<Record<string, string | undefined>> = {}): string {

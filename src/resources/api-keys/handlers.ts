@@ -83,7 +83,7 @@ function within(operation: string, idempotencyKey: string | undefined): string |
 }
 
 export const createApiKey = endpoint(createApiKeyContract, async (c, context) => {
-  const { hash, tokenIn } = mintToken()
+  const { hash, tokenIn } = await mintToken()
   const { name, scopes, userId, projectIds, expiresAt } = c.req.valid('json')
   const { created } = await context.run(
     creatable,
@@ -116,7 +116,7 @@ export const listApiKeys = endpoint(listApiKeysContract, async (c, context) => {
 })
 
 export const rotateApiKey = endpoint(rotateApiKeyContract, async (c, context) => {
-  const { hash, tokenIn } = mintToken()
+  const { hash, tokenIn } = await mintToken()
   const { apiKeyId } = c.req.valid('param')
   const { overlapSeconds } = c.req.valid('json')
   const { successor } = await context.run(
@@ -161,7 +161,7 @@ export const deleteApiKey = endpoint(deleteApiKeyContract, async (c, context) =>
 })
 
 export const createApiKeySession = endpoint(createApiKeySessionContract, async (c, context) => {
-  const { hash, tokenIn } = mintToken()
+  const { hash, tokenIn } = await mintToken()
   const { name, expiresInSeconds } = c.req.valid('json')
   const seconds = expiresInSeconds ?? MAX_SESSION_SECONDS
   const { session } = await context.run(

@@ -21,13 +21,13 @@ const KEY_NAME = 'Claimed key'
 export async function useClaimLink(c: Context<HonoEnvironment>): Promise<Response> {
   await countAgainst('REFUSAL_RATE_LIMIT', `claim ${getAddress(c.req.raw)}`, c.env)
   const [, token = ''] = BEARER.exec(c.req.header('Authorization') ?? '') ?? []
-  const parsed = parseToken(token, 'wsc')
+  const parsed = await parseToken(token, 'wsc')
   const database = parsed && databaseOf(c.env, parsed.databaseNumber)
   if (!database) throw notFound()
 
   const now = new Date().toISOString()
   const keyId = newUuid()
-  const key = mintToken()
+  const key = await mintToken()
   const values = { hash: parsed.hash, keyId, keyHash: key.hash, keyName: KEY_NAME, now, ...eventValues(now, null) }
   const steps = { recordKey, insertKey, endLink, found: selectLink }
   try {

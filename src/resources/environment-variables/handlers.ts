@@ -59,7 +59,7 @@ export const setEnvironmentVariables = endpoint(setEnvironmentVariablesContract,
   const { check, stored, repeated } = await context.attempt(
     settable,
     { recordRequest, stored: putSealed, repeated: selectRepeated },
-    { ...values, ...fingerprintSecret(idempotencyKey, [values.sealedFor, projectId, variables], context) },
+    { ...values, ...(await fingerprintSecret(idempotencyKey, [values.sealedFor, projectId, variables], context)) },
   )
   const isRepeated = check.projectIsAccessible && check.isRepeated
   if (stored.length === 0 && !isRepeated) throw settable.refusal(check, context)
@@ -121,9 +121,9 @@ async function sealVariables(context: RequestContext, projectId: string, variabl
 const NO_IDEMPOTENCY_KEY = { idempotencyKey: null, fingerprints: '[]' }
 
 /** The values of the statements for an `Idempotency-Key` and its request. */
-function fingerprintSecret(key: string | undefined, request: readonly unknown[], context: RequestContext) {
+async function fingerprintSecret(key: string | undefined, request: readonly unknown[], context: RequestContext) {
   if (key === undefined) return NO_IDEMPOTENCY_KEY
   const text = JSON.stringify([key, ...request])
-  const fingerprints = secretFingerprints(text, parseKeyRing(context.environment.ENCRYPTION_KEYS))
+  const fingerprints = await secretFingerprints(text, parseKeyRing(context.environment.ENCRYPTION_KEYS))
   return { idempotencyKey: key, fingerprints: JSON.stringify(fingerprints) }
 }

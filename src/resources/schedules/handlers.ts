@@ -31,17 +31,17 @@ import {
 
 type Statements = typeof projectStatements | typeof agentStatements
 
-export const createProjectSchedule = endpoint(createProjectScheduleContract, (c, context) => {
+export const createProjectSchedule = endpoint(createProjectScheduleContract, async (c, context) => {
   const { projectId: parentId } = c.req.valid('param')
   const body = c.req.valid('json')
-  const idempotency = toIdempotency(c.req.valid('header')['Idempotency-Key'], body)
+  const idempotency = await toIdempotency(c.req.valid('header')['Idempotency-Key'], body)
   return create(context, projectStatements, { parentId, ...body, ...idempotency })
 })
 
-export const createAgentSchedule = endpoint(createAgentScheduleContract, (c, context) => {
+export const createAgentSchedule = endpoint(createAgentScheduleContract, async (c, context) => {
   const { agentId: parentId } = c.req.valid('param')
   const body = c.req.valid('json')
-  const idempotency = toIdempotency(c.req.valid('header')['Idempotency-Key'], body)
+  const idempotency = await toIdempotency(c.req.valid('header')['Idempotency-Key'], body)
   return create(context, agentStatements, { parentId, ...body, timezone: 'UTC', ...idempotency })
 })
 

@@ -3,14 +3,15 @@
  * version 7; the others are from the SHA-256 of schedule and instant. So repeated attempts to insert a run have the
  * same id, and ids are in order of time.
  */
-import { sha256 } from '../../crypto/digest.ts'
+// Synchronous, and only the tick and the operations on runs load it.
+import { hash } from 'node:crypto'
 
 const TIME_DIGITS = 12
 
 /** @param scheduledAt ISO 8601 in UTC, after 1970. */
 export function computeRunId(scheduleId: string, scheduledAt: string): string {
   const time = Date.parse(scheduledAt).toString(16).padStart(TIME_DIGITS, '0')
-  const digest = sha256(`${scheduleId} ${scheduledAt}`)
+  const digest = hash('sha256', `${scheduleId} ${scheduledAt}`)
   const variant = '89ab'[Number.parseInt(digest.slice(3, 4), 16) % 4]
   const groups = [
     time.slice(0, 8),

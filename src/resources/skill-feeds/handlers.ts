@@ -13,7 +13,7 @@ function parseSkills<Row extends { readonly skills: string | null }>(row: Row) {
 }
 
 export const createSkillFeed = endpoint(createSkillFeedContract, async (c, context) => {
-  const { hash, tokenIn } = mintToken('wsf')
+  const { hash, tokenIn } = await mintToken('wsf')
   const { name, skills, expiresAt = null } = c.req.valid('json')
   const entries = skills?.map(({ skillId, version = null }) => ({ skillId, version }))
   const { feed } = await context.run(

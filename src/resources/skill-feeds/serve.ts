@@ -50,7 +50,7 @@ async function serveIndex(c: FeedContext): Promise<Response> {
     digest: `sha256:${digest}`,
   }))
   const body = JSON.stringify({ $schema: SCHEMA, skills })
-  const headers = { ETag: `"${sha256(body)}"`, 'Content-Type': 'application/json' }
+  const headers = { ETag: `"${await sha256(body)}"`, 'Content-Type': 'application/json' }
   return isCurrent(c, headers.ETag) ? c.body(null, 304, headers) : c.body(body, 200, headers)
 }
 
@@ -77,7 +77,7 @@ async function admit({ env, req }: FeedContext) {
   const token = req.param('token') ?? ''
   const address = getAddress(req.raw)
   refuseBlocked(address, undefined, env)
-  const parsed = parseToken(token, 'wsf')
+  const parsed = await parseToken(token, 'wsf')
   if (!parsed) {
     await countRefusedKey(address, env)
     throw notFound()

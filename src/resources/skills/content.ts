@@ -78,10 +78,10 @@ function problemOfBase64(content: string): Problem | undefined {
 }
 
 /** Reads a content without a problem. */
-export function readContent({ content, encoding = 'utf-8' }: SentContent): ReadContent {
+export async function readContent({ content, encoding = 'utf-8' }: SentContent): Promise<ReadContent> {
   const bytes = Buffer.from(content, encoding)
   const stored = encoding === 'base64' ? toContent(bytes, content) : { content, encoding }
-  return { ...stored, bytes, sha256: sha256(bytes) }
+  return { ...stored, bytes, sha256: await sha256(bytes) }
 }
 
 /** The content to store or to send for the bytes of a file. @param base64 of the bytes, where it is known. */

@@ -134,7 +134,7 @@ async function storeArchive(files: readonly ReadFile[], objectKey: string, { cal
   const stored = caller.takeTime()
   return {
     objectKey,
-    digest: sha256(archive),
+    digest: await sha256(archive),
     archiveBytes: archive.byteLength,
     deleteAfter: deleteAfter(stored),
     notSweptBefore: deleteAfter(stored),
@@ -149,13 +149,13 @@ function contentSizes(contents: ReturnType<typeof toContents>): string {
 export const createSkill = endpoint(createSkillContract, async (c, context) => {
   const body = c.req.valid('json')
   const { name, description } = await descriptionIn(body, context)
-  const files = readFiles(body.files)
+  const files = await readFiles(body.files)
   const contents = toContents(files)
   const id = newUuid()
   const values = {
     name,
     description,
-    ...toIdempotency(c.req.valid('header')['Idempotency-Key'], body),
+    ...(await toIdempotency(c.req.valid('header')['Idempotency-Key'], body)),
     skillId: id,
     revision: newUuid(),
     contents: contentSizes(contents),
@@ -195,7 +195,7 @@ export const updateSkill = endpoint(updateSkillContract, async (c, context) => {
   const params = c.req.valid('param')
   const body = c.req.valid('json')
   const described = await descriptionIn(body, context)
-  const files = readFiles(body.files)
+  const files = await readFiles(body.files)
   const contents = toContents(files)
   const values = {
     ...params,

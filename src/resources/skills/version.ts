@@ -43,14 +43,15 @@ function problemOfBytes(bytes: Buffer): FrontMatterProblem {
 }
 
 /** The files in the order of a version: by the UTF-8 bytes of their names. */
-export function readFiles(files: readonly NewFile[]): ReadFile[] {
-  return files
-    .map(({ filename, executable = false, ...sent }) => ({
+export async function readFiles(files: readonly NewFile[]): Promise<ReadFile[]> {
+  const read = await Promise.all(
+    files.map(async ({ filename, executable = false, ...sent }) => ({
       filename,
       isExecutable: executable,
-      ...readContent(sent),
-    }))
-    .sort((a, b) => Buffer.compare(Buffer.from(a.filename), Buffer.from(b.filename)))
+      ...(await readContent(sent)),
+    })),
+  )
+  return read.sort((a, b) => Buffer.compare(Buffer.from(a.filename), Buffer.from(b.filename)))
 }
 
 /**

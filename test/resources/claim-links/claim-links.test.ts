@@ -30,7 +30,7 @@ interface LinkOptions {
 async function withLink({ scopes = SCOPES, isOfUser = false, expiresAt }: LinkOptions = {}) {
   const workspace = await Workspace.create()
   const now = Date.now()
-  const { token, row } = mintApiKey(
+  const { token, row } = await mintApiKey(
     {
       organizationId: workspace.organizationId,
       name: 'Claim link',

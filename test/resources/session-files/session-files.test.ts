@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import * as fc from 'fast-check'
 import { v7 as newUuid } from 'uuid'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { sha256 } from '../../../src/crypto/digest.ts'
 import * as tables from '../../../src/db/schema.ts'
 import { type ApiResponse, PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { failingDatabase, failingObjects, objectsWith, watchedDatabase, whileStoring } from '../../support/bindings.ts'
@@ -570,7 +569,7 @@ describe('putSessionFile', () => {
     const before = await read(first.id)
     await scheduler.wait(2)
     const second = (await put('a.md', 'two, and longer', { headers: { 'Content-Type': 'text/markdown' } })).body
-    const content = { sizeBytes: 15, contentType: 'text/markdown', sha256: sha256('two, and longer') }
+    const content = { sizeBytes: 15, contentType: 'text/markdown', sha256: hash('sha256', 'two, and longer') }
     expect(second).toEqual({ ...first, updatedAt: second.updatedAt, ...content })
     expect(second.updatedAt > first.updatedAt).toBe(true)
     expect((await list()).body.items).toMatchObject([{ id: first.id, updatedAt: second.updatedAt }])
@@ -610,7 +609,7 @@ describe('putSessionFile', () => {
     const bodies = [{}, { body: new Uint8Array() }, { body: megabytes(0) }]
     for (const body of bodies) {
       const { body: file } = await request('PUT', path, { key, headers, ...body })
-      expect(file).toMatchObject({ sizeBytes: 0, sha256: sha256('') })
+      expect(file).toMatchObject({ sizeBytes: 0, sha256: hash('sha256', '') })
       const { status, body: content } = await read(file.id)
       expect([status, content]).toEqual([200, new Uint8Array()])
       const part = await read(file.id, { Range: 'bytes=0-' })

@@ -1,5 +1,5 @@
+import { hash } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { sha256 } from '../../../src/crypto/digest.ts'
 import { type ApiResponse, ORIGIN, PREFIX, type RequestOptions, request } from '../../support/api.ts'
 import { databaseWith, failingDatabase, failingObjects, objectsWith, watchedDatabase } from '../../support/bindings.ts'
 import { summariesOf } from '../../support/events.ts'
@@ -83,7 +83,7 @@ async function offered(feed: { readonly path: string }): Promise<string[]> {
   const offers = await offersOf(feed)
   for (const offer of offers) {
     const { status, body } = await archiveOf(feed, offer)
-    expect([status, `sha256:${sha256(body)}`]).toEqual([200, offer.digest])
+    expect([status, `sha256:${hash('sha256', body)}`]).toEqual([200, offer.digest])
   }
   return offers.map(({ name, description }) => `${name} ${description}`)
 }
@@ -158,14 +158,14 @@ describe('a feed', () => {
     const bytes = await Promise.all(ids.map(async (id) => (await archiveOf(feed, { url: `${id}-1.tar.gz` })).body))
     const entry = (index: number, name: string, description: string) =>
       `{"name":"${name}","description":${JSON.stringify(description)},"type":"archive",` +
-      `"url":"${ids[index]}-1.tar.gz","digest":"sha256:${sha256(bytes[index])}"}`
+      `"url":"${ids[index]}-1.tar.gz","digest":"sha256:${hash('sha256', bytes[index])}"}`
     // In order of creation.
     const expected = `{"$schema":"${SCHEMA}","skills":[${entry(0, 'second', 'Writes second.')},${entry(1, 'first', 'Äußerst "nützlich" \u{1f680}')}]}`
     expect(JSON.stringify(body)).toBe(expected)
     // The ETag is the digest of the bytes that were sent, before they were parsed.
     expect([status, headers.get('ETag'), headers.get('Content-Type')]).toEqual([
       200,
-      `"${sha256(expected)}"`,
+      `"${hash('sha256', expected)}"`,
       'application/json',
     ])
     expect(headers.get('Referrer-Policy')).toBe('no-referrer')
@@ -177,8 +177,8 @@ describe('a feed', () => {
     const { body: own } = await request('GET', `/v1/skills/${skillId}/archive`, { key })
     expect([status, headers.get('Content-Type')]).toEqual([200, 'application/gzip'])
     expect(Buffer.from(body).equals(own)).toBe(true)
-    expect(offer.digest).toBe(`sha256:${sha256(body)}`)
-    expect(headers.get('ETag')).toBe(`"${sha256(body)}"`)
+    expect(offer.digest).toBe(`sha256:${hash('sha256', body)}`)
+    expect(headers.get('ETag')).toBe(`"${hash('sha256', body)}"`)
     expect(headers.get('Referrer-Policy')).toBe('no-referrer')
   })
 

@@ -110,7 +110,10 @@ describe('npm run dev', () => {
     expect(types).toHaveLength(5)
     expect(new Set(types)).toEqual(new Set(['session', 'pull_request', 'project']))
     const keys = [demo.apiKey, demo.otherOrganization.apiKey]
-    expect(keys.map((key) => parseToken(key)?.databaseNumber)).toEqual([0, 1])
+    expect(await Promise.all(keys.map((key) => parseToken(key)))).toMatchObject([
+      { databaseNumber: 0 },
+      { databaseNumber: 1 },
+    ])
 
     const get = async (path: string, key = demo.apiKey) => {
       const response = await fetch(demo.baseUrl + path, { headers: { Authorization: `Bearer ${key}` } })

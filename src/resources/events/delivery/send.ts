@@ -50,5 +50,5 @@ export async function send(
   if (!secrets) return { attempt: notSent('The secret cannot be decrypted. Rotate it.') }
   const data: z.output<typeof eventPage> = { items, nextCursor: toCursor(message.end), hasMore: message.hasMore }
   const body = JSON.stringify({ type: 'events', timestamp: items.at(-1)?.createdAt, data })
-  return post(url, signedHeaders(message.id, new Date(), body, secrets), body)
+  return post(url, await signedHeaders(message.id, new Date(), body, secrets), body)
 }

@@ -15,7 +15,8 @@ const MAX_OUTCOME_BYTES = 16 * 1024
  */
 export async function sendRun(data: Work, url: string, secrets: readonly string[], now: Date): Promise<AttemptResult> {
   const message = JSON.stringify({ type: 'schedule.run', timestamp: data.scheduledAt, data })
-  const { attempt, body } = await post(url, signedHeaders(data.id, now, message, secrets), message, MAX_OUTCOME_BYTES)
+  const headers = await signedHeaders(data.id, now, message, secrets)
+  const { attempt, body } = await post(url, headers, message, MAX_OUTCOME_BYTES)
   return { attempt, ...reportOf(body) }
 }
 

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Service } from '../../../../scripts/service.ts'
-import { sha256 } from '../../../../src/crypto/digest.ts'
 import { type ArchivedFile, createArchive } from '../../../../src/resources/skills/archive.ts'
 import { newFolder } from '../../../support/dev-server.ts'
 import { type InstalledFile, installSkills } from '../../../support/installer.ts'
@@ -36,7 +36,7 @@ describe('the archive of a skill', () => {
   it('is the same on Node as in workerd', async () => {
     const files = [fileOf('SKILL.md', '# Notes\n'), fileOf('bin/run.sh', '#!/bin/sh\n', true), fileOf('empty', '')]
     // As in test/resources/skills/archive.test.ts.
-    expect(sha256(gunzipSync(await createArchive(files)))).toBe(
+    expect(hash('sha256', gunzipSync(await createArchive(files)))).toBe(
       'd4ad0cc4a0c5bebb06150956538dc3be349f8fe46abb3fca62b6040491a10e05',
     )
   })
