@@ -54,6 +54,8 @@ export default defineConfig({
           cloudflareTest({
             // Otherwise workerd prints each exception and each warning of a request that a test makes wrong on purpose.
             verbose: false,
+            // Instead of what the build makes of it.
+            main: './src/index.ts',
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
               outboundService: receiverService,

@@ -115,12 +115,12 @@ async function run(): Promise<void> {
 
 /** The console in front of a service. In deployments, its files come from the platform. */
 async function startConsole(service: URL) {
-  const { code } = await bundleWorker('console/src/index.ts')
+  const { modules } = await bundleWorker('console/src/index.ts')
   const port = await freePort()
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       name: 'console',
-      modules: [{ type: 'ESModule', path: 'index.js', contents: code }],
+      modules: modules.map((each) => ({ type: 'ESModule', ...each })),
       compatibilityDate: '2026-11-01',
       serviceBindings: {
         API: { external: { address: service.host, http: {} } },

@@ -148,9 +148,9 @@ export async function nextRuns(
 }
 
 async function importBundled(contender: keyof typeof CONTENDERS, folder: string): Promise<NextRun> {
-  const { code } = await bundle(`export { nextRun } from './${CONTENDERS[contender]}'`)
+  const { modules } = await bundle(`export { nextRun } from './${CONTENDERS[contender]}'`)
   const file = join(folder, `next-run-${contender}.mjs`)
-  writeFileSync(file, code)
+  writeFileSync(file, modules[0]?.contents ?? '')
   return (await import(pathToFileURL(file).href)).nextRun
 }
 

@@ -4,11 +4,11 @@
  */
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { readConfiguration } from '../operate/wrangler.ts'
+import { bundleModules, ENTRY } from '../scripts/generate/bundle.ts'
 import { bindingOf } from '../src/db/database.ts'
 import { COLLECT_GARBAGE, TAKE_USE } from './instrument.ts'
 import type { DatabaseUse } from './load.ts'
@@ -26,8 +26,15 @@ export const QUIET = { ...UNLIMITED, REQUEST_LOG: 'off' }
 
 const ROOT = join(import.meta.dirname, '..')
 
+/** A module of a bundle. */
+export interface Module {
+  readonly path: string
+  readonly contents: string
+}
+
 export interface Bundle {
-  readonly code: string
+  /** The entry comes first. */
+  readonly modules: readonly Module[]
   readonly gzipBytes: number
 }
 
@@ -63,32 +70,20 @@ export interface WorkerServer extends Server {
   takeUse(): Promise<DatabaseUse>
 }
 
-/**
- * Bundles a Worker as `wrangler deploy --minify` does.
- * @param instrumented wraps its database, see instrument.ts.
- * @param root another checkout of the project.
- */
-export async function bundleWorker(entry: string, instrumented = false, root = ROOT): Promise<Bundle> {
+/** Bundles a Worker. @param instrumented wraps its database, see instrument.ts. */
+export async function bundleWorker(entry: string, instrumented = false): Promise<Bundle> {
   const contents = instrumented
     ? `import worker from './${entry}'\nimport { instrument } from './bench/instrument.ts'\nexport default instrument(worker)`
     : `export * from './${entry}'\nexport { default } from './${entry}'`
-  return bundle(contents, root)
+  return bundle(contents)
 }
 
-/** Bundles a module of the project's root. */
-export async function bundle(contents: string, root = ROOT): Promise<Bundle> {
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: resolve(root), loader: 'ts' },
-    bundle: true,
-    minify: true,
-    write: false,
-    format: 'esm',
-    target: 'es2024',
-    conditions: ['workerd', 'worker', 'browser'],
-    external: ['node:*', 'cloudflare:*'],
-  })
-  const code = outputFiles[0]?.text ?? ''
-  return { code, gzipBytes: gzipSync(code, { level: 9 }).byteLength }
+/** Bundles a module of the project's root, as the service is deployed. */
+export async function bundle(contents: string): Promise<Bundle> {
+  const files = await bundleModules({ stdin: { contents, resolveDir: ROOT, loader: 'ts' } })
+  const paths = [ENTRY, ...Array.from(files.keys()).filter((path) => path !== ENTRY && path.endsWith('.js'))]
+  const modules = paths.map((path) => ({ path, contents: files.get(path) ?? '' }))
+  return { modules, gzipBytes: gzipSync(modules.map((each) => each.contents).join(''), { level: 9 }).byteLength }
 }
 
 /** What answers the requests that a Worker makes. */
@@ -115,9 +110,9 @@ export async function startWorker(
     queue,
     { maxBatchSize },
   ])
-  const workerOf = (name: string, { code }: Bundle) => ({
+  const workerOf = (name: string, { modules }: Bundle) => ({
     name,
-    modules: [{ type: 'ESModule' as const, path: 'index.js', contents: code }],
+    modules: modules.map((each) => ({ type: 'ESModule' as const, ...each })),
     compatibilityDate: compatibility_date as string,
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
   })

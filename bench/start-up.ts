@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import type { Readable } from 'node:stream'
 import { request as httpRequest } from 'undici'
@@ -12,7 +12,7 @@ import { readConfiguration } from '../operate/wrangler.ts'
 import { operations, organizationId, schema, seed, token, userId } from './data.ts'
 import { ask, type BenchRequest, median } from './load.ts'
 import { execute } from './measure.ts'
-import { type Bundle, bundle, bundleWorker, cpuMsOf, startWorker, UNLIMITED } from './servers.ts'
+import { type Bundle, bundle, bundleWorker, cpuMsOf, type Module, startWorker, UNLIMITED } from './servers.ts'
 
 /** The path of the program. The package has no types. */
 const { default: workerd } = createRequire(import.meta.url)('workerd') as { default: string }
@@ -41,10 +41,10 @@ export interface StartUp {
 export async function startUps(bundles: ReadonlyMap<string, Bundle>): Promise<StartUp[]> {
   const folder = temporaryFolder(join(tmpdir(), 'workspace-api-bench-'))
   const empty = await bundle('export default { fetch: () => new Response() }')
-  const programs = Array.from([[EMPTY, empty] as const, ...bundles], ([contender, { code, gzipBytes }], index) => ({
+  const programs = Array.from([[EMPTY, empty] as const, ...bundles], ([contender, { modules, gzipBytes }], index) => ({
     contender,
     gzipBytes,
-    configuration: writeConfiguration(join(folder, String(index)), code),
+    configuration: writeConfiguration(join(folder, String(index)), modules),
     times: [] as Times[],
   }))
   // The first start reads workerd and the Worker from disk.
@@ -65,17 +65,18 @@ export async function startUps(bundles: ReadonlyMap<string, Bundle>): Promise<St
 }
 
 /** @returns the file that workerd reads: compiled, as Miniflare hands it over. */
-function writeConfiguration(folder: string, code: string): string {
+function writeConfiguration(folder: string, modules: readonly Module[]): string {
   const { compatibility_date, compatibility_flags } = readConfiguration({})
   mkdirSync(folder)
-  writeFileSync(join(folder, 'index.js'), code)
+  for (const { path, contents } of modules) writeFileSync(join(folder, path), contents)
+  const embedded = modules.map(({ path }) => `(name = "${path}", esModule = embed "${path}")`)
   const text = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "main", worker = .worker)],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 const worker :Workerd.Worker = (
-  modules = [(name = "index.js", esModule = embed "index.js")],
+  modules = [${embedded.join(', ')}],
   compatibilityDate = "${compatibility_date}",
   compatibilityFlags = ${JSON.stringify(compatibility_flags)},
   bindings = [(name = "RATE_LIMIT", text = "off"), (name = "REQUEST_LOG", text = "off")],
@@ -173,6 +174,12 @@ const VARIABLES = {
   USER_ID: userId,
 }
 
+/** The service of another checkout, as that one bundles it. */
+async function bundledBy(checkout: string): Promise<Bundle> {
+  const servers: typeof import('./servers.ts') = await import(resolve(checkout, 'bench', 'servers.ts'))
+  return servers.bundleWorker('src/index.ts')
+}
+
 if (import.meta.main) {
   const { against } = parsed(
     describeScript(
@@ -184,7 +191,7 @@ if (import.meta.main) {
   const floor = await bundleWorker('bench/floors/one-batch.ts')
   const bundles = new Map([
     ['service', await bundleWorker('src/index.ts')],
-    ...(against === undefined ? [] : [['service before', await bundleWorker('src/index.ts', false, against)] as const]),
+    ...(against === undefined ? [] : [['service before', await bundledBy(against)] as const]),
     ['peer a: Hono, Drizzle', await bundleWorker('bench/peers/drizzle.ts')],
   ])
   console.table(await startUps(bundles))

@@ -35,7 +35,7 @@ export const SECRET = 'ENCRYPTION_KEYS'
 /** The bindings of the API Worker to the MCP Worker and to the console Worker. */
 const MCP = 'MCP'
 export const AUTH = 'AUTH'
-const UPLOAD = ['deploy', '--minify']
+const UPLOAD = ['deploy']
 const EXISTS = 'exists already'
 const CREATED = 'created'
 const IF_MISSING = 'created if the account has none of this name'
@@ -183,7 +183,7 @@ export function stepsOf(options: DeployOptions, isAdding = false): Step[] {
   ]
 }
 
-const CHECK = ['deploy', '--dry-run', '--minify']
+const CHECK = ['deploy', '--dry-run']
 
 /** The first step: a Worker that cannot be uploaded creates no resources. */
 function check({ target, mcp, console }: DeployContext): Step {

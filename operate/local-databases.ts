@@ -67,12 +67,13 @@ export function writeLocalConfiguration(target: Target, databases: number): stri
   const further = Array.from({ length: databases - 1 }, (_, index) => index + 1)
   const named = further.map((number) => ({ number, name: `${number}` }))
   for (const environment of [undefined, ...Object.keys(written.env ?? {})]) addDatabases(written, environment, named)
-  const { main = '', assets, build } = written
+  const { no_bundle: _, rules: __, assets, build, ...rest } = written
   writeFileSync(
     file,
     JSON.stringify({
-      ...written,
-      main: fromFolder(main),
+      ...rest,
+      // Bundled by wrangler, which keeps the names of functions for stack traces.
+      main: fromFolder('src/index.ts'),
       ...(assets?.directory && { assets: { ...assets, directory: fromFolder(assets.directory) } }),
       // wrangler runs the command in its own folder, which is that of the project.
       ...(build && { build: { ...build, watch_dir: fromFolder('src') } }),

@@ -106,7 +106,7 @@ async function run(): Promise<void> {
       '--local-upstream',
       `localhost:${options.port}`,
     ],
-    config: count === 1 ? join(ROOT, 'wrangler.toml') : writeLocalConfiguration(target, count),
+    config: writeLocalConfiguration(target, count),
     consolePort,
     consoleVariables: [
       ...(provider?.variables ?? []),

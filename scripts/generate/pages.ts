@@ -1,15 +1,15 @@
 /** Writes the pages of a deployment to public/, from the OpenAPI document and docs/. */
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runInNewContext } from 'node:vm'
-import { describeScript, parsed } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
 import { GUIDES, guideMarkdown } from './pages/guides.ts'
 import { claimHtml, guideHtml, homeHtml, homeJson, referenceHtml } from './pages/html.ts'
 import { fullText, indexText } from './pages/llms.ts'
 import { operationMarkdown, readDocument } from './pages/operations.ts'
+import { writeFolder } from './write-folder.ts'
 
 const FOLDER = join(ROOT, 'public')
 const DOCUMENT = 'openapi.json'
@@ -40,8 +40,7 @@ export function writePages(): void {
   for (const operation of document.operations) {
     files.set(`docs/${operation.operationId}.md`, operationMarkdown(document, operation, 1))
   }
-  deleteOthers(files)
-  for (const [name, content] of files) writeIfChanged(join(FOLDER, name), content)
+  writeFolder(FOLDER, files, [DOCUMENT])
 }
 
 /**
@@ -58,31 +57,4 @@ function viewerScript(): string {
 function hashed(name: string, content: string): [name: string, content: string] {
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 16)
   return [`${name}-${hash}.js`, content]
-}
-
-/** Deletes what an earlier version wrote, so that it is not deployed. */
-function deleteOthers(files: ReadonlyMap<string, string>): void {
-  for (const entry of readdirSync(FOLDER, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name)
-    const name = path.slice(FOLDER.length + 1)
-    if (entry.isFile() && name !== DOCUMENT && !files.has(name)) rmSync(path)
-  }
-}
-
-/** Writing an unchanged file would make `wrangler dev` reload. */
-function writeIfChanged(file: string, content: string): void {
-  if (existsSync(file) && readFileSync(file, 'utf8') === content) return
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, content)
-}
-
-if (import.meta.main) {
-  parsed(
-    describeScript(
-      'pages',
-      'Writes the home page, the reference page, the guides and llms.txt to public/. wrangler runs this before it serves or deploys.',
-      [''],
-    ),
-  )
-  writePages()
 }

@@ -1,7 +1,7 @@
 /** The packages of a release: built, and packed from folders that have nothing else. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import type { Unstable_RawConfig as WrittenConfiguration } from 'wrangler'
 import { noticesOf } from '../../cli/notices.ts'
 import { temporaryFolder } from '../../operate/command-line.ts'
@@ -83,28 +83,30 @@ function releasedManifest({ folder, isWorker }: ReleasedPackage, repository: str
 function stageWorker({ folder }: ReleasedPackage, staged: string): void {
   const deployment = { config: join(ROOT, folder, 'wrangler.toml') }
   const built = join(staged, 'dist')
-  runWrangler(['deploy', '--dry-run', '--minify', '--outdir', built], deployment)
+  const written = writtenConfigurationOf(deployment)
+  runWrangler(['deploy', '--dry-run', '--outdir', built], deployment)
   rmSync(join(built, 'README.md'))
+  // wrangler leaves out the source maps of what it does not bundle.
+  const source = written.no_bundle ? join(ROOT, folder, 'dist') : built
+  if (source !== built) cpSync(source, built, { recursive: true })
   // The contracts that the other Workers bundle need packages of the root.
   const packages = dependenciesOf('', ...(folder === '.' ? [] : [folder]))
   writeFileSync(join(staged, 'THIRD-PARTY-NOTICES.txt'), noticesOf('dist/', packages))
-  for (const map of globSync(join(built, '**/*.map'))) namePathsInRepository(map)
-  const written = writtenConfigurationOf(deployment)
+  for (const map of globSync(join(built, '**/*.map'))) namePathsInRepository(map, source)
   if (folder === 'console') cpSync(join(ROOT, folder, 'dist'), join(staged, PAGES), { recursive: true })
   const configuration = builtConfiguration(written, folder === 'console' ? PAGES : undefined)
   writeFileSync(join(staged, 'wrangler.json'), `${JSON.stringify(configuration, null, 2)}\n`)
 }
 
 function builtConfiguration(written: WrittenConfiguration, pages: string | undefined): WrittenConfiguration {
-  const { build: _, ...configuration } = written
+  const { build: _, minify: __, ...configuration } = written
   const assets = configuration.assets && { assets: { ...configuration.assets, ...(pages && { directory: pages }) } }
   return { ...configuration, ...assets, main: 'dist/index.js', no_bundle: true }
 }
 
-/** Wrangler names the sources in a source map relative to the folder that it was written to. */
-function namePathsInRepository(map: string): void {
-  const { sourceRoot, ...content } = JSON.parse(readFileSync(map, 'utf8'))
-  const folder = sourceRoot ?? dirname(map)
+/** @param written the folder that the source map was written to; it names the sources relative to that. */
+function namePathsInRepository(map: string, written: string): void {
+  const { sourceRoot: folder = written, ...content } = JSON.parse(readFileSync(map, 'utf8'))
   const sources = content.sources.map((source: string) =>
     relative(ROOT, resolve(folder, source)).replace(/^.*?\/(?=node_modules\/)/, ''),
   )

@@ -25,9 +25,9 @@ describe('npm run deploy -- --dry-run', () => {
       ...config.d1_databases.map(({ database_name }) => `d1 create ${database_name}`),
       ...config.r2_buckets.map(({ bucket_name }) => `r2 bucket create ${bucket_name}`),
       ...new Set(queues?.map((queue) => `queues create ${queue}`)),
-      'deploy --dry-run --minify',
-      `deploy --minify --secrets-file encryption-keys.${env || 'production'}.json`,
-      'deploy --minify',
+      'deploy --dry-run',
+      `deploy --secrets-file encryption-keys.${env || 'production'}.json`,
+      'deploy',
     ]
     expect(commands).toHaveLength(9)
     for (const command of commands) expect(printed).toContain(`$ npm run wrangler -- ${command} --env=${env}\n`)
@@ -36,7 +36,7 @@ describe('npm run deploy -- --dry-run', () => {
       config: join(ROOT, folder, 'wrangler.toml'),
     }))
     for (const other of [mcp, pages]) {
-      expect(printed).toContain(`$ npm run wrangler -- deploy --minify --config ${other?.config} --env=${env}\n`)
+      expect(printed).toContain(`$ npm run wrangler -- deploy --config ${other?.config} --env=${env}\n`)
     }
     const words = [
       'Secret ENCRYPTION_KEYS',
@@ -78,7 +78,7 @@ describe('npm run deploy -- --dry-run', () => {
   it.each([
     ['a wrong value', TOML.replace('crons = ["* * * * *"]', 'crons = 5'), /crons/],
     ['a setting that there is not', `surprise = true\n${TOML}`, /surprise/],
-    ['code that is not there', TOML.replace('src/index.ts', 'src/nothing.ts'), /nothing\.ts/],
+    ['code that is not there', TOML.replace('dist/index.js', 'dist/nothing.js'), /nothing\.js/],
     [
       'run endpoints on this machine',
       TOML.replace('LOCAL_RECEIVERS = "off"', 'LOCAL_RECEIVERS = "on"'),

@@ -1,0 +1,17 @@
+/** Writes what is deployed: the Worker to dist/, and the pages of public/. */
+import { join } from 'node:path'
+import { describeScript, parsed } from '../../operate/command-line.ts'
+import { ROOT } from '../../operate/wrangler.ts'
+import { bundleModules } from './bundle.ts'
+import { writePages } from './pages.ts'
+import { writeFolder } from './write-folder.ts'
+
+parsed(
+  describeScript(
+    'build',
+    'Writes the Worker to dist/, and the home page, the reference page, the guides and llms.txt to public/. wrangler runs this before it serves or deploys.',
+    [''],
+  ),
+)
+writePages()
+writeFolder(join(ROOT, 'dist'), await bundleModules({ entryPoints: [join(ROOT, 'src', 'index.ts')] }))
