@@ -78,9 +78,10 @@ export async function bundleWorker(entry: string, instrumented = false): Promise
   return bundle(contents)
 }
 
-/** Bundles a module of the project's root, as the service is deployed. */
+/** Bundles a module of the project's root. The service is split into modules, as its deployment is. */
 export async function bundle(contents: string): Promise<Bundle> {
-  const files = await bundleModules({ stdin: { contents, resolveDir: ROOT, loader: 'ts' } })
+  const splitting = contents.includes("'./src/index.ts'")
+  const files = await bundleModules({ stdin: { contents, resolveDir: ROOT, loader: 'ts' }, splitting })
   const paths = [ENTRY, ...Array.from(files.keys()).filter((path) => path !== ENTRY && path.endsWith('.js'))]
   const modules = paths.map((path) => ({ path, contents: files.get(path) ?? '' }))
   return { modules, gzipBytes: gzipSync(modules.map((each) => each.contents).join(''), { level: 9 }).byteLength }

@@ -14,4 +14,4 @@ parsed(
   ),
 )
 writePages()
-writeFolder(join(ROOT, 'dist'), await bundleModules({ entryPoints: [join(ROOT, 'src', 'index.ts')] }))
+writeFolder(join(ROOT, 'dist'), await bundleModules({ entryPoints: [join(ROOT, 'src', 'index.ts')], splitting: true }))

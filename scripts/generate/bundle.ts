@@ -9,16 +9,17 @@ export const ENTRY = 'index.js'
 export type Files = ReadonlyMap<string, string>
 
 /**
- * Bundles a Worker for workerd, minified, as ES modules: what only an `import()` loads is in modules of its own, which
- * run on the first request that needs them. wrangler would put all of them into one, where the compiler reads the code
- * of a request twice.
+ * Bundles a Worker for workerd, minified.
+ * @param options with `splitting`, what only an `import()` loads is in modules of its own. Otherwise, as in what wrangler
+ *   bundles, it is in functions of one module, and the compiler reads the code of a request twice.
  * @returns the modules and their source maps.
  */
-export async function bundleModules(entry: Pick<BuildOptions, 'entryPoints' | 'stdin'>): Promise<Files> {
+export async function bundleModules(
+  options: Pick<BuildOptions, 'entryPoints' | 'stdin' | 'splitting'>,
+): Promise<Files> {
   const { outputFiles } = await build({
-    ...entry,
     bundle: true,
-    splitting: true,
+    ...options,
     minify: true,
     sourcemap: true,
     write: false,
