@@ -65,7 +65,7 @@ describe('the repository', () => {
 
   it('names its address in package.json, and the button in README.md has the same', () => {
     const { repository } = JSON.parse(read('package.json'))
-    expect(repository).toMatch(/^https:\/\/[^/]+\/[^/]+\/[^/]+$/)
+    expect(repository).toMatch(/^https:\/\/[^/]+\/[^/]+\/[^/]+(?<!\.git)$/)
     const [, button] = /deploy\.workers\.cloudflare\.com\/\?url=([^)]+)/.exec(read('README.md')) ?? []
     expect(button).toBe(repository)
     const placeholders = files.filter(
