@@ -27,6 +27,7 @@ const MAX_ATTEMPTS = 6
 const PAUSE_MS = 1000
 
 const UNAUTHORIZED = 401
+const NOT_FOUND = 404
 const TOO_MANY_REQUESTS = 429
 
 /** A database of the account. */
@@ -214,6 +215,17 @@ export class Account {
       bookmark = step?.at_bookmark
       await setTimeout(PAUSE_MS)
     }
+  }
+
+  /** The modules that a Worker was uploaded with; undefined if the account has no such Worker. */
+  async modules(worker: string): Promise<string[] | undefined> {
+    const path = `/workers/scripts/${worker}/content/v2`
+    const response = await this.#send(path, { headers: {} })
+    if (response.status === NOT_FOUND) return undefined
+    if (!response.ok) throw new Error(`Cloudflare answered GET ${path} with ${response.status}`)
+    const isForm = response.headers.get('Content-Type')?.startsWith('multipart/')
+    const modules = isForm ? [...(await response.formData()).values()] : [await response.text()]
+    return Promise.all(modules.map((each) => new Response(each).text()))
   }
 
   /** Reads an object of a bucket, or writes it. @returns the response, which may be a failure. */

@@ -35,7 +35,7 @@ export const SECRET = 'ENCRYPTION_KEYS'
 /** The bindings of the API Worker to the MCP Worker and to the console Worker. */
 const MCP = 'MCP'
 export const AUTH = 'AUTH'
-const UPLOAD = ['deploy']
+export const UPLOAD = ['deploy']
 const EXISTS = 'exists already'
 const CREATED = 'created'
 const IF_MISSING = 'created if the account has none of this name'

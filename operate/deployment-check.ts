@@ -2,11 +2,13 @@
  * `npm run deploy -- --check`: compares an account with the configuration and changes nothing (docs/deploy.md, "Check a
  * deployment").
  */
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Unstable_Config as Configuration } from 'wrangler'
 import { bindingOf } from '../src/db/database.ts'
 import { migrationNames } from './backups/backup-file.ts'
+import { temporaryFolder } from './command-line.ts'
 import { databaseConfiguration, deployedCommandDatabase, requireDeployedDatabase } from './database.ts'
 import { deployedIds, listDatabases } from './databases.ts'
 import {
@@ -22,9 +24,10 @@ import {
   replicationMode,
   SECRET,
   subdomainOf,
+  UPLOAD,
 } from './deploy-steps.ts'
 import { appliedMigrations } from './migrations.ts'
-import { ROOT, readConfiguration } from './wrangler.ts'
+import { type Deployment, ROOT, readConfiguration, runWrangler } from './wrangler.ts'
 
 const DEPLOY = 'Run npm run deploy.'
 const TIMEOUT_MS = 10_000
@@ -39,6 +42,7 @@ interface Check {
 /** A Worker of the deployment, and what it should have. */
 interface ExpectedWorker {
   readonly name: string
+  readonly deployment: Deployment
   readonly config: Configuration
   readonly bindings: readonly Binding[]
   readonly secrets: readonly string[]
@@ -56,7 +60,16 @@ interface Consumer {
   readonly script?: string
   readonly script_name?: string
   readonly dead_letter_queue?: string
+  readonly settings?: Readonly<Record<string, number | null>>
 }
+
+type ConfiguredConsumer = NonNullable<Configuration['queues']['consumers']>[number]
+
+/** The settings of a Worker that Cloudflare's API has under the names of the configuration. */
+const SETTINGS = ['compatibility_date', 'compatibility_flags', 'limits', 'placement', 'observability'] as const
+
+const NOT_COMPARED =
+  'This check does not compare the values of secrets, static files, routes, and what the configuration leaves to the defaults of Cloudflare.'
 
 /** Prints a line for each thing. @returns how many differ. */
 export async function checkAccount(options: DeployOptions): Promise<number> {
@@ -68,6 +81,7 @@ export async function checkAccount(options: DeployOptions): Promise<number> {
     if (difference !== undefined) differences++
     console.log(`${title}: ${difference ?? 'as configured'}`)
   }
+  console.log(NOT_COMPARED)
   return differences
 }
 
@@ -76,6 +90,7 @@ async function checksOf(context: DeployContext): Promise<Check[]> {
   const address = await findAddress(context)
   const api: ExpectedWorker = {
     name: config.name ?? '',
+    deployment: context.target,
     config,
     bindings: [
       // Without a console, the API Worker is not bound to one.
@@ -89,7 +104,7 @@ async function checksOf(context: DeployContext): Promise<Check[]> {
   const others = [context.mcp, context.console].flatMap((other) => {
     if (!other) return []
     const own = readConfiguration(other.deployment)
-    return [{ name: other.name, config: own, bindings: bindingsOf(own), secrets: signInSecretsOf(own) }]
+    return [{ ...other, config: own, bindings: bindingsOf(own), secrets: signInSecretsOf(own) }]
   })
   const workers = [api, ...others]
   return [
@@ -145,36 +160,56 @@ function queueCheck({ account, config }: DeployContext, name: string): Check {
   return {
     title: `Queue ${name}`,
     find: async () => {
-      const list = await account.get<{ queue_name: string; consumers?: Consumer[] }[]>(
+      const queues = await account.get<{ queue_name: string; consumers?: Consumer[] }[]>(
         `/queues?${new URLSearchParams({ name })}`,
       )
-      const found = list?.find(({ queue_name }) => queue_name === name)
+      const found = queues?.find(({ queue_name }) => queue_name === name)
       if (!found) return `missing. ${DEPLOY}`
       if (!expected) return undefined
       const consumer = found.consumers?.find(({ script, script_name }) => (script ?? script_name) === config.name)
       if (!consumer) return `its consumer ${config.name} is missing. ${DEPLOY}`
-      const [is = 'none', should = 'none'] = [consumer.dead_letter_queue, expected.dead_letter_queue]
-      return is === should
-        ? undefined
-        : `its dead letter queue is ${is}, and the configuration says ${should}. ${DEPLOY}`
+      const differing = settingsOf(expected, consumer).filter(([, is, should]) => is !== should)
+      if (differing.length === 0) return undefined
+      const list = differing.map(([setting, is, should]) => `${setting} ${is} instead of ${should}`)
+      return `its consumer has ${list.join(', ')}. ${DEPLOY}`
     },
   }
 }
 
-function workerChecks(context: DeployContext, { name, config, bindings, secrets }: ExpectedWorker): Check[] {
+/** What the configuration says of a consumer. @returns its names, and what it is and should be. */
+function settingsOf(expected: ConfiguredConsumer, { dead_letter_queue: deadLetters, settings = {} }: Consumer) {
+  const { max_batch_timeout: seconds } = expected
+  const numbers = [
+    ['max_batch_size', settings.batch_size, expected.max_batch_size],
+    ['max_batch_timeout', Number(settings.max_wait_time_ms) / 1000, seconds],
+    ['max_retries', settings.max_retries, expected.max_retries],
+    ['retry_delay', settings.retry_delay, expected.retry_delay],
+    ['max_concurrency', settings.max_concurrency, expected.max_concurrency],
+  ] as const
+  return [
+    ['dead_letter_queue', deadLetters || 'none', expected.dead_letter_queue ?? 'none'] as const,
+    ...numbers.filter(([, , should]) => should != null),
+  ]
+}
+
+function workerChecks(context: DeployContext, worker: ExpectedWorker): Check[] {
   const { account } = context
+  const { name, deployment, config, bindings, secrets } = worker
   const path = `/workers/scripts/${name}`
   const crons = config.triggers.crons ?? []
   return [
     {
       title: `Worker ${name}`,
       find: async () => {
-        const settings = await account.get<{ bindings?: Binding[] }>(`${path}/settings`)
+        const settings = await account.get<{ bindings?: Binding[]; [setting: string]: unknown }>(`${path}/settings`)
         if (!settings) return `missing. ${DEPLOY}`
         const all = [...bindings, ...(config === context.config ? furtherBindings(context) : [])]
-        const differing = all.filter((expected) => !settings.bindings?.some((found) => isSame(found, expected)))
+        const differing = [
+          ...SETTINGS.filter((each) => config[each] !== undefined && !isSame(settings[each], config[each])),
+          ...all.filter((each) => !settings.bindings?.some((found) => isSame(found, each))).map((each) => each.name),
+        ]
         if (differing.length === 0) return undefined
-        return `these bindings are missing or have another value: ${differing.map((each) => each.name).join(', ')}. ${DEPLOY}`
+        return `these settings and bindings are missing or have another value: ${differing.join(', ')}. ${DEPLOY}`
       },
     },
     {
@@ -186,6 +221,15 @@ function workerChecks(context: DeployContext, { name, config, bindings, secrets 
         const versions = found?.deployments[0]?.versions ?? []
         if (versions.length === 0) return `missing. ${DEPLOY}`
         return versions.length === 1 ? undefined : `${versions.length} versions share the requests. ${DEPLOY}`
+      },
+    },
+    {
+      title: `Code of ${name}`,
+      find: async () => {
+        const found = await account.modules(name)
+        if (!found) return `missing. ${DEPLOY}`
+        const isCurrent = build(deployment).every((module) => found.includes(module))
+        return isCurrent ? undefined : `is not the code of this folder. ${DEPLOY}`
       },
     },
     ...secrets.map((secret) => ({
@@ -217,6 +261,13 @@ function workerChecks(context: DeployContext, { name, config, bindings, secrets 
   ]
 }
 
+/** The modules that a deployment uploads. */
+function build(deployment: Deployment): string[] {
+  const folder = temporaryFolder(join(tmpdir(), 'workspace-api-check-'))
+  runWrangler([...UPLOAD, '--dry-run', '--outdir', folder], deployment)
+  return globSync(join(folder, '*.js')).map((file) => readFileSync(file, 'utf8'))
+}
+
 /** The bindings that a configuration names, as far as it says what they are. */
 function bindingsOf(config: Configuration): Binding[] {
   const { vars, d1_databases, r2_buckets, services = [], queues, kv_namespaces, ratelimits, assets } = config
@@ -242,11 +293,13 @@ function bindingsOf(config: Configuration): Binding[] {
 const furtherBindings = ({ further }: DeployContext): Binding[] =>
   further.map(({ number }) => ({ type: 'd1', name: bindingOf(number) }))
 
-/** Cloudflare may describe more than the configuration does. */
+/** Cloudflare may describe more than the configuration does, and lists in another order. */
 const isSame = (found: unknown, expected: unknown): boolean =>
-  typeof expected === 'object' && expected !== null && typeof found === 'object' && found !== null
-    ? Object.entries(expected).every(([field, value]) => isSame((found as Record<string, unknown>)[field], value))
-    : found === expected
+  Array.isArray(expected)
+    ? Array.isArray(found) && expected.length === found.length && expected.every((each) => found.includes(each))
+    : typeof expected === 'object' && expected !== null && typeof found === 'object' && found !== null
+      ? Object.entries(expected).every(([field, value]) => isSame((found as Record<string, unknown>)[field], value))
+      : found === expected
 
 /** The secrets of the identity providers of the console. */
 function signInSecretsOf({ vars }: Configuration): string[] {

@@ -1,7 +1,11 @@
 /** Whether package-lock.json is complete and in step with package.json. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeScript, parsed } from '../../operate/command-line.ts'
+import { npm } from '../npm.ts'
+
+const LOCK = 'package-lock.json'
+const MODULES = 'node_modules/'
 
 interface LockedPackage {
   version?: string
@@ -17,11 +21,14 @@ const options = parsed(
   describeScript(
     'verify:lock',
     'Fails if package-lock.json lacks a build for an operating system, or is not in step with package.json. Warns of packages without integrity, whose contents npm cannot verify.',
-    ['', '--strict'],
-  ).option('--strict', 'fail if packages lack integrity'),
+    ['', '--strict', '--complete'],
+  )
+    .option('--strict', 'fail if packages lack integrity')
+    .option('--complete', 'ask the registry of npm for the integrity that packages lack, and write it'),
 ).opts()
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
-const packages: Record<string, LockedPackage> = read('package-lock.json').packages
+const lock = read(LOCK)
+const packages: Record<string, LockedPackage> = lock.packages
 const problems: string[] = []
 
 for (const folder of ['', ...read('package.json').workspaces]) {
@@ -49,11 +56,11 @@ for (const [path, { resolved, link, optionalDependencies }] of Object.entries(pa
 }
 
 const unverified = Object.entries(packages).filter(
-  ([path, { link, integrity }]) => path.includes('node_modules/') && !link && !integrity,
+  ([path, { link, integrity }]) => path.includes(MODULES) && !link && !integrity,
 )
-if (unverified.length > 0) {
-  const names = unverified.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length))
-  const message = `package-lock.json: ${names.length} packages without integrity (CONTRIBUTING.md, "Dependencies"): ${names.join(', ')}`
+if (options.complete) complete()
+else if (unverified.length > 0) {
+  const message = `${LOCK}: ${unverified.length} packages without integrity: ${unverified.map(([path]) => nameIn(path)).join(', ')}. Where npm reaches the public registry, run: npm run verify:lock -- --complete`
   if (options.strict) problems.push(message)
   else console.warn(`Warning: ${message}`)
 }
@@ -66,4 +73,33 @@ function lookupPaths(path: string, name: string): string[] {
   const segments = path.split('/node_modules/')
   const folders = segments.map((_, index) => segments.slice(0, index + 1).join('/node_modules/'))
   return [...folders.map((folder) => `${folder}/node_modules/${name}`), `node_modules/${name}`]
+}
+
+/** Adds the integrity that the registry has. `npm install` does not: it considers the entries complete. */
+function complete(): void {
+  let added = 0
+  for (const [path, { version = '', ...rest }] of unverified) {
+    const integrity = integrityOf(`${nameIn(path)}@${version}`)
+    if (!integrity) continue
+    packages[path] = { version, integrity, ...rest }
+    added++
+  }
+  writeFileSync(LOCK, `${JSON.stringify(lock, null, 2)}\n`)
+  console.log(`${LOCK}: added the integrity of ${added} packages.`)
+}
+
+/** @returns undefined, and notes a problem, if the registry does not have it. */
+function integrityOf(id: string): string | undefined {
+  try {
+    const integrity = npm(['view', id, 'dist.integrity']).trim()
+    if (integrity) return integrity
+  } catch (error) {
+    if (!(error as Error).message.includes('E404')) throw error
+  }
+  problems.push(`${id}: the registry has no integrity of this package.`)
+  return undefined
+}
+
+function nameIn(path: string): string {
+  return path.slice(path.lastIndexOf(MODULES) + MODULES.length)
 }

@@ -1,5 +1,4 @@
 /** The packages of a release: built, and packed from folders that have nothing else. */
-import { spawnSync } from 'node:child_process'
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import type { Unstable_RawConfig as WrittenConfiguration } from 'wrangler'
@@ -7,6 +6,7 @@ import { noticesOf } from '../../cli/notices.ts'
 import { temporaryFolder } from '../../operate/command-line.ts'
 import { ROOT, runWrangler, writtenConfigurationOf } from '../../operate/wrangler.ts'
 import { dependenciesOf } from '../locked-packages.ts'
+import { npm } from '../npm.ts'
 
 export interface Manifest {
   readonly name: string
@@ -35,6 +35,9 @@ export const PACKAGES: readonly ReleasedPackage[] = [
 /** The pages of the console, which are in `dist/` of its folder. */
 const PAGES = 'pages'
 
+/** In the address of the repository, until it is public. */
+const NO_REPOSITORY = 'OWNER/REPOSITORY'
+
 /** What users of a package need. The other fields are for this repository. */
 const FIELDS = ['type', 'sideEffects', 'bin', 'exports', 'engines', 'dependencies']
 
@@ -42,16 +45,22 @@ export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'))
 }
 
+/** The address of the repository, which npm's provenance requires in each package. @throws if nobody has set it. */
+export function requireRepository(): string {
+  const { repository } = readManifest('.')
+  if (!String(repository).includes(NO_REPOSITORY)) return String(repository)
+  throw new Error(
+    `"repository" in package.json is not the address of a repository; got "${repository}". Set it to the public address of this one: the packages and the button in README.md have it.`,
+  )
+}
+
 /** The name that npm gives the file of a package. */
-export function tarballOf({ name, version }: Manifest): string {
+function tarballOf({ name, version }: Manifest): string {
   return `${name.replace('@', '').replace('/', '-')}-${version}.tgz`
 }
 
-/**
- * Packs every package. @param repository the address of the repository, for the provenance.
- * @returns the names of the files in the folder.
- */
-export function packAll(output: string, repository: string | undefined): string[] {
+/** Packs every package. @param repository its address. @returns the names of the files in the folder. */
+export function packAll(output: string, repository: string): string[] {
   return PACKAGES.map((each) => {
     const staged = temporaryFolder(join(ROOT, '.wrangler.release-'))
     if (each.isWorker) stageWorker(each, staged)
@@ -70,13 +79,13 @@ export function packAll(output: string, repository: string | undefined): string[
   })
 }
 
-function releasedManifest({ folder, isWorker }: ReleasedPackage, repository: string | undefined): Manifest {
+function releasedManifest({ folder, isWorker }: ReleasedPackage, repository: string): Manifest {
   const manifest = readManifest(folder)
   const { name, version, description, license } = manifest
   const fields = isWorker ? [] : FIELDS.filter((field) => field in manifest)
   const own = Object.fromEntries(fields.map((field) => [field, manifest[field]]))
   const place = { type: 'git', url: `git+${repository}.git`, ...(folder !== '.' && { directory: folder }) }
-  return { name, version, description, license, ...(repository && { repository: place }), ...own }
+  return { name, version, description, license, repository: place, ...own }
 }
 
 /** The built Worker, and a configuration for it that builds nothing. */
@@ -124,13 +133,4 @@ function requireClean(staged: string, name: string): void {
     }
     if (readFileSync(file).includes(ROOT)) throw new Error(`${name} would contain a path of this machine, in ${path}.`)
   }
-}
-
-/** @returns what npm printed. @throws all of it, if it failed. */
-export function npm(args: readonly string[], variables: Readonly<Record<string, string>> = {}): string {
-  // `npm run --silent` passes its level on, and npm would not say what is wrong.
-  const env = { ...process.env, npm_config_loglevel: 'error', ...variables }
-  const { status, stdout, stderr } = spawnSync('npm', args, { cwd: ROOT, env, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`npm ${args[0]} failed:\n${stdout}${stderr}`)
-  return stdout
 }

@@ -1,26 +1,26 @@
 /** The steps of a release (CONTRIBUTING.md, "Release"). */
-import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describeScript, parsed, UsageError } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
+import { npm } from '../npm.ts'
 import { changedMigrations, recordMigrations, unrecordedMigrations } from '../released-migrations.ts'
 import { addRelease, findNotes } from './changelog.ts'
-import { npm, PACKAGES, packAll, readManifest, tarballOf } from './packages.ts'
+import { packAll, readManifest, requireRepository } from './packages.ts'
 
 const CHANGELOG = join(ROOT, 'CHANGELOG.md')
 const LOCK = join(ROOT, 'package-lock.json')
+const README = join(ROOT, 'README.md')
 const NOTES = 'notes.md'
 
 /** The folders with a package.json: they all have the version of the release. */
 const FOLDERS = ['.', ...(readManifest('.').workspaces as readonly string[])]
 
-const script = describeScript('release', 'Makes a release: prepares its commit, packs it, and publishes it.', [
-  'prepare 1.1.0',
-  'pack --tag v1.1.0 --output release',
-  'publish --from release',
-  'publish --from release --registry http://127.0.0.1:4873',
-])
+const script = describeScript(
+  'release',
+  'Makes a release: prepares its commit, and packs it. The workflow publishes it (CONTRIBUTING.md).',
+  ['prepare 1.1.0', 'pack --tag v1.1.0 --output release'],
+)
 script
   .command('prepare')
   .description('set the version, date the changelog, and record the migrations; then review, commit and tag')
@@ -31,17 +31,9 @@ script
   .description('check that everything has the version of the tag, and write the packages and the notes')
   .requiredOption('--tag <tag>', 'the tag of the release, such as v1.1.0')
   .requiredOption('--output <folder>', 'a new or empty folder')
-  .option('--repository <address>', 'the address of the repository, which provenance requires in each package')
   .action(pack)
-script
-  .command('publish')
-  .description('publish the packages to npm, except those that are published already; NPM_TOKEN is an optional token')
-  .requiredOption('--from <folder>', 'the folder that `pack` wrote')
-  .option('--registry <address>', 'the registry; default: that of npm')
-  .option('--provenance', 'sign where the packages were built; only in GitHub Actions')
-  .action(publish)
 script.argument('[command]', 'one of the commands below').action((command) => {
-  const allowed = 'allowed: prepare, pack, publish.'
+  const allowed = 'allowed: prepare, pack.'
   throw new UsageError(
     command === undefined
       ? `Missing required argument 'command'; ${allowed}`
@@ -56,6 +48,7 @@ function prepare(version: string): void {
       `The version is not one of a release; got "${version}"; allowed: three numbers, such as 1.1.0.`,
     )
   }
+  const repository = requireRepository()
   const date = new Date().toISOString().slice(0, 10)
   const changelog = addRelease(readFileSync(CHANGELOG, 'utf8'), version, date)
   const changed = changedMigrations()
@@ -70,13 +63,17 @@ function prepare(version: string): void {
   for (const folder of FOLDERS) lock.packages[folder === '.' ? '' : folder].version = version
   writeFileSync(LOCK, `${JSON.stringify(lock, null, 2)}\n`)
   writeFileSync(CHANGELOG, changelog)
+  writeFileSync(
+    README,
+    readFileSync(README, 'utf8').replace(/(?<=deploy\.workers\.cloudflare\.com\/\?url=)[^)]+/, repository),
+  )
   recordMigrations()
   // The document has the version.
   npm(['run', '--silent', 'openapi'])
   console.log(`Prepared ${version}. Review it with \`git diff\`, commit it, and tag the commit: git tag v${version}`)
 }
 
-function pack({ tag, output, repository }: { tag: string; output: string; repository?: string | undefined }): void {
+function pack({ tag, output }: { tag: string; output: string }): void {
   const version = requireVersion(tag)
   const notes = findNotes(readFileSync(CHANGELOG, 'utf8'), version)
   if (!notes) throw new Error(`CHANGELOG.md has no section for ${version}. Run: npm run release -- prepare ${version}`)
@@ -85,7 +82,7 @@ function pack({ tag, output, repository }: { tag: string; output: string; reposi
   const folder = resolve(output)
   mkdirSync(folder, { recursive: true })
   if (readdirSync(folder).length > 0) throw new UsageError(`--output is not empty; got "${output}".`)
-  for (const file of packAll(folder, repository)) console.log(file)
+  for (const file of packAll(folder, requireRepository())) console.log(file)
   writeFileSync(join(folder, NOTES), `${notes}\n`)
   console.log(NOTES)
 }
@@ -97,33 +94,4 @@ function requireVersion(tag: string): string {
     if (tag !== `v${version}`) throw new Error(`The tag ${tag} does not fit ${name}, which has the version ${version}.`)
   }
   return tag.slice(1)
-}
-
-function publish(options: { from: string; registry?: string | undefined; provenance?: true | undefined }): void {
-  const registry = options.registry ?? npm(['config', 'get', 'registry']).trim()
-  const { NPM_TOKEN: token } = process.env
-  const key = `npm_config_${new URL('./', registry).href.replace(/^https?:/, '')}:_authToken`
-  const variables = { npm_config_registry: registry, ...(token && { [key]: token }) }
-  const flags = ['--access', 'public', '--ignore-scripts', ...(options.provenance ? ['--provenance'] : [])]
-  for (const { folder } of PACKAGES) {
-    const manifest = readManifest(folder)
-    const id = `${manifest.name}@${manifest.version}`
-    const file = join(resolve(options.from), tarballOf(manifest))
-    const integrity = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`
-    const published = publishedIntegrity(id, variables)
-    if (published === undefined) {
-      npm(['publish', file, ...flags], variables)
-      console.log(`published  ${id}`)
-    } else if (published === integrity) console.log(`unchanged  ${id}`)
-    else throw new Error(`${id} is published with other contents. Release another version.`)
-  }
-}
-
-function publishedIntegrity(id: string, variables: Readonly<Record<string, string>>): string | undefined {
-  try {
-    return npm(['view', id, 'dist.integrity'], variables).trim() || undefined
-  } catch (error) {
-    if ((error as Error).message.includes('E404')) return undefined
-    throw error
-  }
 }

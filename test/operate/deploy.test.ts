@@ -288,8 +288,9 @@ describe('npm run deploy', () => {
 
     expect((await deploy(project)).code).toBe(0)
     const { printed, ...rest } = await check()
-    expect([rest, printed.split('\n').length]).toEqual([{ code: 0, differing: [], changing: [] }, 22])
+    expect([rest, printed.split('\n').length]).toEqual([{ code: 0, differing: [], changing: [] }, 26])
     expect(printed).toContain('Everything is as configured.')
+    expect(printed).toContain('This check does not compare the values of secrets, static files, routes,')
 
     const bindings = (worker: string) => api.uploads.get(worker)?.at(-1)?.bindings ?? []
     const without = <Item>(list: Item[], isGone: (item: Item) => boolean) => {
@@ -303,102 +304,95 @@ describe('npm run deploy', () => {
       else map.set(key, value)
       return () => void map.set(key, had)
     }
-    const DEAD = 'workspace-api-deliveries-dead'
-    const breakages: [() => () => void, string[]][] = [
-      [() => without(api.buckets, () => true), ['R2 bucket workspace-api-objects: missing.']],
-      [() => without(api.queues, (name) => name === DEAD), [`Queue ${DEAD}: missing.`]],
-      [() => replacing(api.consumers, DEAD), [`Queue ${DEAD}: its consumer workspace-api is missing.`]],
+    const codeOf = (worker: string) => api.modules.get(worker)?.get('index.js') ?? ''
+    const [DEAD, SLOW, CONSOLE] = [
+      'workspace-api-deliveries-dead',
+      'workspace-api-deliveries-slow',
+      'workspace-api-console',
+    ] as const
+    const assigning = <Target extends object>(target: Target | undefined, values: Partial<Target>) => {
+      if (!target) throw new Error('There is nothing to change')
+      const had = { ...target }
+      Object.assign(target, values)
+      return () => void Object.assign(target, had)
+    }
+    const bindingOf = (name: string) => bindings('workspace-api').find((each) => each.name === name)
+    const [upload, slow, database] = [
+      api.uploads.get('workspace-api')?.at(-1),
+      api.consumers.get(SLOW),
+      api.databases[0],
+    ]
+    if (!upload || !slow || !database) throw new Error('There is no deployment')
+    /** What is broken at the same time, and the lines that tell it. */
+    const rounds: [(() => () => void)[], string[]][] = [
       [
-        () => {
-          const consumer = api.consumers.get('workspace-api-deliveries')
-          if (!consumer) throw new Error('There is no consumer')
-          return replacing(api.consumers, 'workspace-api-deliveries', { ...consumer, dead_letter_queue: 'other' })
-        },
-        [`Queue workspace-api-deliveries: its dead letter queue is other, and the configuration says ${DEAD}.`],
-      ],
-      [
-        () => without(bindings('workspace-api'), ({ name }) => name === 'MCP'),
-        ['Worker workspace-api: these bindings are missing or have another value: MCP.'],
-      ],
-      [
-        () => {
-          const found = bindings('workspace-api').find(({ name }) => name === 'PIN_LIMIT')
-          if (!found) throw new Error('There is no PIN_LIMIT')
-          found.text = '51'
-          return () => void Object.assign(found, { text: '50' })
-        },
-        ['Worker workspace-api: these bindings are missing or have another value: PIN_LIMIT.'],
-      ],
-      [
-        () => {
-          api.shared.add('workspace-api-mcp')
-          return () => api.shared.clear()
-        },
-        ['Deployed version of workspace-api-mcp: 2 versions share the requests.'],
-      ],
-      [
-        () => replacing(api.secrets, 'workspace-api', new Map()),
         [
-          'Secret ENCRYPTION_KEYS of workspace-api: missing. If this deployment had one, put encryption-keys.production.json back',
-        ],
-      ],
-      [
-        () => {
-          const [auth, limit] = ['AUTH', 'KEY_RATE_LIMIT'].map((name) =>
-            bindings('workspace-api').find((each) => each.name === name),
-          )
-          Object.assign(auth ?? {}, { entrypoint: 'Other' })
-          Object.assign(limit ?? {}, { simple: { limit: 1, period: 60 } })
-          return () => {
-            Object.assign(auth ?? {}, { entrypoint: 'Tokens' })
-            Object.assign(limit ?? {}, { simple: { limit: 600, period: 60 } })
-          }
-        },
-        ['Worker workspace-api: these bindings are missing or have another value: AUTH, KEY_RATE_LIMIT.'],
-      ],
-      [
-        () => replacing(api.schedules, 'workspace-api', [{ cron: '* * * * *' }, { cron: '0 0 * * *' }]),
-        ['Cron Triggers of workspace-api: not in the configuration: 0 0 * * *.'],
-      ],
-      [() => replacing(api.schedules, 'workspace-api'), ['Cron Triggers of workspace-api: missing: * * * * *.']],
-      [
-        () => {
-          const [database] = api.databases
-          if (!database) throw new Error('There is no database')
-          database.read_replication = { mode: 'auto' }
-          database.sqlite.exec('DELETE FROM "d1_migrations"')
-          return () => {
-            database.read_replication = { mode: 'disabled' }
+          () => assigning(database, { read_replication: { mode: 'auto' } }),
+          () => {
+            database.sqlite.exec('DELETE FROM "d1_migrations"')
             const insert = database.sqlite.prepare('INSERT INTO "d1_migrations" ("name") VALUES (?)')
-            for (const name of MIGRATIONS) insert.run(name)
-          }
-        },
+            return () => MIGRATIONS.forEach((name) => void insert.run(name))
+          },
+          () => without(api.buckets, () => true),
+          () => {
+            const settings = { ...slow.settings, batch_size: 10, max_retries: 3, retry_delay: 0, max_concurrency: null }
+            return replacing(api.consumers, SLOW, { ...slow, dead_letter_queue: 'other', settings })
+          },
+          () => without(api.queues, (name) => name === DEAD),
+          () => assigning(upload, { compatibility_flags: ['nodejs_compat'] }),
+          () => assigning(upload, { observability: { enabled: true, logs: { enabled: true, invocation_logs: true } } }),
+          () => assigning(bindingOf('PIN_LIMIT'), { text: '51' }),
+          () => assigning(bindingOf('AUTH'), { entrypoint: 'Other' }),
+          () => assigning(bindingOf('KEY_RATE_LIMIT'), { simple: { limit: 1, period: 60 } }),
+          () => without(bindings('workspace-api'), ({ name }) => name === 'MCP'),
+          () => replacing(api.secrets, 'workspace-api', new Map()),
+          () => replacing(api.schedules, 'workspace-api', [{ cron: '* * * * *' }, { cron: '0 0 * * *' }]),
+          () => {
+            api.shared.add('workspace-api-mcp')
+            return () => api.shared.clear()
+          },
+          () => replacing(api.modules, CONSOLE, new Map([['index.js', `${codeOf(CONSOLE)} `]])),
+          () => assigning(api, { version: '0.9.0' }),
+        ],
         [
           'Read replication of workspace-api: is auto, and the configuration says disabled.',
           `Migrations of workspace-api: missing: ${MIGRATIONS.join(', ')}.`,
+          'R2 bucket workspace-api-objects: missing.',
+          `Queue ${SLOW}: its consumer has dead_letter_queue other instead of ${DEAD}, max_batch_size 10 instead of 1, max_retries 3 instead of 5, retry_delay 0 instead of 30, max_concurrency null instead of 5.`,
+          `Queue ${DEAD}: missing.`,
+          'Worker workspace-api: these settings and bindings are missing or have another value: compatibility_flags, observability, PIN_LIMIT, MCP, AUTH, KEY_RATE_LIMIT.',
+          'Secret ENCRYPTION_KEYS of workspace-api: missing. If this deployment had one, put encryption-keys.production.json back',
+          'Cron Triggers of workspace-api: not in the configuration: 0 0 * * *.',
+          'Deployed version of workspace-api-mcp: 2 versions share the requests.',
+          `Code of ${CONSOLE}: is not the code of this folder.`,
+          'Version of the code: is 0.9.0, and this folder has ',
         ],
       ],
       [
-        () => {
-          api.isHealthy = false
-          return () => void Object.assign(api, { isHealthy: true })
-        },
-        ['Health: ', 'Version of the code: '],
-      ],
-      [
-        () => {
-          const { version } = api
-          api.version = '0.9.0'
-          return () => void Object.assign(api, { version })
-        },
-        ['Version of the code: is 0.9.0, and this folder has '],
+        [
+          () => replacing(api.consumers, DEAD),
+          () => replacing(api.schedules, 'workspace-api'),
+          () => replacing(api.modules, 'workspace-api', new Map([['index.js', 'other']])),
+          () => replacing(api.modules, 'workspace-api-mcp', new Map([['index.js', 'other']])),
+          () => assigning(api, { isHealthy: false }),
+        ],
+        [
+          `Queue ${DEAD}: its consumer workspace-api is missing.`,
+          'Code of workspace-api: is not the code of this folder.',
+          'Cron Triggers of workspace-api: missing: * * * * *.',
+          'Code of workspace-api-mcp: is not the code of this folder.',
+          'Health: ',
+          'Version of the code: ',
+        ],
       ],
     ]
-    for (const [breakIt, expected] of breakages) {
-      const repair = breakIt()
+    for (const [breakages, expected] of rounds) {
+      const repairs = breakages.map((breakIt) => breakIt())
       const { code, differing, changing } = await check()
-      repair()
-      expect([code, changing, differing]).toEqual([1, [], expected.map((line) => expect.stringContaining(line))])
+      for (const repair of repairs.toReversed()) repair()
+      const lines = expected.map((line) => expect.stringContaining(line))
+      expect([code, changing, differing]).toEqual([1, [], expect.arrayContaining(lines)])
+      expect(differing).toHaveLength(lines.length)
     }
     expect((await check()).code).toBe(0)
   })

@@ -39,6 +39,8 @@ interface Metadata {
   readonly bindings: { type: string; name: string; [field: string]: unknown }[]
   readonly placement?: object
   readonly limits?: object
+  readonly compatibility_flags?: readonly string[]
+  readonly observability?: object
 }
 
 interface Consumer {
@@ -102,6 +104,8 @@ export class CloudflareApi {
   readonly namespaces: { readonly id: string; readonly title: string }[] = []
   /** Of each queue. */
   readonly consumers = new Map<string, Consumer>()
+  /** The modules of the last upload of each Worker, by their names. */
+  readonly modules = new Map<string, Map<string, string>>()
   /** The metadata of each upload of each Worker. */
   readonly uploads = new Map<string, Metadata[]>()
   readonly secrets = new Map<string, Map<string, string>>()
@@ -132,6 +136,11 @@ export class CloudflareApi {
     if (dump) return response.end(dumpOf(this.#database(dump[1]).sqlite))
     if (isObject(request)) return this.#answerObject(request, response)
     const { status, body } = await this.#answer(request)
+    if (body instanceof FormData) {
+      const form = new Response(body)
+      response.writeHead(status, Object.fromEntries(form.headers))
+      return response.end(Buffer.from(await form.arrayBuffer()))
+    }
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
   })
 
@@ -209,8 +218,9 @@ export class CloudflareApi {
       for (const [pattern, answer] of this.#routes) {
         const match = pattern.exec(named)
         if (!match) continue
-        const result = answer({ names: match.slice(1), query: url.searchParams, body })
+        const result = await answer({ names: match.slice(1), query: url.searchParams, body })
         this.watch(named)
+        if (result instanceof FormData) return { status: 200, body: result }
         if (result instanceof OfService) return { status: this.isHealthy ? 200 : 503, body: result.body }
         const answered = result instanceof Page ? result : { result }
         return { status: 200, body: { success: true, errors: [], messages: [], ...answered } }
@@ -419,6 +429,7 @@ export class CloudflareApi {
         return { deployments: [{ id: crypto.randomUUID(), versions }] }
       },
     ],
+    [/^GET \/workers\/scripts\/([^/]+)\/content\/v2$/, ({ names: [name = ''] }) => this.#content(name)],
     [
       /^GET \/workers\/scripts\/([^/]+)\/schedules$/,
       ({ names: [name = ''] }) => ({ schedules: this.schedules.get(name) ?? [] }),
@@ -502,6 +513,16 @@ export class CloudflareApi {
     return found
   }
 
+  /** A form with a file for each module. */
+  #content(name: string): FormData {
+    this.#worker(name)
+    const form = new FormData()
+    for (const [module, code] of this.modules.get(name) ?? []) {
+      form.set(module, new File([code], module, { type: 'application/javascript+module' }))
+    }
+    return form
+  }
+
   #service(name: string | undefined) {
     this.#worker(name)
     return {
@@ -513,8 +534,9 @@ export class CloudflareApi {
     }
   }
 
-  #upload({ names: [name = ''], body }: Call) {
-    const sent: Metadata = JSON.parse((body as { metadata: string }).metadata)
+  async #upload({ names: [name = ''], body }: Call) {
+    const { metadata: json, ...files } = body as { metadata: string; [module: string]: string | File }
+    const sent: Metadata = JSON.parse(json)
     const earlier = this.uploads.get(name)?.at(-1)?.bindings ?? []
     // What the Worker has already, wrangler does not name again.
     const bindings = sent.bindings.map((binding) =>
@@ -526,6 +548,9 @@ export class CloudflareApi {
     )
     if (missing) throw new Failure(400, 10143, `Could not resolve service binding '${missing.name}'.`)
     this.uploads.set(name, [...(this.uploads.get(name) ?? []), metadata])
+    const modules = Object.entries(files).filter(([, file]) => file instanceof File)
+    this.modules.set(name, new Map())
+    for (const [module, file] of modules) this.modules.get(name)?.set(module, await new Response(file).text())
     const secrets = this.secrets.get(name) ?? new Map()
     this.secrets.set(name, secrets)
     for (const { type, name, text } of metadata.bindings) if (type === 'secret_text') secrets.set(name, String(text))

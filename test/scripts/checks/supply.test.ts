@@ -1,5 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -61,6 +63,17 @@ describe('the repository', () => {
     expect(files.filter((file) => /(^|\/)\.(dev\.vars|env)$/.test(file))).toEqual([])
   })
 
+  it('names its address in package.json, and the button in README.md has the same', () => {
+    const { repository } = JSON.parse(read('package.json'))
+    expect(repository).toMatch(/^https:\/\/[^/]+\/[^/]+\/[^/]+(?<!\.git)$/)
+    const [, button] = /deploy\.workers\.cloudflare\.com\/\?url=([^)]+)/.exec(read('README.md')) ?? []
+    expect(button).toBe(repository)
+    const placeholders = files.filter(
+      (file) => /\.(md|json|yml)$/.test(file) && read(file).includes('OWNER/REPOSITORY'),
+    )
+    expect(placeholders).toEqual(repository.endsWith('/OWNER/REPOSITORY') ? ['README.md', 'package.json'] : [])
+  })
+
   it('has exact versions only', () => {
     for (const folder of FOLDERS) {
       const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read(join(folder, 'package.json')))
@@ -117,7 +130,7 @@ describe('the repository', () => {
 
 describe('verify:lock', () => {
   /** Runs the check on a copy of the project whose lock file lacks the `integrity` of these packages alone. */
-  function checkLockWithout(paths: readonly string[], ...args: string[]) {
+  async function checkLockWithout(paths: readonly string[], args: readonly string[] = [], registry = NOWHERE) {
     const lock = JSON.parse(read('package-lock.json'))
     for (const [path, entry] of Object.entries<Record<string, unknown>>(lock.packages)) {
       if (path.includes('node_modules/') && !entry.link) entry.integrity ??= 'sha512-filled'
@@ -131,26 +144,64 @@ describe('verify:lock', () => {
       }
       writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock))
       const script = join(ROOT, 'scripts', 'checks', 'lock-complete.ts')
-      const { status, stderr } = spawnSync(process.execPath, [script, ...args], {
-        cwd: folder,
-        encoding: 'utf8',
-      })
-      return { status, lines: stderr.split('\n').filter((line) => line.includes('package-lock.json')) }
+      const options = { cwd: folder, env: { ...process.env, npm_config_registry: registry } }
+      const { status, stderr } = await new Promise<{ status: unknown; stderr: string }>((resolve) =>
+        execFile(process.execPath, [script, ...args], options, (error, _, stderr) =>
+          resolve({ status: error?.code ?? 0, stderr }),
+        ),
+      )
+      const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
+      const integrity = paths.map((path) => packages[path].integrity)
+      return { status, integrity, lines: stderr.split('\n').filter((line) => /package-lock.json|@\d/.test(line)) }
     } finally {
       rmSync(folder, { recursive: true })
     }
   }
   const WITHOUT = ['node_modules/hono', 'node_modules/@biomejs/cli-darwin-arm64']
+  /** Nothing listens there. */
+  const NOWHERE = 'http://127.0.0.1:9'
 
-  it('accepts a lock file whose packages all have integrity', () => {
-    expect(checkLockWithout([])).toEqual({ status: 0, lines: [] })
-    expect(checkLockWithout([], '--strict')).toEqual({ status: 0, lines: [] })
+  it('accepts a lock file whose packages all have integrity', async () => {
+    expect(await checkLockWithout([])).toEqual({ status: 0, integrity: [], lines: [] })
+    expect(await checkLockWithout([], ['--strict'])).toEqual({ status: 0, integrity: [], lines: [] })
   })
 
-  it('names the packages without integrity in one line: as a warning, and as a failure with --strict', () => {
+  it('names the packages without integrity in one line: as a warning, and as a failure with --strict', async () => {
     const message =
-      'package-lock.json: 2 packages without integrity (CONTRIBUTING.md, "Dependencies"): @biomejs/cli-darwin-arm64, hono'
-    expect(checkLockWithout(WITHOUT)).toEqual({ status: 0, lines: [`Warning: ${message}`] })
-    expect(checkLockWithout(WITHOUT, '--strict')).toEqual({ status: 1, lines: [message] })
+      'package-lock.json: 2 packages without integrity: @biomejs/cli-darwin-arm64, hono. Where npm reaches the public registry, run: npm run verify:lock -- --complete'
+    const integrity = [undefined, undefined]
+    expect(await checkLockWithout(WITHOUT)).toEqual({ status: 0, integrity, lines: [`Warning: ${message}`] })
+    expect(await checkLockWithout(WITHOUT, ['--strict'])).toEqual({ status: 1, integrity, lines: [message] })
+  })
+
+  it('--complete adds the integrity that the registry has, of the same version', async () => {
+    const { packages } = JSON.parse(read('package-lock.json'))
+    const { version } = packages['node_modules/hono']
+    const server = createServer((request, response) => {
+      if (request.url !== '/hono') return response.writeHead(404).end('{}')
+      const versions = ['0.0.1', version].map((each) => [
+        each,
+        { name: 'hono', version: each, dist: { integrity: `sha512-${each}` } },
+      ])
+      return response.end(
+        JSON.stringify({ name: 'hono', 'dist-tags': { latest: '0.0.1' }, versions: Object.fromEntries(versions) }),
+      )
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const registry = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const [path, other] = WITHOUT
+    expect(await checkLockWithout([String(path)], ['--complete'], registry)).toEqual({
+      status: 0,
+      integrity: [`sha512-${version}`],
+      lines: [],
+    })
+    expect(await checkLockWithout(WITHOUT, ['--complete'], registry)).toEqual({
+      status: 1,
+      integrity: [`sha512-${version}`, undefined],
+      lines: [
+        `@biomejs/cli-darwin-arm64@${packages[String(other)].version}: the registry has no integrity of this package.`,
+      ],
+    })
+    server.close()
   })
 })

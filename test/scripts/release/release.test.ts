@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { ROOT } from '../../support/commands.ts'
@@ -48,8 +49,10 @@ console.log(name)
 
 const folder = newFolder()
 const copy = join(folder, 'copy')
-/** Where the workflow has the packages. */
-const output = join(copy, 'release')
+/** Where the jobs of the workflow have the packages: the one that packs, and the one that publishes. */
+const packed = join(copy, 'release')
+const publishing = join(folder, 'publishing')
+const output = join(publishing, 'release')
 const bin = join(folder, 'bin')
 const app = join(folder, 'app')
 let registry: Registry
@@ -76,23 +79,40 @@ const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 const release = (...args: string[]) =>
   run(process.execPath, [inCopy('scripts', 'release', 'release.ts'), ...args], copy)
 
-/** Runs the step of the workflow that begins like this. @param more options in the place of `--provenance`. */
-function runStep(start: string, tag: string, more = ''): Promise<string> {
-  const { jobs } = parse(readFileSync(inCopy('.github', 'workflows', 'release.yml'), 'utf8'))
-  const step = jobs.publish.steps.find((each: { run?: string }) => each.run?.startsWith(start))
-  const env = {
-    ...process.env,
-    PATH: `${bin}:${process.env.PATH}`,
-    GITHUB_REF_NAME: tag,
-    GITHUB_SERVER_URL: new URL(REPOSITORY).origin,
-    GITHUB_REPOSITORY: new URL(REPOSITORY).pathname.slice(1),
-    NPM_TOKEN: 'any',
-  }
-  return run('bash', ['-euc', step.run.replace('--provenance', more)], copy, env)
+const workflow = () => parse(readFileSync(inCopy('.github', 'workflows', 'release.yml'), 'utf8'))
+/** What the step of a job says that uses an action. */
+const inputsOf = (job: string, action: string) =>
+  workflow().jobs[job].steps.find((each: { uses?: string }) => each.uses?.startsWith(`actions/${action}@`)).with
+
+/** Runs the step of a job that begins like this. @param more options in the place of `--provenance`. */
+function runStep(job: string, start: string, tag: string, more = ''): Promise<string> {
+  const step = workflow().jobs[job].steps.find((each: { run?: string }) => each.run?.startsWith(start))
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, GITHUB_REF_NAME: tag, NPM_TOKEN: 'any' }
+  return run('bash', ['-euc', step.run.replace('--provenance', more)], job === 'publish' ? publishing : copy, env)
 }
 
-const pack = (tag = `v${VERSION}`) => runStep('npm run release -- pack', tag)
-const publish = () => runStep('npm run release -- publish', `v${VERSION}`, `--registry ${registry.url}`)
+/** As `actions/checkout` does in the job that publishes. */
+async function checkOut(): Promise<void> {
+  const author = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com']
+  const git = (cwd: string, ...args: string[]) => run('git', [...author, ...args], cwd)
+  await git(copy, 'init', '--quiet')
+  await git(copy, 'add', '--all', '--', ':!*node_modules')
+  await git(copy, 'commit', '--quiet', '--message', 'A release')
+  await git(folder, 'clone', '--quiet', '--no-checkout', copy, publishing)
+  await git(publishing, 'sparse-checkout', 'set', inputsOf('publish', 'checkout')['sparse-checkout'])
+  await git(publishing, 'checkout', '--quiet')
+}
+
+/** As `actions/upload-artifact` and `actions/download-artifact` do. */
+function handOver(): void {
+  const [uploaded, downloaded] = [inputsOf('pack', 'upload-artifact'), inputsOf('publish', 'download-artifact')]
+  expect(downloaded.name).toBe(uploaded.name)
+  rmSync(join(publishing, downloaded.path), { recursive: true, force: true })
+  cpSync(join(copy, uploaded.path), join(publishing, downloaded.path), { recursive: true })
+}
+
+const pack = (tag = `v${VERSION}`) => runStep('pack', 'npm run release -- pack', tag)
+const publish = () => runStep('publish', 'node scripts/release/publish.ts', `v${VERSION}`, `--registry ${registry.url}`)
 /** What npm prints before is not the script's. */
 const linesOf = (printed: string) =>
   printed
@@ -110,7 +130,13 @@ function emptyMachine(): NodeJS.ProcessEnv {
 describe('a release', { tags: 'slow' }, () => {
   it('is prepared: versions, the changelog, the document and the migrations', async () => {
     await expect(pack('v1.0.1')).rejects.toThrow('The tag v1.0.1 does not fit @workspace-api/service')
+    const before = readFileSync(inCopy('package.json'), 'utf8')
+    await expect(release('prepare', VERSION)).rejects.toThrow('"repository" in package.json is not the address')
+    expect(readFileSync(inCopy('package.json'), 'utf8')).toBe(before)
+    const manifest = { ...readJson(inCopy('package.json')), repository: REPOSITORY }
+    writeFileSync(inCopy('package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
     await release('prepare', VERSION)
+    expect(readFileSync(inCopy('README.md'), 'utf8')).toContain(`deploy.workers.cloudflare.com/?url=${REPOSITORY})`)
     const folders = ['.', ...readJson(inCopy('package.json')).workspaces]
     const { packages, version } = readJson(inCopy('package-lock.json'))
     expect(version).toBe(VERSION)
@@ -142,10 +168,22 @@ describe('a release', { tags: 'slow' }, () => {
     const printed = await pack()
     const expected = [...PACKAGES.map((name) => `workspace-api-${name}-${VERSION}.tgz`), 'notes.md']
     expect(linesOf(printed)).toEqual(expected)
-    expect(readdirSync(output).sort()).toEqual(expected.toSorted())
-    const notes = readFileSync(join(output, 'notes.md'), 'utf8')
+    expect(readdirSync(packed).sort()).toEqual(expected.toSorted())
+    const notes = readFileSync(join(packed, 'notes.md'), 'utf8')
     expect(notes).toMatch(/^\S/)
     expect(notes).not.toMatch(/^## /m)
+  })
+
+  it('is published by the only job that may, and this job runs nothing that is installed', async () => {
+    const { permissions, jobs } = workflow()
+    const mayPublish = Object.keys(jobs).filter((name) => 'id-token' in { ...permissions, ...jobs[name].permissions })
+    expect(mayPublish).toEqual(['publish'])
+    expect([jobs.publish.environment, jobs.publish.needs]).toEqual(['npm', ['test', 'pack']])
+    const lines = jobs.publish.steps.map((each: { run?: string }) => each.run ?? '')
+    expect(lines.join('\n')).not.toMatch(/\bnpm (ci|install|run)\b|\bnpx\b/)
+    await checkOut()
+    expect(globSync('**/node_modules', { cwd: publishing })).toEqual([])
+    handOver()
   })
 
   it('is a release on GitHub, with its packages and notes', async () => {
@@ -155,16 +193,18 @@ describe('a release', { tags: 'slow' }, () => {
     const tag = `v${VERSION}`
     const files = PACKAGES.map((name) => `release/workspace-api-${name}-${VERSION}.tgz`).sort()
     const options = ['--verify-tag', '--notes-file', 'release/notes.md']
-    expect(linesOf(await runStep('gh ', tag))).toEqual(['release', 'create', tag, ...files, ...options])
+    expect(linesOf(await runStep('publish', 'gh ', tag))).toEqual(['release', 'create', tag, ...files, ...options])
   })
 
   it('is published once, and is the same when it is packed and published again', async () => {
-    const ids = PACKAGES.map((name) => `${SCOPE}/${name}@${VERSION}`)
+    const ids = PACKAGES.toSorted().map((name) => `${SCOPE}/${name}@${VERSION}`)
     expect(linesOf(await publish())).toEqual(ids.map((id) => `published  ${id}`))
-    rmSync(output, { recursive: true })
+    rmSync(packed, { recursive: true })
     await pack()
+    handOver()
     expect(linesOf(await publish())).toEqual(ids.map((id) => `unchanged  ${id}`))
-    appendFileSync(join(output, `workspace-api-mcp-${VERSION}.tgz`), ' ')
+    const tarball = join(output, `workspace-api-mcp-${VERSION}.tgz`)
+    writeFileSync(tarball, gzipSync(gunzipSync(readFileSync(tarball)), { level: 1 }))
     await expect(publish()).rejects.toThrow(`${SCOPE}/mcp@${VERSION} is published with other contents.`)
   })
 
