@@ -1226,6 +1226,273 @@ where
 order by
   "eventEndpoints"."id" asc;
 
+-- selectRewound
+select
+  "eventEndpoints"."id",
+  "eventEndpoints"."url",
+  "eventEndpoints"."format",
+  "eventEndpoints"."types",
+  "eventEndpoints"."projectId",
+  "eventEndpoints"."note",
+  "eventEndpoints"."batch",
+  "eventEndpoints"."deliveredSequence" as "cursor",
+  (
+    select
+      count(*)
+    from
+      (
+        select
+          "sequence",
+          "type",
+          "projectId"
+        from
+          "auditEvents"
+        where
+          (
+            "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+            and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+          )
+        order by
+          "auditEvents"."sequence" asc
+        limit
+          + 1000
+      ) "ahead"
+    where
+      (
+        (
+          "eventEndpoints"."types" is null
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
+          )
+        )
+        and (
+          "eventEndpoints"."projectId" is null
+          or "ahead"."projectId" = "eventEndpoints"."projectId"
+        )
+      )
+  ) as "behind",
+  (
+    select
+      min("ahead"."sequence")
+    from
+      (
+        select
+          "sequence",
+          "type",
+          "projectId"
+        from
+          "auditEvents"
+        where
+          (
+            "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+            and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+          )
+        order by
+          "auditEvents"."sequence" asc
+        limit
+          + 1000
+      ) "ahead"
+    where
+      (
+        (
+          "eventEndpoints"."types" is null
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
+          )
+        )
+        and (
+          "eventEndpoints"."projectId" is null
+          or "ahead"."projectId" = "eventEndpoints"."projectId"
+        )
+      )
+  ) as "behindSince",
+  "eventEndpoints"."lastAttempts",
+  "eventEndpoints"."failingSince",
+  case
+    when "eventEndpoints"."disabledAt" is null then "eventEndpoints"."nextAttemptAt"
+  end as "nextAttemptAt",
+  "eventEndpoints"."disabledAt",
+  "eventEndpoints"."disabledReason",
+  case
+    when coalesce("eventEndpoints"."previousExpiresAt" > :now, false) then "eventEndpoints"."previousExpiresAt"
+  end as "previousSecretExpiresAt",
+  "eventEndpoints"."createdAt",
+  "eventEndpoints"."updatedAt"
+from
+  "apiKeys"
+  left join "eventEndpoints" on (
+    "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
+    and "eventEndpoints"."id" = :eventEndpointId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."movedTo" is not null then 'moved'
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and ("eventEndpoints"."id" is not null)
+    and ("apiKeys"."projectIds" is null)
+    and (
+      not exists (
+        select
+          1
+        from
+          "auditEvents"
+        where
+          (
+            "auditEvents"."organizationId" = "apiKeys"."organizationId"
+            and "auditEvents"."sequence" > :after
+            and "auditEvents"."sequence" < :oldestKept
+          )
+      )
+    )
+  );
+
+-- selectRotated
+select
+  "eventEndpoints"."id",
+  "eventEndpoints"."url",
+  "eventEndpoints"."format",
+  "eventEndpoints"."types",
+  "eventEndpoints"."projectId",
+  "eventEndpoints"."note",
+  "eventEndpoints"."batch",
+  "eventEndpoints"."deliveredSequence" as "cursor",
+  (
+    select
+      count(*)
+    from
+      (
+        select
+          "sequence",
+          "type",
+          "projectId"
+        from
+          "auditEvents"
+        where
+          (
+            "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+            and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+          )
+        order by
+          "auditEvents"."sequence" asc
+        limit
+          + 1000
+      ) "ahead"
+    where
+      (
+        (
+          "eventEndpoints"."types" is null
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
+          )
+        )
+        and (
+          "eventEndpoints"."projectId" is null
+          or "ahead"."projectId" = "eventEndpoints"."projectId"
+        )
+      )
+  ) as "behind",
+  (
+    select
+      min("ahead"."sequence")
+    from
+      (
+        select
+          "sequence",
+          "type",
+          "projectId"
+        from
+          "auditEvents"
+        where
+          (
+            "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+            and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+          )
+        order by
+          "auditEvents"."sequence" asc
+        limit
+          + 1000
+      ) "ahead"
+    where
+      (
+        (
+          "eventEndpoints"."types" is null
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
+          )
+        )
+        and (
+          "eventEndpoints"."projectId" is null
+          or "ahead"."projectId" = "eventEndpoints"."projectId"
+        )
+      )
+  ) as "behindSince",
+  "eventEndpoints"."lastAttempts",
+  "eventEndpoints"."failingSince",
+  case
+    when "eventEndpoints"."disabledAt" is null then "eventEndpoints"."nextAttemptAt"
+  end as "nextAttemptAt",
+  "eventEndpoints"."disabledAt",
+  "eventEndpoints"."disabledReason",
+  case
+    when coalesce("eventEndpoints"."previousExpiresAt" > :now, false) then "eventEndpoints"."previousExpiresAt"
+  end as "previousSecretExpiresAt",
+  "eventEndpoints"."createdAt",
+  "eventEndpoints"."updatedAt"
+from
+  "apiKeys"
+  left join "eventEndpoints" on (
+    "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
+    and "eventEndpoints"."id" = :eventEndpointId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."movedTo" is not null then 'moved'
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("eventEndpoints"."id" is not null)
+      and ("apiKeys"."projectIds" is null)
+    )
+    and "eventEndpoints"."sealedSecret" = :sealedSecret
+  );
+
 -- selectTest
 select
   "auditEvents"."sequence",
@@ -1309,6 +1576,148 @@ where
     )
     and ("eventEndpoints"."id" is not null)
     and ("apiKeys"."projectIds" is null)
+  );
+
+-- selectUpdated
+select
+  "eventEndpoints"."id",
+  "eventEndpoints"."url",
+  "eventEndpoints"."format",
+  "eventEndpoints"."types",
+  "eventEndpoints"."projectId",
+  "eventEndpoints"."note",
+  "eventEndpoints"."batch",
+  "eventEndpoints"."deliveredSequence" as "cursor",
+  (
+    select
+      count(*)
+    from
+      (
+        select
+          "sequence",
+          "type",
+          "projectId"
+        from
+          "auditEvents"
+        where
+          (
+            "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+            and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+          )
+        order by
+          "auditEvents"."sequence" asc
+        limit
+          + 1000
+      ) "ahead"
+    where
+      (
+        (
+          "eventEndpoints"."types" is null
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
+          )
+        )
+        and (
+          "eventEndpoints"."projectId" is null
+          or "ahead"."projectId" = "eventEndpoints"."projectId"
+        )
+      )
+  ) as "behind",
+  (
+    select
+      min("ahead"."sequence")
+    from
+      (
+        select
+          "sequence",
+          "type",
+          "projectId"
+        from
+          "auditEvents"
+        where
+          (
+            "auditEvents"."organizationId" = "eventEndpoints"."organizationId"
+            and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+          )
+        order by
+          "auditEvents"."sequence" asc
+        limit
+          + 1000
+      ) "ahead"
+    where
+      (
+        (
+          "eventEndpoints"."types" is null
+          or (
+            instr("eventEndpoints"."types", '"' || "ahead"."type" || '"') > 0
+            or instr(
+              "eventEndpoints"."types",
+              '"' || substr("ahead"."type", 1, instr("ahead"."type", '.')) || '*' || '"'
+            ) > 0
+          )
+        )
+        and (
+          "eventEndpoints"."projectId" is null
+          or "ahead"."projectId" = "eventEndpoints"."projectId"
+        )
+      )
+  ) as "behindSince",
+  "eventEndpoints"."lastAttempts",
+  "eventEndpoints"."failingSince",
+  case
+    when "eventEndpoints"."disabledAt" is null then "eventEndpoints"."nextAttemptAt"
+  end as "nextAttemptAt",
+  "eventEndpoints"."disabledAt",
+  "eventEndpoints"."disabledReason",
+  case
+    when coalesce("eventEndpoints"."previousExpiresAt" > :now, false) then "eventEndpoints"."previousExpiresAt"
+  end as "previousSecretExpiresAt",
+  "eventEndpoints"."createdAt",
+  "eventEndpoints"."updatedAt"
+from
+  "apiKeys"
+  left join "eventEndpoints" on (
+    "eventEndpoints"."organizationId" = "apiKeys"."organizationId"
+    and "eventEndpoints"."id" = :eventEndpointId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."movedTo" is not null then 'moved'
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and ("eventEndpoints"."id" is not null)
+    and ("apiKeys"."projectIds" is null)
+    and (
+      (
+        not coalesce(:enabled, 0)
+        or not exists (
+          select
+            1
+          from
+            "auditEvents"
+          where
+            (
+              "auditEvents"."organizationId" = "apiKeys"."organizationId"
+              and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+              and "auditEvents"."sequence" < :oldestKept
+            )
+        )
+      )
+    )
   );
 
 -- updatable.check

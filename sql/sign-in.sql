@@ -984,7 +984,7 @@ select
   'api-key.session-created' as "type",
   :keyId as "resourceId",
   null as "parentId",
-  :name as "resourceName",
+  :issuer as "resourceName",
   null as "projectId",
   :keyId as "apiKeyId",
   :name as "apiKeyName",

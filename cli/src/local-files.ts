@@ -52,6 +52,7 @@ export async function replaceFile(
 const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'it is not a folder',
   EISDIR: 'it is a folder',
+  EEXIST: 'it is not a folder',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',

@@ -83,12 +83,12 @@ it('writes what was pushed, byte for byte, with its executable bits', async () =
   write('mine/other', { 'SKILL.md': entry('other') })
   await push('mine')
   expect(await pull('theirs', '--all')).toEqual(done('created   other, 1 file', 'created   whole, 12 files'))
-  expect(skillsIn('theirs')).toEqual(readBytes(join(folder, 'mine')))
+  expect(skillsIn('theirs')).toEqual(skillsIn('mine'))
   expect(readdirSync(join(folder, 'theirs', RECORDS))).toEqual(['other.json', 'whole.json'])
 
   expect(await pull('theirs')).toEqual(done('unchanged other, 1 file', 'unchanged whole, 12 files'))
   expect(await push('theirs')).toEqual(done('unchanged other, 1 file', 'unchanged whole, 12 files'))
-  expect(skillsIn('theirs')).toEqual(readBytes(join(folder, 'mine')))
+  expect(skillsIn('theirs')).toEqual(skillsIn('mine'))
 })
 
 it('writes the named skills, or a version of one', async () => {
@@ -302,16 +302,26 @@ describe('two people', () => {
     expect((await service.send<{ items: object[] }>('GET', path)).body.items).toHaveLength(3)
   })
 
-  it('pull into a folder that was only pushed', async () => {
+  it('pull into a folder that was only pushed, or never seen by the service', async () => {
     write('ada/notes', { 'a.md': 'ada' })
     await push('ada')
     write('start/notes', { 'own.md': 'start' })
     expect(await pull('start')).toEqual(done('updated   notes, 5 files'))
     expect([read('start/notes/a.md'), read('start/notes/own.md')]).toEqual(['ada', 'start'])
-    write('copy/notes', { 'SKILL.md': entry('notes'), 'a.md': 'not on the service' })
-    expect(await pull('copy')).toEqual(
-      refused('failed    notes: not pulled, because these files were changed here: a.md; --force overwrites them'),
-    )
+    write('copy/notes', { 'SKILL.md': entry('notes'), 'a.md': 'not on the service', 'own.md': 'copy' })
+    expect((await push('copy')).failed).toEqual([expect.stringContaining('workspace skills pull copy notes; --force')])
+    expect(await pull('copy')).toEqual({
+      status: 1,
+      printed: [
+        'conflict  notes/a.md: changed here and in version 2 by Ada; see the lines between <<<<<<< and >>>>>>>',
+        'updated   notes, 5 files',
+      ],
+      failed: [],
+    })
+    const both = '<<<<<<< yours\nnot on the service\n=======\nada\n>>>>>>> version 2 by Ada\n'
+    expect([read('copy/notes/a.md'), read('copy/notes/own.md')]).toEqual([both, 'copy'])
+    write('copy/notes', { 'a.md': 'both' })
+    expect(await push('copy')).toEqual(done('updated   notes, 6 files'))
   })
 
   it('restore a deleted file with --force, and a deleted folder without', async () => {
@@ -360,7 +370,7 @@ describe('an interrupted pull', () => {
     ]
     for (const [index, files] of versions.entries()) {
       write(`${index + 1}/notes`, files)
-      await push(`${index + 1}`)
+      await push(`${index + 1}`, '--force')
     }
     await pull('first', 'notes', '--version', '1')
     let kills = 0
@@ -374,7 +384,7 @@ describe('an interrupted pull', () => {
       await run('pull', ['theirs', 'notes'], killedAt((kills % 5) + 2))
       const { status: last, failed } = await pull('theirs', 'notes')
       expect([kills, last, failed]).toEqual([kills, 0, []])
-      expect(skillsIn('theirs')).toEqual(readBytes(join(folder, '3')))
+      expect(skillsIn('theirs')).toEqual(skillsIn('3'))
     }
     // As many as there are steps. In the long form it was killed in each.
     expect(kills).toBeGreaterThan(10)
@@ -390,7 +400,7 @@ describe('an interrupted pull', () => {
     ]) {
       rmSync(join(folder, 'ada'), { recursive: true, force: true })
       write('ada/notes', files)
-      await push('ada')
+      await push('ada', '--force')
     }
     await pull('first', 'notes', '--version', '1')
     write('first/notes', { 'a.md': text('1', '2', '3', '4', 'bob'), 'b.md': 'bob', 'c.md': 'bob', 'd.png': image(3) })
@@ -432,7 +442,7 @@ describe('an interrupted pull', () => {
     expect((await pull('theirs')).status).toBe(0)
     expect(await push('theirs')).toEqual(done('unchanged notes, 2 files'))
     // What the killed command left is not taken for a skill.
-    expect(skillsIn('theirs')).toEqual(readBytes(join(folder, '1')))
+    expect(skillsIn('theirs')).toEqual(skillsIn('1'))
   })
 
   it('leaves nothing behind on Ctrl-C', async () => {
@@ -485,7 +495,7 @@ describe('outside of the folder', () => {
       refused('failed    notes: b.md is a symbolic link here; --force overwrites it'),
     )
     expect(await pull('theirs', '--force')).toEqual(done('updated   notes, 3 files'))
-    expect(skillsIn('theirs')).toEqual(readBytes(join(folder, 'mine')))
+    expect(skillsIn('theirs')).toEqual(skillsIn('mine'))
 
     rmSync(join(folder, 'theirs', RECORDS), { recursive: true })
     symlinkSync(outside, join(folder, 'theirs', RECORDS))
@@ -548,7 +558,7 @@ describe('outside of the folder', () => {
     )
     unlinkSync(join(folder, 'theirs/notes/a/own.md'))
     expect(await pull('theirs')).toEqual(done('updated   notes, 2 files'))
-    expect(skillsIn('theirs')).toEqual(readBytes(join(folder, 'mine')))
+    expect(skillsIn('theirs')).toEqual(skillsIn('mine'))
   })
 })
 
@@ -560,7 +570,7 @@ it('takes a renamed file on a file system that ignores case, too', async () => {
   write('mine/notes', { 'read.md': '1' })
   await push('mine')
   expect(await pull('theirs')).toEqual(done('updated   notes, 2 files'))
-  expect(skillsIn('theirs')).toEqual(readBytes(join(folder, 'mine')))
+  expect(skillsIn('theirs')).toEqual(skillsIn('mine'))
 })
 
 describe('versions', () => {
@@ -569,7 +579,7 @@ describe('versions', () => {
       { 'SKILL.md': entry('notes'), 'a.md': '1\n2\n3\n4\n5\n6\n7\n8\n9\n', 'b.bin': Uint8Array.of(0), 'run.sh': 'x' },
       { 'SKILL.md': entry('notes', 'Second.'), 'a.md': '1\n2\n3\n4\nfive\n6\n7\n8\n9\n', 'b.bin': Uint8Array.of(1) },
     ]) {
-      rmSync(join(folder, 'mine'), { recursive: true, force: true })
+      rmSync(join(folder, 'mine/notes'), { recursive: true, force: true })
       write('mine/notes', files)
       await push('mine', '--message', `For ${files['SKILL.md'].length}.`)
     }

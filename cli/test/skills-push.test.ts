@@ -150,7 +150,8 @@ it('pushes again only what changed', async () => {
 
   // The latest version is not the current one.
   await service.send('POST', `${first.path}/publish`, { version: 1 })
-  expect(await push([path])).toEqual(pushed('updated   again, 2 files'))
+  expect(await push([path])).toEqual(pushed('outdated  again, 2 files'))
+  expect(await push([path], ['--force'])).toEqual(pushed('updated   again, 2 files'))
   const third = await retrieve('again')
   expect(third.contents).toEqual(second.contents)
   await service.send('POST', `${first.path}/publish`, { version: 2 })
@@ -162,19 +163,88 @@ it('overwrites nothing that someone else changed meanwhile', async () => {
   const path = write('raced', { 'SKILL.md': entry('raced') })
   await push([path])
   write('raced', { 'a.md': 'mine' })
-  const theirs = [{ filename: 'SKILL.md', content: entry('raced', 'Theirs.') }]
+  let changes = 0
   const proxy = await startProxy(url, async ({ method, url: target }) => {
-    if (method === 'PATCH') await service.send('PATCH', target, { files: theirs })
+    const content = entry('raced', `Their change ${++changes}.`)
+    if (method === 'PATCH') await service.send('PATCH', target, { files: [{ filename: 'SKILL.md', content }] })
     return undefined
   })
-  expect(await push(['raced'], [], { url: proxy.url })).toEqual({
-    status: 1,
-    printed: [],
-    failed: ['failed    raced: someone else changed the skill in the meantime; nothing was overwritten, push again'],
-  })
+  const refused = (words: unknown) => ({ status: 1, printed: [], failed: [words] })
+  expect(await push(['raced'], [], { url: proxy.url })).toEqual(
+    refused(expect.stringMatching(/^failed {4}raced: changed here, and on the service: version 2 by /)),
+  )
+  expect(await push(['raced'], ['--force'], { url: proxy.url })).toEqual(
+    refused('failed    raced: someone else changed the skill in the meantime; nothing was overwritten, push again'),
+  )
   await proxy.close()
   const skill = await retrieve('raced')
-  expect([skill.description, skill.versions.length]).toEqual(['Theirs.', 2])
+  expect([skill.description, skill.versions.length]).toEqual([`Their change ${changes}.`, 3])
+})
+
+it('overwrites nothing from a folder that has never seen the skill', async () => {
+  await push([write('mine/seen', { 'SKILL.md': entry('seen'), 'a.md': 'mine' })])
+  const start =
+    /^failed {4}theirs\/seen: the service has this skill with other files, and it was never pulled here: version 1 by the API key \S+, made at 20\S+Z, is current\. To merge it: /
+  const next = 'workspace skills pull theirs seen; --force publishes without it'
+  const theirs = write('theirs/seen', { 'SKILL.md': entry('seen'), 'a.md': 'theirs' })
+  for (const flags of [[], ['--dry-run']]) {
+    const { status, printed, failed } = await push(['theirs/seen'], flags)
+    expect([status, printed.filter((line) => !line.startsWith('Nothing was changed'))]).toEqual([1, []])
+    expect(failed).toEqual([expect.stringMatching(start)])
+    expect(failed[0]?.replace(start, '')).toBe(next)
+  }
+  expect((await retrieve('seen')).versions).toHaveLength(1)
+  expect(await push([theirs], ['--force'])).toEqual(pushed('updated   seen, 2 files'))
+  // Both have seen it now.
+  write('theirs/seen', { 'a.md': 'theirs again' })
+  expect(await push([theirs])).toEqual(pushed('updated   seen, 2 files'))
+  write('mine/seen', { 'a.md': 'mine again' })
+  expect((await push(['mine'])).failed).toEqual([expect.stringContaining(': changed here, and on the service: ')])
+
+  // A fresh checkout has no records; equal files need none.
+  const fresh = write('fresh/seen', { 'SKILL.md': entry('seen'), 'a.md': 'theirs again' })
+  expect(await push([fresh])).toEqual(pushed('unchanged seen, 2 files'))
+  write('fresh/seen', { 'a.md': 'fresh' })
+  expect(await push([fresh])).toEqual(pushed('updated   seen, 2 files'))
+})
+
+it('takes a skill of the same name in another organization for another skill', async () => {
+  const { apiKey } = await running.addOrganization()
+  await push([write('their/shared', { 'SKILL.md': entry('shared', 'Theirs.') })], [], { apiKey })
+  const path = write('mine/shared', { 'SKILL.md': entry('shared') })
+  expect(await push([path])).toEqual(pushed('created   shared, 1 file'))
+  expect((await push([path], [], { apiKey })).failed).toEqual([expect.stringContaining('it was never pulled here')])
+})
+
+it('remembers a skill whose folder has another name', async () => {
+  const path = write('folder', { 'SKILL.md': entry('other-name') })
+  expect(await push([path])).toEqual(pushed('created   other-name, 1 file'))
+  const pull = await runWorkspace(['skills', 'pull', '.', 'other-name'], { url, apiKey: key }, {}, folder)
+  expect(pull.stdout).toBe('created   other-name, 1 file\n')
+  write('folder', { 'a.md': 'a' })
+  expect(await push([path])).toEqual(pushed('updated   other-name, 2 files'))
+  write('copy', { 'SKILL.md': entry('other-name') })
+  expect((await push(['copy'])).failed).toEqual([
+    expect.stringMatching(
+      /To merge it: rename the folder to other-name, and run workspace skills pull \. other-name; /,
+    ),
+  ])
+  // Its folder is not taken for that of a deleted skill.
+  const again = await runWorkspace(['skills', 'pull', '.'], { url, apiKey: key }, {}, folder)
+  expect(again.stdout).toBe('updated   other-name, 2 files\n')
+})
+
+it('warns if it cannot record what it published', async () => {
+  const path = write('mine/unrecorded', { 'SKILL.md': entry('unrecorded') })
+  const records = join(folder, 'mine', '.workspace-skills')
+  write('mine', { '.workspace-skills': 'a file' })
+  expect(await push([path])).toEqual({
+    status: 0,
+    printed: ['created   unrecorded, 1 file'],
+    failed: [
+      `warning   unrecorded: the push was not recorded, so the next one needs a pull or --force: ${records} cannot be written: it is not a folder.`,
+    ],
+  })
 })
 
 it('publishes the skills of a collection, at any depth', async () => {

@@ -220,16 +220,27 @@ async function pendingSignals(): Promise<void> {
 
 /** @throws if something answers there: requests of the demo would reach it. */
 async function checkPort(port: number, flag: string): Promise<void> {
+  if (await isUsed(port)) {
+    throw new Error(
+      `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- ${flag} ${await freePort()}`,
+    )
+  }
+}
+
+/** @returns a port after those of this server, which is free with the two after it: the console and `--sign-in` take them. */
+async function freePort(): Promise<number> {
+  let first = Math.max(options.port, consolePort ?? 0, signInPort ?? 0) + 1
+  for (let port = first; port < first + 3; port++) if (await isUsed(port)) first = port + 1
+  return first
+}
+
+async function isUsed(port: number): Promise<boolean> {
   const socket = connect({ host: 'localhost', port })
-  const isUsed = await new Promise((resolve) => {
+  const isConnected = await new Promise<boolean>((resolve) => {
     socket.on('connect', () => resolve(true)).on('error', () => resolve(false))
   })
   socket.destroy()
-  if (isUsed) {
-    throw new Error(
-      `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- ${flag} ${port + 2}`,
-    )
-  }
+  return isConnected
 }
 
 /** @throws if another process serves the state folder: its service knows the demo's API key. */

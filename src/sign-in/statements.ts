@@ -317,7 +317,7 @@ export const recordUser = recordedByService(
 
 export const recordSession = recordedByService(
   [...person, keyId, name],
-  { ...ofPerson, type: 'api-key.session-created', id: keyId },
+  { ...ofPerson, type: 'api-key.session-created', id: keyId, name: issuer },
   (row) => query.select(row).from(identities).where(isAdmitted),
 )
 

@@ -30,7 +30,7 @@ export const eventRows: Rows = {
         status: 410,
         async apply(workspace, example) {
           await workspace.addEvents(['2020-01-01T00:00:00.000Z'])
-          return { ...example, path: `${example.path}&after=00000000000` }
+          return { ...example, path: `${example.path.replace('&after=now', '')}&after=00000000000` }
         },
       },
     },

@@ -413,7 +413,7 @@ describe('the batch of an acceptance', () => {
       ['invitation.accepted', EMAIL, actor],
       ['identity.created', EMAIL, actor],
       ['user.created', 'Grace', actor],
-      ['api-key.session-created', 'Grace', actor],
+      ['api-key.session-created', ISSUER, actor],
     ])
     expect(events[1]?.resource).toMatchObject({ id, path: `${INVITATIONS}/${id}` })
   })

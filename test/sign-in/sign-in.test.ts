@@ -479,7 +479,7 @@ describe('the batch of a sign-in', () => {
     expect(events.map(({ type, resource, actor }) => [type, resource.name, actor])).toEqual([
       ['identity.created', 'grace@example.com', actor],
       ['user.created', 'Grace', actor],
-      ['api-key.session-created', 'Grace', actor],
+      ['api-key.session-created', ISSUER, actor],
     ])
     const again = watchedDatabase()
     await admitted(workspace, person, { DB: again.DB })

@@ -1,10 +1,10 @@
-/** The folders of skills on this machine, and what was pulled into them. */
+/** The folders of skills on this machine, and what was last pulled into them or pushed from them. */
 import { createHash } from 'node:crypto'
 import { type Dirent, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { readFile, readFolder, replaceFile } from '../local-files.ts'
 
-/** Beside the skills of a folder: what `skills pull` wrote, a file for each skill. */
+/** Beside the skills of a folder: a record of the last pull or push of each skill, in a file with the folder's name. */
 export const RECORDS = '.workspace-skills'
 /** What is not part of a skill, in lower case: some file systems ignore the case. */
 const IGNORED = ['.git', '.ds_store', RECORDS]
@@ -15,8 +15,10 @@ const EXECUTABLE = ' executable'
 /** By filename. */
 export type Fingerprints = ReadonlyMap<string, Fingerprint>
 
-/** What the last pull wrote into the folder of a skill. */
-export interface PullRecord {
+/** What the last pull wrote into the folder of a skill, or the last push published from it. */
+export interface SkillRecord {
+  /** The same name has another ID on another service, in another organization, or after the skill was deleted. */
+  readonly skillId: string
   /** Of the skill then. Null if the version was not the current one. */
   readonly etag: string | null
   readonly files: Fingerprints
@@ -82,20 +84,20 @@ export function readLocalFile(path: string) {
   return { bytes, sha256: computeSha256(bytes), executable: (statSync(path).mode & 0o100) !== 0 }
 }
 
-/** @param folder of the skill. @returns undefined if the skill was not pulled there. */
-export function readRecord(folder: string): PullRecord | undefined {
+/** @param folder of the skill. @returns undefined if no skill was pulled there or pushed from there. */
+export function readRecord(folder: string): SkillRecord | undefined {
   const file = recordFile(folder)
   if (!existsSync(file)) return undefined
   try {
-    const { etag, files, pending, merged = {} } = JSON.parse(readFileSync(file, 'utf8'))
+    const { skillId, etag, files, pending, merged = {} } = JSON.parse(readFileSync(file, 'utf8'))
     const mapOf = (object: object) => new Map<string, string>(Object.entries(object))
-    return { etag, files: mapOf(files), ...(pending && { pending: mapOf(pending), merged: mapOf(merged) }) }
+    return { skillId, etag, files: mapOf(files), ...(pending && { pending: mapOf(pending), merged: mapOf(merged) }) }
   } catch {
     throw new Error(`${file} is damaged; delete it, and pull again`)
   }
 }
 
-export async function writeRecord(folder: string, record: PullRecord): Promise<void> {
+export async function writeRecord(folder: string, record: SkillRecord): Promise<void> {
   const file = recordFile(folder)
   mkdirSync(dirname(file), { recursive: true })
   const replacer = (_: string, value: unknown) => (value instanceof Map ? Object.fromEntries(value) : value)

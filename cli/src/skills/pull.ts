@@ -16,11 +16,11 @@ import {
   type Fingerprint,
   type Fingerprints,
   isIgnored,
-  type PullRecord,
   RECORDS,
   readLocalFile,
   readRecord,
   recordsIn,
+  type SkillRecord,
   sha256Of,
   writeRecord,
 } from './folder.ts'
@@ -38,7 +38,7 @@ import {
 export const pull = withJson(
   describe(
     'pull',
-    `Writes skills of the service into a folder, each into a folder with its name. What was changed there since the last pull stays, and changes of the same file on the service are merged into it; where both changed the same lines, both stay between conflict markers. ${RECORDS} in the folder has what was pulled. The API key needs the scope skills:read.`,
+    `Writes skills of the service into a folder, each into a folder with its name. What was changed there since the last pull or push stays, and changes of the same file on the service are merged into it; where both changed the same lines, both stay between conflict markers. ${RECORDS} in the folder records what was pulled and pushed. The API key needs the scope skills:read.`,
     [
       'skills pull path/to/skills',
       'skills pull path/to/skills --all',
@@ -105,13 +105,16 @@ function isHere(root: string, name: string): boolean {
   return lstatSync(join(root, name), { throwIfNoEntry: false }) !== undefined
 }
 
-/** @returns the pulled skills that the service does not have. */
+/** @returns the folders whose skill the service no longer has. */
 function removedSkills(ids: ReadonlyMap<string, string>, records: string, root: string): string[] {
   const files = existsSync(records) ? readdirSync(records).sort() : []
+  // A folder from which a skill was pushed may have another name than the skill.
+  const onService = new Set<string | undefined>(ids.values())
   return files
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.slice(0, -'.json'.length))
     .filter((name) => !ids.has(name) && existsSync(join(root, name)))
+    .filter((name) => !onService.has(readRecord(join(root, name))?.skillId))
 }
 
 /** @returns what to print. @throws if the skill cannot be written; nothing was changed then. */
@@ -141,16 +144,11 @@ async function pullSkill(
 
   const version = await readVersion(workspace, id, options.version)
   const { etag, files } = version
-  const pulled = { etag, files: computeFingerprints(files) }
+  const pulled = { skillId: id, etag, files: computeFingerprints(files) }
   let comparison = compare(local, record, pulled.files, options)
   if (comparison.conflicts.length > 0 && local && !record) {
-    // The folder was not pulled, but may have been pushed.
-    const earlier = await earlierVersionIn(local, workspace, id)
-    comparison = compare(local, earlier, pulled.files, options)
-    if (comparison.conflicts.length > 0 && !earlier) {
-      const filenames = comparison.conflicts.map(({ filename }) => filename).join(', ')
-      throw new Error(`not pulled, because these files were changed here: ${filenames}; --force overwrites them`)
-    }
+    // A folder without a record, such as a fresh checkout, may have the files of an earlier version.
+    comparison = compare(local, await earlierVersionIn(local, workspace, id), pulled.files, options)
   }
   const { kept, conflicts } = comparison
   const resolutions = await resolve(workspace, id, version, conflicts, local)
@@ -245,7 +243,7 @@ function fingerprintAt(entry: Entry | undefined): Fingerprint | undefined {
  */
 function compare(
   local: Local | undefined,
-  record: Pick<PullRecord, 'files' | 'pending' | 'merged'> | undefined,
+  record: Pick<SkillRecord, 'files' | 'pending' | 'merged'> | undefined,
   version: Fingerprints,
   options: Options,
 ): Comparison {
@@ -307,7 +305,7 @@ async function write(
   folder: string,
   local: Local | undefined,
   changes: readonly (Change | MergedChange)[],
-  pulled: PullRecord,
+  pulled: SkillRecord,
   files: ReadonlyMap<string, VersionFile>,
 ): Promise<'created' | 'updated' | 'unchanged'> {
   const staged = join(stagingFolder(dirname(folder)), basename(folder))
@@ -331,7 +329,7 @@ async function write(
       else before.set(filename, was)
       if ('content' in change && wanted !== undefined && wanted !== found) merged.set(filename, wanted)
     }
-    await writeRecord(folder, { etag: null, files: before, pending: pulled.files, merged })
+    await writeRecord(folder, { ...pulled, etag: null, files: before, pending: pulled.files, merged })
     // A merged file replaces that of the folder, which no version has.
     const staysAt = (change: Change) => 'content' in change || (change.entry && isNamed(change.entry, change.filename))
     for (const change of changes) {

@@ -13,12 +13,21 @@ import {
   toContent,
 } from '../../../src/contracts.ts'
 import { describe, withJson } from '../command.ts'
-import { readFolder } from '../local-files.ts'
+import { failure, readFolder } from '../local-files.ts'
 import { countOf, dryRunNote, outcomeLine } from '../output.ts'
 import { connect, PRECONDITION_FAILED } from '../service.ts'
 import { findConflict } from './conflicts.ts'
 import { truncateDescription } from './description.ts'
-import { areEqual, computeSha256, entriesBelow, isIgnored, readLocalFile, readRecord, writeRecord } from './folder.ts'
+import {
+  areEqual,
+  computeSha256,
+  entriesBelow,
+  isIgnored,
+  readLocalFile,
+  readRecord,
+  type SkillRecord,
+  writeRecord,
+} from './folder.ts'
 import { computeFingerprints, describeVersion, hasTag, listSkills, readVersion } from './versions.ts'
 
 /** Where no skills are looked for, besides what is never part of a skill. */
@@ -27,7 +36,7 @@ const NO_SKILLS = 'node_modules'
 export const push = withJson(
   describe(
     'push',
-    'Publishes the skills in the folders, at any depth; a skill is a folder with a SKILL.md, which has its name. Skills that have not changed are skipped. A skill that `skills pull` wrote is published only if nobody else has changed it since, and a skill with conflict markers is not published. The API key needs the scopes skills:read and skills:write.',
+    'Publishes the skills in the folders, at any depth; a skill is a folder with a SKILL.md, which has its name. Skills that have not changed are skipped. A skill that exists is changed only if nobody else has changed it since it was last pulled into the folder or pushed from it, and a skill with conflict markers is not published. The API key needs the scopes skills:read and skills:write.',
     [
       'skills push path/to/skills',
       'skills push path/to/skills --dry-run',
@@ -42,7 +51,10 @@ export const push = withJson(
       '--truncate-description',
       `publish the first ${MAX_DESCRIPTION} characters of a longer description; SKILL.md in the folder stays`,
     )
-    .option('--force', 'publish a skill that someone else has changed since it was pulled'),
+    .option(
+      '--force',
+      'publish a skill also if someone else has changed it, or if it was never pulled into the folder',
+    ),
 ).action(pushAll)
 
 type Options = ReturnType<typeof push.opts>
@@ -56,6 +68,12 @@ interface SkillFile extends StoredContent {
 interface Skipped {
   readonly path: string
   readonly reason: string
+}
+
+interface Pushed {
+  readonly outcome: string
+  /** What to record of the skill. Undefined if the record of the folder stays. */
+  readonly record?: SkillRecord
 }
 
 interface Skill {
@@ -86,7 +104,8 @@ async function pushAll(folders: readonly string[], options: Options): Promise<vo
       const duplicate = pushed.get(skill.name)
       if (duplicate !== undefined) throw new Error(`name: ${duplicate} has the same name`)
       pushed.set(skill.name, folder)
-      const outcome = await pushSkill(workspace, skill, folder, ids.get(skill.name), options)
+      const { outcome, record } = await pushSkill(workspace, skill, folder, ids.get(skill.name), options)
+      await recordPushed(folder, record, (reason) => progress.warn(`warning   ${skill.name}: ${reason}`))
       const files = skill.files.length
       progress.log(outcomeLine(options, outcome, skill.name, `, ${countOf(files, 'file')}`, { files }))
     } catch (error) {
@@ -188,58 +207,78 @@ async function pushSkill(
   folder: string,
   id: string | undefined,
   options: Options,
-): Promise<string> {
+): Promise<Pushed> {
   const body = bodyOf(files, options)
   const local = computeFingerprints(files)
-  // A folder that was copied or renamed to another skill's name was not pulled.
-  const record = basename(resolve(folder)) === name ? readRecord(folder) : undefined
-  const recordPushed = async (etag: string | null) => {
-    if (record) await writeRecord(folder, { etag, files: local })
-  }
-  if (record?.pending) throw new Error('a pull of this skill was interrupted; pull it again')
-
+  const found = readRecord(folder)
+  if (found?.pending) throw new Error('a pull of this skill was interrupted; pull it again')
   if (id === undefined) {
-    if (options.dryRun) return 'to create'
-    const { response } = await workspace.skills.create(body).withResponse()
-    await recordPushed(response.headers.get('ETag'))
-    return 'created'
+    if (options.dryRun) return { outcome: 'to create' }
+    const { data, response } = await workspace.skills.create(body).withResponse()
+    return { outcome: 'created', record: { skillId: data.id, etag: response.headers.get('ETag'), files: local } }
   }
-  const isAsPulled = record?.etag != null && (await hasTag(workspace, id, record.etag))
-  const current = isAsPulled ? undefined : await readVersion(workspace, id)
+
+  // The folder may have had another skill, or that of another service.
+  const record = found?.skillId === id ? found : undefined
+  const isAsRecorded = record?.etag != null && (await hasTag(workspace, id, record.etag))
+  const current = isAsRecorded ? undefined : await readVersion(workspace, id)
   const { etag, files: published } = current
     ? { etag: current.etag, files: computeFingerprints(current.files) }
     : (record as { etag: string; files: typeof local })
   if (areEqual(local, published)) {
-    if (current && !options.dryRun) await recordPushed(etag)
-    return 'unchanged'
+    const isNew = current && !options.dryRun
+    return { outcome: 'unchanged', ...(isNew && { record: { skillId: id, etag, files: local } }) }
   }
-  if (record && !isAsPulled && !options.force) {
-    if (areEqual(local, record.files)) return 'outdated'
-    throw new Error(await describeNewer(workspace, id, folder))
+  const describeRefusal = () => describeCurrent(workspace, id, name, folder, record !== undefined)
+  if (!isAsRecorded && !options.force) {
+    if (record && areEqual(local, record.files)) return { outcome: 'outdated' }
+    throw new Error(await describeRefusal())
   }
-  if (options.dryRun) return 'to update'
+  if (options.dryRun) return { outcome: 'to update' }
   const describeRace = () =>
-    record
-      ? describeNewer(workspace, id, folder)
-      : 'someone else changed the skill in the meantime; nothing was overwritten, push again'
+    options.force
+      ? 'someone else changed the skill in the meantime; nothing was overwritten, push again'
+      : describeRefusal()
   if (etag === null) throw new Error(await describeRace())
   const update = workspace.skills.update(id, body, { ifMatch: etag }).withResponse()
   const { response } = await update.catch(async (error: Error) => {
     const isChanged = error instanceof WorkspaceError && error.status === PRECONDITION_FAILED
     throw isChanged ? new Error(await describeRace()) : error
   })
-  await recordPushed(response.headers.get('ETag'))
-  return 'updated'
+  return { outcome: 'updated', record: { skillId: id, etag: response.headers.get('ETag'), files: local } }
 }
 
-/** Who made the version that is current instead of the pulled one, when, and what to type next. */
-async function describeNewer(workspace: Workspace, id: string, folder: string): Promise<string> {
+/** Without a record, the next push needs a pull or --force. */
+async function recordPushed(folder: string, record: SkillRecord | undefined, warn: (reason: string) => void) {
+  try {
+    if (record) await writeRecord(folder, record)
+  } catch (error) {
+    const { path = folder } = error as NodeJS.ErrnoException
+    warn(
+      `the push was not recorded, so the next one needs a pull or --force: ${failure(path, 'written', error).message}`,
+    )
+  }
+}
+
+/** Why the skill was not published: who made the version that is current, when, and what to type next. */
+async function describeCurrent(
+  workspace: Workspace,
+  id: string,
+  name: string,
+  folder: string,
+  isKnown: boolean,
+): Promise<string> {
   const version = await readVersion(workspace, id)
   const path = resolve(folder)
   const parent = relative('', dirname(path)) || '.'
   const argument = /^[\w./-]+$/.test(parent) ? parent : JSON.stringify(parent)
+  const difference = isKnown
+    ? 'changed here, and on the service'
+    : 'the service has this skill with other files, and it was never pulled here'
+  // A pull writes into the folder that has the skill's name.
+  const rename = basename(path) === name ? '' : `rename the folder to ${name}, and run `
   return (
-    `changed here, and on the service: ${await describeVersion(workspace, version)}, made at ${version.createdAt}, ` +
-    `is current. To merge it: workspace skills pull ${argument} ${basename(path)}; --force publishes without it`
+    `${difference}: ${await describeVersion(workspace, version)}, made at ${version.createdAt}, is current. ` +
+    `To merge it: ${rename}workspace skills pull ${argument} ${name}; --force publishes without it`
   )
 }

@@ -202,6 +202,18 @@ describe('schedules', () => {
     expectQuiet(signed)
   })
 
+  it('without names of one minute are told apart', async () => {
+    const ids = ['01a2aeb0-0000-7000-8000-00000000a1a1', '01a2aeb0-0001-7000-8000-00000000b2b2']
+    const schedules = `/v1/agents/${running.demo.agentId}/schedules`
+    for (const id of ids) await ask('PUT', `${schedules}/${id}`, { cron: '0 3 1 1 *' })
+    const page = await open('/schedules')
+    for (const digits of ['0000a1a1', '0000b2b2']) {
+      await page.getByRole('link', { name: `Schedule …${digits}`, exact: true }).waitFor()
+    }
+    expectQuiet(signed)
+    for (const id of ids) await ask('DELETE', `${schedules}/${id}`)
+  })
+
   it('are paused together', async () => {
     await newSchedule('Bulk one')
     await newSchedule('Bulk two')

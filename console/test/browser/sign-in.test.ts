@@ -3,6 +3,7 @@
  * that misbehave.
  * @module-tag slow
  */
+import { randomUUID } from 'node:crypto'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { launchChromium, newPage, type Observed } from '../../../test/browser/chromium.ts'
@@ -108,6 +109,54 @@ describe('somebody whom a rule admits', () => {
     expect(user.name).toBe('Grace Hopper')
     expect(apiKey.scopes).toContain('schedules:write')
     expect(apiKey.scopes).not.toContain('users:write')
+    expectNothingElse()
+  })
+
+  it('is told that they have no API key, and where to get one', async () => {
+    await open('/keys')
+    await continueAs('Grace Hopper')
+    await page.getByRole('heading', { name: 'No API key' }).waitFor()
+    await page.getByText('This session may not create one: ask an admin for a key.').waitFor()
+    await page.goto(`${running.url}/keys?q=nothing`)
+    await page.getByRole('heading', { name: 'Nothing matches' }).waitFor()
+    await page.goto(`${running.url}/keys`)
+    await signOut()
+    await continueAs('Ada Lovelace')
+    await page.getByRole('heading', { name: 'Today' }).waitFor()
+    await page.goto(`${running.url}/keys`)
+    await page.getByText('Create one with “New key”.').waitFor()
+    expectNothingElse()
+  })
+
+  it('is in Activity, with their provider', async () => {
+    await open('/activity?types=api-key.session-created')
+    await continueAs('Grace Hopper')
+    const line = page.getByRole('listitem').filter({ hasText: 'Grace Hopper signed in with ' }).first()
+    // Not also that she did it with the session, which has her name.
+    await expect
+      .poll(async () => /Grace.*/.exec((await line.textContent()) ?? '')?.[0])
+      .toBe(`Grace Hopper signed in with ${issuer}`)
+    expectNothingElse()
+  })
+
+  it('finds the only provider in each form of an admin', async () => {
+    await open('/people/sign-in')
+    await continueAs('Ada Lovelace')
+    const field = page.getByLabel('Identity provider')
+    await expect.poll(() => field.inputValue()).toBe(issuer)
+    for (const name of ['Invite', 'New rule']) {
+      await page.getByRole('button', { name, exact: true }).click()
+      const field = page.getByRole('dialog').getByLabel('Identity provider')
+      await expect.poll(() => field.inputValue()).toBe(issuer)
+      await field.clear()
+      expect(await field.inputValue()).toBe('')
+      await page.keyboard.press('Escape')
+    }
+    const email = `${randomUUID()}@example.com`
+    await page.getByRole('button', { name: 'Invite', exact: true }).click()
+    await page.getByRole('dialog').getByLabel('E-mail address').fill(email)
+    await page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click()
+    await page.getByRole('heading', { name: `${email} is invited` }).waitFor()
     expectNothingElse()
   })
 

@@ -31,6 +31,18 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
+/** Few random steps may leave out one of what is counted, so these come first. */
+const EACH: Step[] = [
+  { kind: 'delete with its parent', place: 0 },
+  // Refused, because its parent is deleted.
+  { kind: 'restore', place: 0, times: 1 },
+  { kind: 'restore', place: 1, times: 2 },
+  { kind: 'purge', place: 0 },
+  { kind: 'delete', place: 0 },
+  { kind: 'wait', days: 7 },
+  { kind: 'tick' },
+]
+
 it('what comes back is what was there, and what is deleted for good leaves nothing', async () => {
   const seen = { restored: 0, refused: 0, purged: 0, expired: 0 }
   await fc.assert(
@@ -42,7 +54,7 @@ it('what comes back is what was there, and what is deleted for good leaves nothi
       }
       await world.deleteAll()
     }),
-    { numRuns: sized(4, 100), seed: env.SEED, endOnFailure: true },
+    { numRuns: sized(4, 100), seed: env.SEED, endOnFailure: true, examples: [[EACH]] },
   )
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(0)
 })

@@ -329,10 +329,17 @@ describe('npm run dev', () => {
     await api.send('DELETE', `/v1/skill-feeds/${feed.id}`)
   })
 
-  it('says in one sentence that the port is in use', async () => {
-    expect(await refusal(state, port)).toBe(
-      `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${port + 2}`,
+  it('says in one sentence that a port is in use, and names one that is free with the next two', async () => {
+    const first = await freePort()
+    // The server would take the first three ports itself.
+    const servers = [first, first + 4].map((taken) => createServer().listen(taken, 'localhost'))
+    const refused = await refusal(newState(), first, '--sign-in')
+    for (const server of servers) await new Promise((resolve) => server.close(resolve))
+    const [start, free] = refused.split(' --port ')
+    expect(start).toBe(
+      `Port ${first} is already in use; stop the process that uses it, or name another port: npm run dev --`,
     )
+    expect(Number(free)).toBeGreaterThan(first + 4)
   })
 
   it('says in one sentence that --sign-in needs the console', async () => {

@@ -234,7 +234,10 @@ const EventLine = memo(({ event, isLast }: EventLineProps) => {
           </>
         )}
       </p>
-      {person !== undefined && <span className={`quiet small wide-only ${styles.key}`}>with {actor?.apiKeyName}</span>}
+      {/* The session of a sign-in has the name of the person. */}
+      {person !== undefined && person !== actor?.apiKeyName && (
+        <span className={`quiet small wide-only ${styles.key}`}>with {actor?.apiKeyName}</span>
+      )}
       {only !== keyOf(event) && (
         <Link
           className={styles.only}

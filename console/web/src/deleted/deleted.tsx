@@ -14,6 +14,7 @@ import { Time } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
 import { type Actor, Who } from '../components/who.tsx'
 import { messageOf } from '../errors.ts'
+import { shortId } from '../short-id.ts'
 import { visible } from '../visible.ts'
 import { actorsQuery, type Deletion, deletionsQuery, keyOf, purge, restore, staleBy } from './data.ts'
 import styles from './deleted.module.css'
@@ -28,7 +29,7 @@ const wordOf = (kind: Deletion['resourceType']) => {
 const KINDS = DELETED_KINDS.map((kind) => [kind, wordOf(kind)] as const)
 
 const nameOf = ({ name, resourceType, resourceId }: Deletion) =>
-  name === null ? `${wordOf(resourceType)} ${resourceId.slice(0, 8)}` : visible(name)
+  name === null ? `${wordOf(resourceType)} ${shortId(resourceId)}` : visible(name)
 
 function Deleted() {
   const can = useCan()

@@ -116,13 +116,15 @@ function Lists() {
         {kind === 'session' && user && <SignOutEverywhere />}
       </Filters>
       {found.length === 0 ? (
-        <Empty title={isFiltered ? 'Nothing matches' : kind === 'grant' ? 'No app is connected' : 'None'}>
+        <Empty title={isFiltered ? 'Nothing matches' : NONE[kind]}>
           {isFiltered ? (
             <Link to="/keys" search={kind === 'key' ? {} : { kind }}>
               Show all
             </Link>
+          ) : kind === 'grant' ? (
+            'An agent or an editor that connects to the MCP server appears here.'
           ) : (
-            kind === 'grant' && 'An agent or an editor that connects to the MCP server appears here.'
+            kind === 'key' && <WithoutKey />
           )}
         </Empty>
       ) : (
@@ -130,6 +132,31 @@ function Lists() {
       )}
       <ShowMore list={{ hasMore: found.length > limit, isGrowing: false, showMore: () => setLimit(limit + SHOWN) }} />
       {ofKind.length === MAX_KEYS && <p className="quiet">These are the first {MAX_KEYS}.</p>}
+    </>
+  )
+}
+
+const NONE: Readonly<Record<Kind, string>> = {
+  key: 'No API key',
+  session: 'Nobody is signed in',
+  grant: 'No app is connected',
+}
+
+/** How one gets a key. A key that acts for a user sees what belongs to that user only. */
+function WithoutKey() {
+  const { user } = useMe()
+  const canCreate = useCan()('api-keys:write')
+  return (
+    <>
+      {user && 'Only keys that act for you are listed here. '}
+      {canCreate ? (
+        'A program that uses the API needs a key. Create one with “New key”.'
+      ) : (
+        <>
+          This session may not create one: ask an admin for a key. On your computer you need none: run{' '}
+          <code>workspace login</code>.
+        </>
+      )}
     </>
   )
 }

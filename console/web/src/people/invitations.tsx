@@ -12,7 +12,7 @@ import { Time } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
 import { Projects } from '../keys/keys.tsx'
 import { visible } from '../visible.ts'
-import { IssuerField } from './issuer-field.tsx'
+import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
 import styles from './people.module.css'
 import { AccessFields, problemOfAccess, ROLE_WORDS } from './roles.tsx'
 import {
@@ -132,7 +132,8 @@ function SignInLink() {
 function Invite({ onClose }: { readonly onClose: () => void }) {
   const { projectIds } = useMe().apiKey
   const [email, setEmail] = useState('')
-  const [issuer, setIssuer] = useState('')
+  const onlyIssuer = useOnlyIssuer()
+  const [issuer = onlyIssuer, setIssuer] = useState<string>()
   const [access, setAccess] = useState<Access>({ role: 'viewer', projectIds })
   const { mutate, isPending, error, data } = useMutation({ mutationFn: invite, onSuccess: refreshSignIn })
   if (data) {

@@ -21,6 +21,14 @@ const providersQuery = (organizationId: string) =>
     },
   })
 
+/** The issuer with which a form begins: that of the only provider, or none. */
+export function useOnlyIssuer(): string {
+  const { organization } = useMe()
+  const { data: providers = [] } = useQuery(providersQuery(organization.id))
+  const [[issuer] = [], ...others] = providers
+  return issuer !== undefined && others.length === 0 ? issuer : ''
+}
+
 export function IssuerField({ value, onChange }: IssuerFieldProps) {
   const { organization } = useMe()
   const { data: rules = [] } = useQuery(rulesQuery)

@@ -9,7 +9,7 @@ import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { showToast } from '../components/toast.tsx'
 import { WorkspaceError } from '../errors.ts'
 import { visible } from '../visible.ts'
-import { IssuerField } from './issuer-field.tsx'
+import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
 import { AccessFields, problemOfAccess } from './roles.tsx'
 import {
   type Access,
@@ -28,14 +28,15 @@ import { WhatEnds } from './what-ends.tsx'
 
 /** What the fields contain. */
 interface Fields {
-  readonly issuer: string
+  /** Undefined until it is typed. */
+  readonly issuer: string | undefined
   readonly isForAll: boolean
   readonly claim: string
   readonly value: string
   readonly access: Access
 }
 
-function settingsOf({ issuer: typed, isForAll, claim, value, access }: Fields): RuleSettings {
+function settingsOf(typed: string, { isForAll, claim, value, access }: Fields): RuleSettings {
   const issuer = typed.trim()
   const who = isForAll ? { claim: EVERYBODY, value: issuer } : { claim: claim.trim(), value }
   return { issuer, ...who, role: access.role, projectIds: access.projectIds && Array.from(access.projectIds) }
@@ -62,7 +63,13 @@ export function NewRule({ onClose }: { readonly onClose: () => void }) {
       await refreshSignIn()
     },
   })
-  const initial = { issuer: '', isForAll: false, claim: '', value: '', access: { role: 'viewer', projectIds } } as const
+  const initial = {
+    issuer: undefined,
+    isForAll: false,
+    claim: '',
+    value: '',
+    access: { role: 'viewer', projectIds },
+  } as const
   return (
     <RuleForm
       title="New rule"
@@ -142,7 +149,8 @@ interface RuleFormProps {
 
 function RuleForm({ title, verb, initial, isPending, error, onSave, onClose, children }: RuleFormProps) {
   const [fields, setFields] = useState(initial)
-  const { issuer, isForAll, claim, value, access } = fields
+  const onlyIssuer = useOnlyIssuer()
+  const { issuer = onlyIssuer, isForAll, claim, value, access } = fields
   return (
     <FormDialog
       title={title}
@@ -150,7 +158,7 @@ function RuleForm({ title, verb, initial, isPending, error, onSave, onClose, chi
       isPending={isPending}
       error={error}
       problem={problemOfAccess(access)}
-      onSubmit={() => onSave(settingsOf(fields))}
+      onSubmit={() => onSave(settingsOf(issuer, fields))}
       onClose={onClose}
     >
       <IssuerField value={issuer} onChange={(typed) => setFields({ ...fields, issuer: typed })} />

@@ -7,7 +7,7 @@ import { ErrorNote } from '../components/note.tsx'
 import { Status } from '../components/status.tsx'
 import { Projects } from '../keys/keys.tsx'
 import { visible } from '../visible.ts'
-import { IssuerField } from './issuer-field.tsx'
+import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
 import styles from './people.module.css'
 import { ROLE_WORDS } from './roles.tsx'
 import { type Claims, labelOf, preview, type Rule } from './sign-in-data.ts'
@@ -40,8 +40,9 @@ function fromToken(text: string) {
 }
 
 export function TryOut({ rules }: { readonly rules: readonly Rule[] }) {
-  const [issuer, setIssuer] = useState('')
+  const onlyIssuer = useOnlyIssuer()
   const [text, setText] = useState('')
+  const [issuer = issuerIn(text) ?? onlyIssuer, setIssuer] = useState<string>()
   const { mutate, reset, data, error, isPending } = useMutation({
     mutationFn: async () => preview(issuer.trim(), claimsOf(text).claims),
   })
@@ -52,7 +53,6 @@ export function TryOut({ rules }: { readonly rules: readonly Rule[] }) {
   const change = (typed: string) => {
     setText(typed)
     reset()
-    if (issuer === '') setIssuer(issuerIn(typed))
   }
   return (
     <section className={styles.body} aria-labelledby="try">
@@ -93,11 +93,11 @@ export function TryOut({ rules }: { readonly rules: readonly Rule[] }) {
   )
 }
 
-function issuerIn(text: string): string {
+function issuerIn(text: string): string | undefined {
   try {
-    return claimsOf(text).issuer ?? ''
+    return claimsOf(text).issuer
   } catch {
-    return ''
+    return undefined
   }
 }
 

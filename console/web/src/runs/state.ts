@@ -1,6 +1,7 @@
 /** The state of a run as people name it. */
 import type { Run } from '../api.ts'
 import type { Tone } from '../components/status.tsx'
+import { shortId } from '../short-id.ts'
 
 const FAILURES = { delivery: 'Not delivered', task: 'Failed', timeout: 'Timed out' } as const
 
@@ -30,5 +31,5 @@ export function durationOf({ startedAt, finishedAt, status }: Run, now: Date): n
 }
 
 export function nameOf({ scheduleName, scheduleId }: Run): string {
-  return scheduleName ?? `Schedule ${scheduleId.slice(0, 8)}`
+  return scheduleName ?? `Schedule ${shortId(scheduleId)}`
 }

@@ -1,6 +1,7 @@
 /** A schedule in words. */
 import cronstrue from 'cronstrue'
 import type { ScheduleSummary } from '../api.ts'
+import { shortId } from '../short-id.ts'
 import { HAS_24_HOURS, toZoned } from '../time.ts'
 
 type When = Pick<ScheduleSummary, 'cron' | 'runAt' | 'timezone'>
@@ -20,5 +21,5 @@ export function describeCron(cron: string): string {
 }
 
 export function nameOf({ name, id }: { readonly name: string | null; readonly id: string }): string {
-  return name ?? `Schedule ${id.slice(0, 8)}`
+  return name ?? `Schedule ${shortId(id)}`
 }

@@ -3,13 +3,14 @@ import { Link } from '@tanstack/react-router'
 import { useName } from '../api.ts'
 import { Status } from '../components/status.tsx'
 import { Time } from '../components/time.tsx'
+import { shortId } from '../short-id.ts'
 import { visible } from '../visible.ts'
 import { type VersionSummary, versionBefore } from './data.ts'
 import styles from './skill.module.css'
 
 export function Author({ version: { userId, apiKeyId } }: { readonly version: VersionSummary }) {
   const name = useName('users', userId)
-  return <bdi>{userId === null ? `API key ${apiKeyId.slice(0, 8)}…` : visible(name ?? userId)}</bdi>
+  return <bdi>{userId === null ? `API key ${shortId(apiKeyId)}` : visible(name ?? userId)}</bdi>
 }
 
 /** What was said about it. */

@@ -37,8 +37,11 @@ import {
   selectCreated,
   selectEndpoint,
   selectEndpoints,
+  selectRewound,
+  selectRotated,
   selectTest,
   selectTestable,
+  selectUpdated,
   updatable,
   updateEndpoint,
 } from './statements.ts'
@@ -127,7 +130,7 @@ export const updateEventEndpoint = endpoint(updateEventEndpointContract, async (
   }
   const { check, updated } = await context.run(
     updatable,
-    { updateEndpoint, updated: one(selectEndpoint) },
+    { updateEndpoint, updated: one(selectUpdated) },
     {
       eventEndpointId,
       oldestKept: oldestKept(context.now),
@@ -152,7 +155,7 @@ export const rotateEventEndpoint = endpoint(rotateEventEndpointContract, async (
   const { secret, sealedSecret } = await newSecretFor(eventEndpointId, sealedFor, context)
   const { rotated } = await context.run(
     rotatable,
-    { rotateSecret, rotated: one(selectEndpoint) },
+    { rotateSecret, rotated: one(selectRotated) },
     { eventEndpointId, sealedSecret, sealedFor, expiresAt: expiryOf(overlapSeconds, context.now) },
   )
   return { body: { ...toEndpoint(rotated), secret } }
@@ -174,7 +177,7 @@ export const rewindEventEndpoint = endpoint(rewindEventEndpointContract, async (
   const { after } = c.req.valid('json')
   const { check, moved } = await context.run(
     rewindable,
-    { rewind, moved: one(selectEndpoint) },
+    { rewind, moved: one(selectRewound) },
     {
       eventEndpointId,
       after: after === 'now' ? Number.MAX_SAFE_INTEGER : fromCursor(after),

@@ -215,6 +215,8 @@ export const updateEndpoint = guardedChange(updatable, [changes, sealedFor], rec
     .where(and(isNamed(updatable.organizationId), eq(eventEndpoints.organizationId, sealedFor))),
 )
 
+export const selectUpdated = guarded(updatable, [], () => updatable.rows(fields))
+
 const recordedDeletion = recordedBefore(accessible, [], { ...ofEndpoint, type: 'event-endpoint.deleted' })
 
 export const deleteEndpoint = guardedChange(accessible, [], recordedDeletion, () =>
@@ -240,6 +242,11 @@ export const rotateSecret = guardedChange(rotatable, [rotation.parameter, sealed
     .where(and(isNamed(rotatable.organizationId), eq(eventEndpoints.organizationId, sealedFor))),
 )
 
+/** Only after the rotation: a second one would be refused now, so its preconditions do not guard this. */
+export const selectRotated = guarded(accessible, [rotation.parameter], () =>
+  accessible.rows(fields, eq(eventEndpoints.sealedSecret, rotation.parameter)),
+)
+
 export const rewindable = requiring([named], {
   endpointExists,
   isUnrestricted,
@@ -263,6 +270,8 @@ export const rewind = guardedChange(rewindable, [], recordedRewind, () =>
     })
     .where(isNamed(rewindable.organizationId)),
 )
+
+export const selectRewound = guarded(rewindable, [], () => rewindable.rows(fields))
 
 /** Recorded, although no row changes: the service sends something to the URL. */
 export const recordTest = recordedBefore(accessible, [], { ...ofEndpoint, type: 'event-endpoint.tested' })

@@ -12,6 +12,7 @@ import { mintSecret } from '../../../../src/webhooks/signature.ts'
 import { request } from '../../../support/api.ts'
 import { databaseWith, failingDatabase, interruptedDatabase } from '../../../support/bindings.ts'
 import { deployed, env } from '../../../support/env.ts'
+import { eventsOf } from '../../../support/events.ts'
 import { deliverBatch, ownMessage } from '../../../support/queue.ts'
 import { type Answer, type Received, Receiver } from '../../../support/receiver.ts'
 import { inOneBatch } from '../../../support/set-up.ts'
@@ -711,6 +712,20 @@ describe('a message', () => {
     await remove(setup)
     await deliver([reference])
     expect(await setup.receiver.received()).toEqual([])
+  })
+
+  it('of a run whose schedule is deleted meanwhile stores the outcome, without an event', async () => {
+    const { workspace, key, projectId, scheduleId, runId, reference } = await withRun({ body: '{"outcome":"failed"}' })
+    const path = `/v1/projects/${projectId}/schedules/${scheduleId}`
+    await deliver([reference], { DB: interruptedDatabase(() => request('DELETE', path, { key })) })
+    const { body } = await request('GET', '/v1/deletions', { key })
+    expect((await request('POST', `/v1/deletions/${body.items[0].id}/restore`, { key })).status).toBe(200)
+    expect((await request('GET', `/v1/runs/${runId}`, { key })).body).toMatchObject({
+      status: 'failed',
+      failure: 'task',
+    })
+    const types = (await eventsOf(workspace)).map(({ type }) => type)
+    expect(types).toEqual(['schedule.deleted', 'schedule.restored'])
   })
 
   it('of a run that is not in the runs table sends nothing', async () => {
