@@ -12,7 +12,16 @@ import { readConfiguration } from '../operate/wrangler.ts'
 import { operations, organizationId, schema, seed, token, userId } from './data.ts'
 import { ask, type BenchRequest, median } from './load.ts'
 import { execute } from './measure.ts'
-import { type Bundle, bundle, bundleWorker, cpuMsOf, type Module, startWorker, UNLIMITED } from './servers.ts'
+import {
+  type Bundle,
+  bundle,
+  bundleWorker,
+  cpuMsOf,
+  type Module,
+  NEIGHBOUR,
+  startWorker,
+  UNLIMITED,
+} from './servers.ts'
 
 /** The path of the program. The package has no types. */
 const { default: workerd } = createRequire(import.meta.url)('workerd') as { default: string }
@@ -49,7 +58,8 @@ export async function startUps(bundles: ReadonlyMap<string, Bundle>): Promise<St
   }))
   // The first start reads workerd and the Worker from disk.
   for (let turn = 0; turn <= STARTS; turn++) {
-    for (const { configuration, times } of programs) {
+    // In random order, because the end of a process slows the next one down.
+    for (const { configuration, times } of programs.toSorted(() => Math.random() - 0.5)) {
       const time = await startOnce(configuration)
       if (turn > 0) times.push(time)
     }
@@ -129,8 +139,9 @@ export interface FirstRequest {
 }
 
 /**
- * Of each of the seven operations: the first and the second request, each in a fresh process of workerd that
- * has answered one request to another operation, so that its connections are open. The contenders take turns.
+ * Of each of the seven operations: the first and the second request, each in a fresh process of workerd in which a
+ * neighbour has formatted a date, and which has answered one request to another operation, so that its connections are
+ * open. The contenders take turns.
  */
 export async function firstRequests(bundles: ReadonlyMap<string, Bundle>): Promise<FirstRequest[]> {
   const contenders = []
@@ -145,6 +156,7 @@ export async function firstRequests(bundles: ReadonlyMap<string, Bundle>): Promi
       for (const { contender, server, times } of contenders) {
         await execute(server.database, [...operation.prepare(2), ...other.prepare(1)])
         await server.restart()
+        await ask(await server.originOf(NEIGHBOUR), token, { method: 'GET', path: '/' })
         const timed = async (request: BenchRequest) => {
           const start = performance.now()
           const { status } = await ask(server.origin, token, request)
