@@ -228,7 +228,8 @@ function workerChecks(context: DeployContext, worker: ExpectedWorker): Check[] {
       find: async () => {
         const found = await account.modules(name)
         if (!found) return `missing. ${DEPLOY}`
-        const isCurrent = build(deployment).every((module) => found.includes(module))
+        const modules = build(deployment)
+        const isCurrent = modules.length > 0 && modules.every((module) => found.includes(module))
         return isCurrent ? undefined : `is not the code of this folder. ${DEPLOY}`
       },
     },
@@ -265,7 +266,7 @@ function workerChecks(context: DeployContext, worker: ExpectedWorker): Check[] {
 function build(deployment: Deployment): string[] {
   const folder = temporaryFolder(join(tmpdir(), 'workspace-api-check-'))
   runWrangler([...UPLOAD, '--dry-run', '--outdir', folder], deployment)
-  return globSync(join(folder, '*.js')).map((file) => readFileSync(file, 'utf8'))
+  return globSync('*.js', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'))
 }
 
 /** The bindings that a configuration names, as far as it says what they are. */

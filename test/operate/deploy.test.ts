@@ -372,7 +372,11 @@ describe('npm run deploy', () => {
         [
           () => replacing(api.consumers, DEAD),
           () => replacing(api.schedules, 'workspace-api'),
-          () => replacing(api.modules, 'workspace-api', new Map([['index.js', 'other']])),
+          () => {
+            const modules = api.modules.get('workspace-api') ?? new Map()
+            const [last] = [...modules.keys()].filter((name) => name !== 'index.js' && name.endsWith('.js'))
+            return replacing(api.modules, 'workspace-api', new Map([...modules, [String(last), 'other']]))
+          },
           () => replacing(api.modules, 'workspace-api-mcp', new Map([['index.js', 'other']])),
           () => assigning(api, { isHealthy: false }),
         ],
