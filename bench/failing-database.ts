@@ -59,7 +59,7 @@ export async function besideDatabase(): Promise<Beside[]> {
     receivedAt.set(String(headers.get('webhook-id')), performance.now())
     return new Response(null, { status: 204 })
   }
-  const server = await startWorker(await bundle(WORKER), QUIET, { receiver, databases: 2 })
+  const server = await startWorker(await bundle(WORKER, true), QUIET, { receiver, databases: 2 })
   try {
     for (const number of [0, 1]) {
       const database = server.databaseAt(number)

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { readConfiguration } from '../operate/wrangler.ts'
-import { bundleModules, ENTRY } from '../scripts/generate/bundle.ts'
+import { bundleModules, type ModuleBundle } from '../scripts/generate/bundle.ts'
 import { bindingOf } from '../src/db/database.ts'
 import { COLLECT_GARBAGE, TAKE_USE } from './instrument.ts'
 import type { DatabaseUse } from './load.ts'
@@ -26,15 +26,7 @@ export const QUIET = { ...UNLIMITED, REQUEST_LOG: 'off' }
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** A module of a bundle. */
-export interface Module {
-  readonly path: string
-  readonly contents: string
-}
-
-export interface Bundle {
-  /** The entry comes first. */
-  readonly modules: readonly Module[]
+export interface Bundle extends Pick<ModuleBundle, 'modules'> {
   readonly gzipBytes: number
 }
 
@@ -70,20 +62,19 @@ export interface WorkerServer extends Server {
   takeUse(): Promise<DatabaseUse>
 }
 
-/** Bundles a Worker. @param instrumented wraps its database, see instrument.ts. */
+const SERVICE = 'src/index.ts'
+
+/** Bundles a Worker as it is deployed. @param instrumented wraps its database, see instrument.ts. */
 export async function bundleWorker(entry: string, instrumented = false): Promise<Bundle> {
   const contents = instrumented
     ? `import worker from './${entry}'\nimport { instrument } from './bench/instrument.ts'\nexport default instrument(worker)`
     : `export * from './${entry}'\nexport { default } from './${entry}'`
-  return bundle(contents)
+  return bundle(contents, entry === SERVICE)
 }
 
-/** Bundles a module of the project's root. The service is split into modules, as its deployment is. */
-export async function bundle(contents: string): Promise<Bundle> {
-  const splitting = contents.includes("'./src/index.ts'")
-  const files = await bundleModules({ stdin: { contents, resolveDir: ROOT, loader: 'ts' }, splitting })
-  const paths = [ENTRY, ...Array.from(files.keys()).filter((path) => path !== ENTRY && path.endsWith('.js'))]
-  const modules = paths.map((path) => ({ path, contents: files.get(path) ?? '' }))
+/** Bundles a module of the project's root. @param splitting into modules, as the service is deployed. */
+export async function bundle(contents: string, splitting = false): Promise<Bundle> {
+  const { modules } = await bundleModules({ stdin: { contents, resolveDir: ROOT, loader: 'ts' }, splitting })
   return { modules, gzipBytes: gzipSync(modules.map((each) => each.contents).join(''), { level: 9 }).byteLength }
 }
 
@@ -154,7 +145,7 @@ export async function startWorker(
         outboundService: receiver ?? (() => new Response(null, { status: 204 })),
         ...(interfaces && { serviceBindings: { MCP: 'mcp' } }),
       },
-      workerOf(NEIGHBOUR, { modules: [{ path: ENTRY, contents: NEIGHBOUR_CODE }] }),
+      workerOf(NEIGHBOUR, { modules: [{ path: 'index.mjs', contents: NEIGHBOUR_CODE }] }),
       ...beside,
     ],
     // The service logs each request.

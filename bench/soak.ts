@@ -189,6 +189,7 @@ function varied(operationId: string, place: Place, body: object): object {
 const server = await startWorker(
   await bundle(
     `import worker from './src/index.ts'\nimport { faulty } from './bench/faulty.ts'\nexport default faulty(worker)`,
+    true,
   ),
   { RATE_LIMIT: 'off', ENCRYPTION_KEYS: 'soak:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=' },
 )

@@ -9,19 +9,11 @@ import type { Readable } from 'node:stream'
 import { request as httpRequest } from 'undici'
 import { describeScript, parsed, temporaryFolder } from '../operate/command-line.ts'
 import { readConfiguration } from '../operate/wrangler.ts'
+import type { BundleFile } from '../scripts/generate/bundle.ts'
 import { operations, organizationId, schema, seed, token, userId } from './data.ts'
 import { ask, type BenchRequest, median } from './load.ts'
 import { execute } from './measure.ts'
-import {
-  type Bundle,
-  bundle,
-  bundleWorker,
-  cpuMsOf,
-  type Module,
-  NEIGHBOUR,
-  startWorker,
-  UNLIMITED,
-} from './servers.ts'
+import { type Bundle, bundle, bundleWorker, cpuMsOf, NEIGHBOUR, startWorker, UNLIMITED } from './servers.ts'
 
 /** The path of the program. The package has no types. */
 const { default: workerd } = createRequire(import.meta.url)('workerd') as { default: string }
@@ -59,7 +51,9 @@ export async function startUps(bundles: ReadonlyMap<string, Bundle>): Promise<St
   // The first start reads workerd and the Worker from disk.
   for (let turn = 0; turn <= STARTS; turn++) {
     // In random order, because the end of a process slows the next one down.
-    for (const { configuration, times } of programs.toSorted(() => Math.random() - 0.5)) {
+    const places = new Map(programs.map((program) => [program, Math.random()]))
+    const placeOf = (program: (typeof programs)[number]) => places.get(program) ?? 0
+    for (const { configuration, times } of programs.toSorted((a, b) => placeOf(a) - placeOf(b))) {
       const time = await startOnce(configuration)
       if (turn > 0) times.push(time)
     }
@@ -75,7 +69,7 @@ export async function startUps(bundles: ReadonlyMap<string, Bundle>): Promise<St
 }
 
 /** @returns the file that workerd reads: compiled, as Miniflare hands it over. */
-function writeConfiguration(folder: string, modules: readonly Module[]): string {
+function writeConfiguration(folder: string, modules: readonly BundleFile[]): string {
   const { compatibility_date, compatibility_flags } = readConfiguration({})
   mkdirSync(folder)
   for (const { path, contents } of modules) writeFileSync(join(folder, path), contents)
@@ -198,7 +192,10 @@ if (import.meta.main) {
       'bench:start-up',
       'Measures a cold start: that of the Worker, and the first request of each of the seven core operations.',
       ['', '--against ../before'],
-    ).option('--against <folder>', 'another checkout of this repository, which is measured too'),
+    ).option(
+      '--against <folder>',
+      'another checkout of this repository whose Worker is a bundle of modules too, to compare with',
+    ),
   ).opts()
   const floor = await bundleWorker('bench/floors/one-batch.ts')
   const bundles = new Map([

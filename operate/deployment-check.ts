@@ -170,18 +170,18 @@ function queueCheck({ account, config }: DeployContext, name: string): Check {
       if (!consumer) return `its consumer ${config.name} is missing. ${DEPLOY}`
       const differing = settingsOf(expected, consumer).filter(([, is, should]) => is !== should)
       if (differing.length === 0) return undefined
-      const list = differing.map(([setting, is, should]) => `${setting} ${is} instead of ${should}`)
+      const list = differing.map(([setting, is = 'none', should]) => `${setting} ${is} instead of ${should}`)
       return `its consumer has ${list.join(', ')}. ${DEPLOY}`
     },
   }
 }
 
-/** What the configuration says of a consumer. @returns its names, and what it is and should be. */
+/** Of each setting of a consumer that is configured: its name, its value and the configured one. */
 function settingsOf(expected: ConfiguredConsumer, { dead_letter_queue: deadLetters, settings = {} }: Consumer) {
   const { max_batch_timeout: seconds } = expected
   const numbers = [
     ['max_batch_size', settings.batch_size, expected.max_batch_size],
-    ['max_batch_timeout', Number(settings.max_wait_time_ms) / 1000, seconds],
+    ['max_batch_timeout', settings.max_wait_time_ms && settings.max_wait_time_ms / 1000, seconds],
     ['max_retries', settings.max_retries, expected.max_retries],
     ['retry_delay', settings.retry_delay, expected.retry_delay],
     ['max_concurrency', settings.max_concurrency, expected.max_concurrency],
@@ -228,7 +228,7 @@ function workerChecks(context: DeployContext, worker: ExpectedWorker): Check[] {
       find: async () => {
         const found = await account.modules(name)
         if (!found) return `missing. ${DEPLOY}`
-        const modules = build(deployment)
+        const modules = builtModules(deployment)
         const isCurrent = modules.length > 0 && modules.every((module) => found.includes(module))
         return isCurrent ? undefined : `is not the code of this folder. ${DEPLOY}`
       },
@@ -263,10 +263,10 @@ function workerChecks(context: DeployContext, worker: ExpectedWorker): Check[] {
 }
 
 /** The modules that a deployment uploads. */
-function build(deployment: Deployment): string[] {
+function builtModules(deployment: Deployment): string[] {
   const folder = temporaryFolder(join(tmpdir(), 'workspace-api-check-'))
   runWrangler([...UPLOAD, '--dry-run', '--outdir', folder], deployment)
-  return globSync('*.js', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'))
+  return globSync('*.{js,mjs}', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'))
 }
 
 /** The bindings that a configuration names, as far as it says what they are. */
@@ -297,7 +297,9 @@ const furtherBindings = ({ further }: DeployContext): Binding[] =>
 /** Cloudflare may describe more than the configuration does, and lists in another order. */
 const isSame = (found: unknown, expected: unknown): boolean =>
   Array.isArray(expected)
-    ? Array.isArray(found) && expected.length === found.length && expected.every((each) => found.includes(each))
+    ? Array.isArray(found) &&
+      expected.length === found.length &&
+      expected.every((each) => found.some((other) => isSame(other, each)))
     : typeof expected === 'object' && expected !== null && typeof found === 'object' && found !== null
       ? Object.entries(expected).every(([field, value]) => isSame((found as Record<string, unknown>)[field], value))
       : found === expected

@@ -57,6 +57,7 @@ async function migrateFile(file: string): Promise<void> {
 
 /**
  * Writes the configuration of the API Worker with further databases into the state folder, and the secrets beside it.
+ * wrangler bundles the Worker, and builds it again after a change.
  * @returns the file.
  */
 export function writeLocalConfiguration(target: Target, databases: number): string {

@@ -14,4 +14,6 @@ parsed(
   ),
 )
 writePages()
-writeFolder(join(ROOT, 'dist'), await bundleModules({ entryPoints: [join(ROOT, 'src', 'index.ts')], splitting: true }))
+const { modules, sourceMaps } = await bundleModules({ entryPoints: ['src/index.ts'], splitting: true })
+const files = [...modules, ...sourceMaps].map(({ path, contents }) => [path, contents] as const)
+writeFolder(join(ROOT, 'dist'), new Map(files))

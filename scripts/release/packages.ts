@@ -37,6 +37,7 @@ const PAGES = 'pages'
 
 /** In the address of the repository, until it is public. */
 const NO_REPOSITORY = 'OWNER/REPOSITORY'
+const ADDRESS = /^https:\/\/github\.com\/[\w.-]+\/[\w.-]+(?<!\.git)$/
 
 /** What users of a package need. The other fields are for this repository. */
 const FIELDS = ['type', 'sideEffects', 'bin', 'exports', 'engines', 'dependencies']
@@ -48,9 +49,10 @@ export function readManifest(folder: string): Manifest {
 /** The address of the repository, which npm's provenance requires in each package. @throws if nobody has set it. */
 export function requireRepository(): string {
   const { repository } = readManifest('.')
-  if (!String(repository).includes(NO_REPOSITORY)) return String(repository)
+  const address = String(repository)
+  if (ADDRESS.test(address) && !address.includes(NO_REPOSITORY)) return address
   throw new Error(
-    `"repository" in package.json is not the address of a repository; got "${repository}". Set it to the public address of this one: the packages and the button in README.md have it.`,
+    `"repository" in package.json is not the address of a repository; got ${JSON.stringify(repository)}; allowed: "https://github.com/<owner>/<name>". Set it to the public address of this one: the packages and the button in README.md have it.`,
   )
 }
 
@@ -110,7 +112,12 @@ function stageWorker({ folder }: ReleasedPackage, staged: string): void {
 function builtConfiguration(written: WrittenConfiguration, pages: string | undefined): WrittenConfiguration {
   const { build: _, minify: __, ...configuration } = written
   const assets = configuration.assets && { assets: { ...configuration.assets, ...(pages && { directory: pages }) } }
-  return { ...configuration, ...assets, main: 'dist/index.js', no_bundle: true }
+  return {
+    ...configuration,
+    ...assets,
+    main: configuration.no_bundle ? configuration.main : 'dist/index.js',
+    no_bundle: true,
+  }
 }
 
 /** @param written the folder that the source map was written to; it names the sources relative to that. */

@@ -24,7 +24,9 @@ function publish(): void {
     allowPositionals: true,
     options: { registry: { type: 'string' }, provenance: { type: 'boolean' } },
   })
-  const folder = resolve(positionals[0] ?? '')
+  const [given] = positionals
+  if (given === undefined) throw new Error('The folder with the packages is missing.')
+  const folder = resolve(given)
   const files = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
   if (files.length === 0) throw new Error(`The folder has no packages; got "${folder}".`)
   const registry = values.registry ?? npm(['config', 'get', 'registry']).trim()

@@ -78,7 +78,7 @@ describe('npm run deploy -- --dry-run', () => {
   it.each([
     ['a wrong value', TOML.replace('crons = ["* * * * *"]', 'crons = 5'), /crons/],
     ['a setting that there is not', `surprise = true\n${TOML}`, /surprise/],
-    ['code that is not there', TOML.replace('dist/index.js', 'dist/nothing.js'), /nothing\.js/],
+    ['code that is not there', TOML.replace('dist/index.mjs', 'dist/nothing.mjs'), /nothing\.mjs/],
     [
       'run endpoints on this machine',
       TOML.replace('LOCAL_RECEIVERS = "off"', 'LOCAL_RECEIVERS = "on"'),
@@ -273,7 +273,8 @@ describe('npm run deploy', () => {
 
   it('--check compares the account with the configuration, and changes nothing', { tags: 'slow' }, async () => {
     const { api, deploy } = await newAccount()
-    const project = newProject()
+    // A list of tables, as the identity providers of the console are.
+    const project = newProject(TOML.replace('\n[vars]\n', '\n[vars]\nTABLES = [{ id = "okta" }]\n'))
     project.addConsole()
     const check = async () => {
       const before = api.calls.length
@@ -374,7 +375,7 @@ describe('npm run deploy', () => {
           () => replacing(api.schedules, 'workspace-api'),
           () => {
             const modules = api.modules.get('workspace-api') ?? new Map()
-            const [last] = [...modules.keys()].filter((name) => name !== 'index.js' && name.endsWith('.js'))
+            const [last] = [...modules.keys()].filter((name) => name !== 'index.mjs' && name.endsWith('.mjs'))
             return replacing(api.modules, 'workspace-api', new Map([...modules, [String(last), 'other']]))
           },
           () => replacing(api.modules, 'workspace-api-mcp', new Map([['index.js', 'other']])),
