@@ -5,11 +5,11 @@
 import { createHash } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import AxeBuilder from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { launchChromium, newPage } from '../../../test/browser/chromium.ts'
 import { type Console, startConsole } from '../console.ts'
+import { axe } from './axe.ts'
 import { addPerson } from './people.ts'
 
 let running: Console
@@ -105,7 +105,7 @@ it('signs in first, ticks what the app may do, and is sent back by the browser',
   ] as const) {
     await page.emulateMedia({ colorScheme })
     await page.setViewportSize({ width, height: 900 })
-    const { violations } = await new AxeBuilder({ page }).analyze()
+    const { violations } = await axe(page).analyze()
     expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   }

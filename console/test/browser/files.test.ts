@@ -4,12 +4,12 @@
  */
 import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import AxeBuilder from '@axe-core/playwright'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { launchChromium } from '../../../test/browser/chromium.ts'
 import { expectQuiet, type SignedIn, signedIn } from '../../../test/browser/console.ts'
 import { type Console, startConsole } from '../console.ts'
+import { axe } from './axe.ts'
 import { type HostileFile, hostileFiles } from './hostile.ts'
 import { choose, press } from './keyboard.ts'
 
@@ -290,7 +290,7 @@ describe('sessions and files', () => {
     await page.setViewportSize({ width, height: 800 })
     const expectAccessible = async () => {
       await expect.poll(() => page.locator('[aria-busy=true]').count(), POLL).toBe(0)
-      const { violations } = await new AxeBuilder({ page }).include('main').analyze()
+      const { violations } = await axe(page).include('main').analyze()
       expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false)
     }

@@ -4,12 +4,12 @@
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import AxeBuilder from '@axe-core/playwright'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { launchChromium, newPage } from '../../../test/browser/chromium.ts'
 import { expectQuiet, type SignedIn, signedIn } from '../../../test/browser/console.ts'
 import { type Console, startConsole } from '../console.ts'
+import { axe } from './axe.ts'
 import { isFocused } from './keyboard.ts'
 
 let running: Console
@@ -559,7 +559,7 @@ describe('every page', () => {
     for (const path of paths) {
       await page.goto(`${running.url}${path}`)
       await page.waitForLoadState('networkidle')
-      const { violations } = await new AxeBuilder({ page }).analyze()
+      const { violations } = await axe(page).analyze()
       expect([path, violations.map(({ id: rule, nodes }) => `${rule}: ${nodes[0]?.html}`)]).toEqual([path, []])
       const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
       expect([path, isTooWide]).toEqual([path, false])
@@ -567,7 +567,7 @@ describe('every page', () => {
     await page.getByRole('heading').first().waitFor()
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
+    expect((await axe(page).analyze()).violations).toEqual([])
     expectQuiet(signed)
   })
 })
