@@ -24,7 +24,7 @@ import { type Registry, startRegistry } from '../../support/registry.ts'
 import { type RunningService, startService } from '../../support/service.ts'
 
 const VERSION = '7.8.9'
-const REPOSITORY = 'https://git.example.com/acme/workspace-api'
+const REPOSITORY = 'https://github.com/acme/workspace-api'
 const SCOPE = '@workspace-api'
 const PACKAGES = ['client', 'cli', 'service', 'mcp', 'console']
 const TYPESCRIPT = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).devDependencies.typescript
