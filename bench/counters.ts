@@ -64,7 +64,7 @@ async function ofOperations(): Promise<Counters> {
       // An archive compresses names that differ from run to run, and the time of an attempt has one digit or two.
       counters.push([
         name,
-        isJson ? { ...database, 'response bytes': text.replace(/(?<="durationMs":)\d+/, '').length } : database,
+        isJson ? { ...database, 'response bytes': text.replace(/(?<="milliseconds":)\d+/, '').length } : database,
       ])
     }
     return Object.fromEntries(counters)

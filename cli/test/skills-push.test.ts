@@ -234,6 +234,18 @@ it('remembers a skill whose folder has another name', async () => {
   expect(again.stdout).toBe('updated   other-name, 2 files\n')
 })
 
+it('keeps the files of a folder whose name another skill has, when that one is pulled', async () => {
+  const path = write('team/alpha', { 'SKILL.md': entry('beta'), 'notes.md': 'ours' })
+  expect(await push([path])).toEqual(pushed('created   beta, 2 files'))
+  expect(await push([write('elsewhere/alpha', { 'SKILL.md': entry('alpha', 'Another.') })])).toEqual(
+    pushed('created   alpha, 1 file'),
+  )
+  const pull = await runWorkspace(['skills', 'pull', 'team', 'alpha'], { url, apiKey: key }, {}, folder)
+  expect(pull.status).toBe(1)
+  expect(readFileSync(join(path, 'SKILL.md'), 'utf8')).toBe(entry('beta'))
+  expect(readFileSync(join(path, 'notes.md'), 'utf8')).toBe('ours')
+})
+
 it('warns if it cannot record what it published', async () => {
   const path = write('mine/unrecorded', { 'SKILL.md': entry('unrecorded') })
   const records = join(folder, 'mine', '.workspace-skills')

@@ -222,13 +222,13 @@ async function pendingSignals(): Promise<void> {
 async function checkPort(port: number, flag: string): Promise<void> {
   if (await isUsed(port)) {
     throw new Error(
-      `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- ${flag} ${await freePort()}`,
+      `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- ${flag} ${await firstFreePort()}`,
     )
   }
 }
 
 /** @returns a port after those of this server, which is free with the two after it: the console and `--sign-in` take them. */
-async function freePort(): Promise<number> {
+async function firstFreePort(): Promise<number> {
   let first = Math.max(options.port, consolePort ?? 0, signInPort ?? 0) + 1
   for (let port = first; port < first + 3; port++) if (await isUsed(port)) first = port + 1
   return first

@@ -36,8 +36,7 @@ interface Fields {
   readonly access: Access
 }
 
-function settingsOf(typed: string, { isForAll, claim, value, access }: Fields): RuleSettings {
-  const issuer = typed.trim()
+function settingsOf(issuer: string, { isForAll, claim, value, access }: Fields): RuleSettings {
   const who = isForAll ? { claim: EVERYBODY, value: issuer } : { claim: claim.trim(), value }
   return { issuer, ...who, role: access.role, projectIds: access.projectIds && Array.from(access.projectIds) }
 }
@@ -158,7 +157,7 @@ function RuleForm({ title, verb, initial, isPending, error, onSave, onClose, chi
       isPending={isPending}
       error={error}
       problem={problemOfAccess(access)}
-      onSubmit={() => onSave(settingsOf(issuer, fields))}
+      onSubmit={() => onSave(settingsOf(issuer.trim(), fields))}
       onClose={onClose}
     >
       <IssuerField value={issuer} onChange={(typed) => setFields({ ...fields, issuer: typed })} />

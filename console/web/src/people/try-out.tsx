@@ -42,7 +42,9 @@ function fromToken(text: string) {
 export function TryOut({ rules }: { readonly rules: readonly Rule[] }) {
   const onlyIssuer = useOnlyIssuer()
   const [text, setText] = useState('')
-  const [issuer = issuerIn(text) ?? onlyIssuer, setIssuer] = useState<string>()
+  const [typed, setTyped] = useState<string>()
+  // An emptied field takes that of the next token.
+  const issuer = typed || (issuerIn(text) ?? typed ?? onlyIssuer)
   const { mutate, reset, data, error, isPending } = useMutation({
     mutationFn: async () => preview(issuer.trim(), claimsOf(text).claims),
   })
@@ -50,8 +52,8 @@ export function TryOut({ rules }: { readonly rules: readonly Rule[] }) {
     event.preventDefault()
     mutate()
   }
-  const change = (typed: string) => {
-    setText(typed)
+  const change = (next: string) => {
+    setText(next)
     reset()
   }
   return (
@@ -60,8 +62,8 @@ export function TryOut({ rules }: { readonly rules: readonly Rule[] }) {
       <form className={styles.try} onSubmit={submit}>
         <IssuerField
           value={issuer}
-          onChange={(typed) => {
-            setIssuer(typed)
+          onChange={(next) => {
+            setTyped(next)
             reset()
           }}
         />
