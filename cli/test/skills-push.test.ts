@@ -242,6 +242,7 @@ it('keeps the files of a folder whose name another skill has, when that one is p
   )
   const pull = await runWorkspace(['skills', 'pull', 'team', 'alpha'], { url, apiKey: key }, {}, folder)
   expect(pull.status).toBe(1)
+  expect(pull.stderr).toContain('the folder has another skill; move it away, or pull with --force')
   expect(readFileSync(join(path, 'SKILL.md'), 'utf8')).toBe(entry('beta'))
   expect(readFileSync(join(path, 'notes.md'), 'utf8')).toBe('ours')
 })

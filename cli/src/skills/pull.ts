@@ -128,9 +128,12 @@ async function pullSkill(
   if (!skillName().safeParse(name).success) throw new Error('the service has a skill with a wrong name')
   const folder = join(root, name)
   const local = readLocal(folder)
-  // A folder that was deleted is written again. A push records the skill of a folder with any name.
-  const recorded = local && readRecord(folder)
-  const record = recorded?.skillId === id ? recorded : undefined
+  // A folder that was deleted is written again.
+  const record = local && readRecord(folder)
+  // A push records the skill of a folder with any name.
+  if (record && record.skillId !== id && !options.force) {
+    throw new Error('the folder has another skill; move it away, or pull with --force')
+  }
   const linesOf = (outcome: string, files: Fingerprints, kept: readonly string[], notes: readonly Note[] = []) => [
     ...kept.map((filename) => outcomeLine(options, 'kept', `${name}/${filename}`, ': changed here')),
     ...notes.map(({ outcome, filename, detail }) =>

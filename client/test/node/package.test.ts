@@ -76,7 +76,7 @@ beforeAll(async () => {
   const installed = pack('client', folder).then((tarball) => install(app, tarball))
   service = await startDevServer(state, await freePort())
   const { baseUrl, apiKey, sessionId } = readDemo(state)
-  const [webhook, sealed] = [signedWebhook(), await sealedLease()]
+  const [webhook, sealed] = [await signedWebhook(), await sealedLease()]
   input = JSON.stringify({ url: baseUrl, apiKey, sessionId, webhook, ...sealed })
   const { items } = await listFiles(baseUrl, apiKey, sessionId)
   expect(items.length).toBeGreaterThan(PAGE)
@@ -110,10 +110,10 @@ async function listFiles(url: string, apiKey: string, sessionId: string): Promis
   return (await fetch(`${url}/v1/sessions/${sessionId}/files?limit=1000`, { headers })).json()
 }
 
-function signedWebhook() {
+async function signedWebhook() {
   const secret = mintSecret()
   const body = JSON.stringify({ type: 'schedule.run', data: { cron: '@daily' } })
-  return { secret, body, headers: signedHeaders('run', new Date(), body, [secret]) }
+  return { secret, body, headers: await signedHeaders('run', new Date(), body, [secret]) }
 }
 
 /** A lease, and the key pair that opens it. */
