@@ -42,9 +42,9 @@ function fromToken(text: string) {
 export function TryOut({ rules }: { readonly rules: readonly Rule[] }) {
   const onlyIssuer = useOnlyIssuer()
   const [text, setText] = useState('')
-  const [typed, setTyped] = useState<string>()
-  // An emptied field takes that of the next token.
-  const issuer = typed || (issuerIn(text) ?? typed ?? onlyIssuer)
+  /** Typed, or that of a token. */
+  const [given, setGiven] = useState<string>()
+  const issuer = given ?? onlyIssuer
   const { mutate, reset, data, error, isPending } = useMutation({
     mutationFn: async () => preview(issuer.trim(), claimsOf(text).claims),
   })
@@ -55,6 +55,7 @@ export function TryOut({ rules }: { readonly rules: readonly Rule[] }) {
   const change = (next: string) => {
     setText(next)
     reset()
+    if (!given) setGiven(issuerIn(next) ?? given)
   }
   return (
     <section className={styles.body} aria-labelledby="try">
@@ -63,7 +64,7 @@ export function TryOut({ rules }: { readonly rules: readonly Rule[] }) {
         <IssuerField
           value={issuer}
           onChange={(next) => {
-            setTyped(next)
+            setGiven(next)
             reset()
           }}
         />
