@@ -2,9 +2,8 @@
  * `npm run deploy -- --check`: compares an account with the configuration and changes nothing (docs/deploy.md, "Check a
  * deployment").
  */
-import { globSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { globSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { Unstable_Config as Configuration } from 'wrangler'
 import { bindingOf } from '../src/db/database.ts'
 import { migrationNames } from './backups/backup-file.ts'
@@ -27,7 +26,7 @@ import {
   UPLOAD,
 } from './deploy-steps.ts'
 import { appliedMigrations } from './migrations.ts'
-import { type Deployment, ROOT, readConfiguration, runWrangler } from './wrangler.ts'
+import { type Deployment, getConfigFile, ROOT, readConfiguration, runWrangler } from './wrangler.ts'
 
 const DEPLOY = 'Run npm run deploy.'
 const TIMEOUT_MS = 10_000
@@ -264,7 +263,10 @@ function workerChecks(context: DeployContext, worker: ExpectedWorker): Check[] {
 
 /** The modules that a deployment uploads. */
 function builtModules(deployment: Deployment): string[] {
-  const folder = temporaryFolder(join(tmpdir(), 'workspace-api-check-'))
+  // In the project, because wrangler looks for its output relative to the project, through links.
+  const place = join(realpathSync(dirname(getConfigFile(deployment))), '.wrangler')
+  mkdirSync(place, { recursive: true })
+  const folder = temporaryFolder(join(place, 'check-'))
   runWrangler([...UPLOAD, '--dry-run', '--outdir', folder], deployment)
   return globSync('*.{js,mjs}', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'))
 }
