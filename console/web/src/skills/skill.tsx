@@ -59,7 +59,7 @@ interface LoadedProps {
 
 function Loaded({ skillId, skill }: LoadedProps) {
   const { versions, current, etag } = skill
-  const { version: number = current.version, view, from, to, at } = Route.useSearch()
+  const { version: number = current.version, view, file, from, to, at } = Route.useSearch()
   const canWrite = useCan()('skills:write')
   const publication = usePublication(skillId, current.version, etag)
   const comparesTwo = from !== undefined && to !== undefined
@@ -85,7 +85,7 @@ function Loaded({ skillId, skill }: LoadedProps) {
       actions={
         <>
           {canWrite && number === current.version && (
-            <Link className="button" to="/skills/$skillId/edit" params={{ skillId }}>
+            <Link className="button" to="/skills/$skillId/edit" params={{ skillId }} search={{ file }}>
               Edit
             </Link>
           )}
