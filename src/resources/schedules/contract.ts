@@ -127,7 +127,9 @@ const count = () => z.int().check(z.minimum(0))
 const statistics = {
   statistics: z
     .strictObject({
-      since: instant('The runs from this time on are counted: those of the last 30 days, at most 2,500.'),
+      since: instant(
+        'The runs from this time on are counted: those of the last 30 days, or since `createdAt` if that is later; at most 2,500.',
+      ),
       runs: count().register(docs, { description: 'The number of runs that were not skipped.' }),
       succeeded: count(),
       failed: count(),

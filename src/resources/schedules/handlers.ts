@@ -115,15 +115,16 @@ function handlersOf(
     }),
 
     retrieve: endpoint(contracts.retrieve, async (c, context) => {
-      const since = new Date(Date.parse(context.now) - STATISTICS_MS).toISOString()
+      const start = new Date(Date.parse(context.now) - STATISTICS_MS).toISOString()
       const { statistics, schedule } = await context.run(
         readable,
         { statistics: one(selectStatistics), schedule: one(retrieve) },
-        { ...namedSchedule(c.req.valid('param')), since },
+        { ...namedSchedule(c.req.valid('param')), since: start },
       )
-      const { milliseconds, ...counts } = statistics
+      const { milliseconds, since: counted, ...counts } = statistics
+      const since = counted === start && schedule.createdAt > start ? schedule.createdAt : counted
       const medianSeconds = medianOf(JSON.parse(milliseconds) as number[])
-      return withEntityTag({ ...withPayload(schedule), statistics: { ...counts, medianSeconds } })
+      return withEntityTag({ ...withPayload(schedule), statistics: { since, ...counts, medianSeconds } })
     }),
 
     put: endpoint(contracts.put, async (c, context) => {

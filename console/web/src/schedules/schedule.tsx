@@ -14,7 +14,7 @@ import { showError, showToast } from '../components/toast.tsx'
 import { useShowDeleted } from '../deleted/data.ts'
 import { type RunFilters, runsQuery, useRefusal } from '../runs/data.ts'
 import { RunTable } from '../runs/run-table.tsx'
-import { toDuration } from '../time.ts'
+import { toDate, toDuration } from '../time.ts'
 import { change, type Details, type Place, refreshSchedulesAndRuns, remove, runNow, scheduleQuery } from './data.ts'
 import { EditSchedule } from './editor.tsx'
 import { NextTimes } from './next-times.tsx'
@@ -130,7 +130,7 @@ function Loaded({ place, schedule, etag, problem }: LoadedProps) {
           ) : (
             <>
               <code>{schedule.cron}</code>
-              {!isEnabled && <p className="quiet">It is paused. Its next times would be:</p>}
+              {!isEnabled && <p className="quiet">It is paused. When resumed, it fires:</p>}
               <NextTimes cron={schedule.cron} timezone={timezone} />
             </>
           )}
@@ -148,7 +148,8 @@ function Loaded({ place, schedule, etag, problem }: LoadedProps) {
                 'Outcomes',
                 statistics.runs > 0 && (
                   <>
-                    {statistics.succeeded} succeeded, {statistics.failed} failed, since <Time at={statistics.since} />
+                    {statistics.succeeded} succeeded, {statistics.failed} failed, since{' '}
+                    {toDate(new Date(statistics.since))}
                   </>
                 ),
               ],
