@@ -146,6 +146,14 @@ describe('events', () => {
     await session.close()
   })
 
+  it('have each its time on one line, on a narrow screen', async () => {
+    const { page, close } = await openActivity(running.demo, '', { viewport: { width: 390, height: 844 } })
+    const time = page.getByRole('main').locator('time').first()
+    // Two lines are 40 px high.
+    expect((await time.boundingBox())?.height).toBeLessThan(30)
+    await close()
+  })
+
   it('come in pages', async () => {
     const demoSend = senderOf(running.demo.baseUrl, running.demo.apiKey)
     const session = await openActivity(running.demo, '?types=session-file.*')

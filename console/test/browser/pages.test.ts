@@ -181,7 +181,35 @@ describe('Today', () => {
     const page = await open('/')
     const track = page.getByRole('img', { name: /runs in the last day, 2 failed; next/ })
     await track.waitFor()
-    expect(await page.getByRole('img', { name: /runs in the last day/ }).count()).toBeGreaterThan(3)
+    expect(await page.getByRole('img', { name: /runs? in the last day/ }).count()).toBeGreaterThan(3)
+    expectQuiet(signed)
+  })
+
+  it.each([
+    ['en-US', /^[1-9]\d?:00\s[AP]M$/],
+    ['en-GB', /^\d\d:00$/],
+  ])('has the hours of %s within the margins of a narrow screen', async (locale, time) => {
+    const page = await open('/', { locale, viewport: { width: 390, height: 844 } })
+    const section = page.locator('section', { has: page.getByRole('heading', { name: 'A day back, a day ahead' }) })
+    const hours = section.locator('[aria-hidden=true] > span:visible')
+    await hours.first().waitFor()
+    const margins = await section.boundingBox()
+    for (const hour of await hours.all()) {
+      expect(await hour.textContent()).toMatch(time)
+      const box = await hour.boundingBox()
+      if (!box || !margins) throw new Error('An hour is not shown')
+      expect(box.x).toBeGreaterThanOrEqual(margins.x)
+      expect(box.x + box.width).toBeLessThanOrEqual(margins.x + margins.width)
+    }
+  })
+})
+
+describe('an address without a page', () => {
+  it('says so beside the navigation', async () => {
+    const page = await open('/nowhere/1')
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await page.getByRole('link', { name: 'Schedules' }).click()
+    await page.getByRole('heading', { name: 'Schedules' }).waitFor()
     expectQuiet(signed)
   })
 })
@@ -247,7 +275,7 @@ describe('schedules', () => {
     await dialog.getByLabel('Name').fill('Made in the console')
     await dialog.getByLabel('Cron expression').fill('0 9 29 * *')
     await dialog.getByLabel('Time zone').fill('America/New_York')
-    await dialog.getByText('At 09:00 AM, on day 29 of the month').waitFor()
+    await dialog.getByText('At 9:00 AM, on day 29 of the month').waitFor()
     await dialog.getByText('after a clock change').first().waitFor()
     await dialog.getByLabel('Cron expression').fill('0 9 32 * *')
     await dialog.getByText(/^cron /).waitFor()

@@ -483,6 +483,9 @@ describe('editing', () => {
   })
 })
 
+/** What a person copies, without the address. */
+const INSTALLATION = /^DO_NOT_TRACK=1 npx skills add /
+
 describe('feeds', () => {
   it('are created with the command to install from them, and revoked', async () => {
     const person = await addPerson(service)
@@ -497,8 +500,8 @@ describe('feeds', () => {
     expect(await dialog.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true)
     await dialog.getByLabel(name).check()
     await dialog.getByRole('button', { name: 'Create' }).click()
-    const command = (await dialog.getByText(/^npx skills add /).textContent()) ?? ''
-    const url = command.replace('npx skills add ', '')
+    const command = (await dialog.getByText(INSTALLATION).textContent()) ?? ''
+    const url = command.replace(INSTALLATION, '')
     const index = () => fetch(`${url}/.well-known/agent-skills/index.json`)
     const { skills } = (await (await index()).json()) as { skills: Skill[] }
     expect(skills.map((skill) => skill.name)).toEqual([name])
@@ -528,7 +531,7 @@ describe('feeds', () => {
     expect(await dialog.getByLabel('Name').inputValue()).toBe(name)
     await dialog.getByLabel('Your API key').fill(person.apiKey)
     await dialog.getByRole('button', { name: 'Create' }).click()
-    await dialog.getByText(/^npx skills add /).waitFor()
+    await dialog.getByText(INSTALLATION).waitFor()
     await dialog.getByRole('button', { name: 'Done' }).click()
     const { items } = await person.send<{ items: { name: string; apiKeyId: string }[] }>('GET', '/v1/skill-feeds')
     const { apiKey } = await person.send<{ apiKey: { id: string } }>('GET', '/v1/me')

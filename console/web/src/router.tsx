@@ -16,7 +16,7 @@ type Given = Readonly<Record<string, unknown>>
 /** That of a page that an app opens has a long query. */
 const MAX_ADDRESS_LENGTH = 4000
 
-const root = createRootRoute({ notFoundComponent: NotFound })
+const root = createRootRoute()
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -248,6 +248,9 @@ const deleted = createRoute({
     search({ q: text(q), kind: choice(kind, DELETED_KINDS), project: text(project) }),
 }).lazy(async () => (await import('./deleted/deleted.tsx')).Route)
 
+/** Any other address. */
+const notFound = createRoute({ getParentRoute: () => app, path: '$', component: NotFound })
+
 const pages = [
   today,
   schedules,
@@ -273,6 +276,7 @@ const pages = [
   endpoints,
   endpoint,
   deleted,
+  notFound,
 ]
 
 export function createConsoleRouter() {

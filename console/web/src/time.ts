@@ -23,10 +23,12 @@ export function toRelative(at: Date, now: Date): string {
 
 /** Whether the person's clock has 24 hours rather than AM and PM. */
 export const HAS_24_HOURS = !new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hour12
+/** "09:30", but "9:30 AM". */
+const hour = HAS_24_HOURS ? '2-digit' : 'numeric'
 
 // Creating a format is slow.
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+const clock = new Intl.DateTimeFormat(undefined, { hour, minute: '2-digit' })
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 
 export const toDate = (at: Date): string => date.format(at)
@@ -36,13 +38,13 @@ export const toExact = (at: Date): string => exact.format(at)
 
 const inZone = new Map<string, Intl.DateTimeFormat>()
 
-/** Date and time of day in a time zone, such as "Mon, Nov 23, 09:30". */
+/** Date and time of day in a time zone, such as "Mon, Nov 23, 9:30 AM". */
 export function toZoned(at: Date, timeZone?: string): string {
   const key = timeZone ?? ''
   let format = inZone.get(key)
   if (!format) {
     const zone = timeZone === undefined ? {} : { timeZone }
-    const fields = { weekday: 'short', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const
+    const fields = { weekday: 'short', month: 'short', day: 'numeric', hour, minute: '2-digit' } as const
     format = new Intl.DateTimeFormat(undefined, { ...fields, ...zone })
     inZone.set(key, format)
   }

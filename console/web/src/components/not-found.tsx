@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
-import { Empty } from './note.tsx'
+import { Page } from './page.tsx'
 
 export function NotFound() {
   return (
-    <main className="page">
-      <Empty title="There is no such page">
+    <Page title="There is no such page">
+      <p className="quiet">
         The address may be misspelt. <Link to="/">Go to Today</Link>
-      </Empty>
-    </main>
+      </p>
+    </Page>
   )
 }

@@ -14,7 +14,8 @@ export function describeWhen({ cron, runAt, timezone }: When): string {
 
 export function describeCron(cron: string): string {
   try {
-    return cronstrue.toString(cron, { use24HourTimeFormat: HAS_24_HOURS, verbose: false })
+    const hours = { use24HourTimeFormat: HAS_24_HOURS, trimHoursLeadingZero: !HAS_24_HOURS }
+    return cronstrue.toString(cron, { ...hours, verbose: false })
   } catch {
     return cron
   }

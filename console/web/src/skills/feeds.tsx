@@ -176,7 +176,8 @@ function NewFeed({ onClose }: { readonly onClose: () => void }) {
       <SecretOnce
         title={`Install from ${visible(data.name)}`}
         word="command"
-        secret={`npx skills add ${data.url}`}
+        // Without this variable, the installer sends the address to its maker.
+        secret={`DO_NOT_TRACK=1 npx skills add ${data.url}`}
         onClose={onClose}
       >
         Anybody with its address can read the skills.

@@ -22,7 +22,7 @@ const SLOT_MS = 30 * MINUTE_MS
 const SLOTS_AHEAD = DAY_MS / SLOT_MS
 const LABEL_HOURS = 6
 /** Labels that are closer to an end would pass it. */
-const EDGE_MS = 2 * HOUR_MS
+const EDGE_MS = 4 * HOUR_MS
 
 export function Axis({ schedules }: { readonly schedules: readonly ScheduleSummary[] }) {
   const now = useNow()

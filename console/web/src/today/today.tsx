@@ -147,7 +147,7 @@ function RunLine({ run }: { readonly run: Run }) {
         {nameOfRun(run)}
       </Link>
       <span className="quiet small">
-        {run.lastError ?? 'for a worker'}, since <Time at={run.scheduledAt} />
+        {run.lastError ?? 'for a worker'}, due <Time at={run.scheduledAt} />
       </span>
     </li>
   )
