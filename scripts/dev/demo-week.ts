@@ -20,6 +20,8 @@ const idOf = (name: string) => uuidOf(name, '0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c9
 export const FLAKY_TEST_ID = idOf('Find the flaky test')
 
 interface DemoSchedule {
+  /** If the examples name it. */
+  readonly id?: string
   readonly name: string
   readonly cron: string
   readonly timezone: string
@@ -28,12 +30,35 @@ interface DemoSchedule {
   readonly messages: readonly [succeeded: string, failed: string]
   /** Which of its runs failed, counted back from the last one. */
   readonly failed: readonly number[]
+  /** No worker has taken its last run. */
+  readonly isWaiting?: boolean
   /** The session about its failures. */
   readonly sessionId?: string
   readonly pausedReason?: string
 }
 
 const SCHEDULES: readonly DemoSchedule[] = [
+  {
+    id: EXAMPLE_IDS.projectScheduleId,
+    name: 'Nightly build',
+    cron: '30 9 * * mon-fri',
+    timezone: 'Europe/Paris',
+    parent: 'project',
+    minutes: 2,
+    messages: ['Built 14 pages.', ''],
+    failed: [],
+  },
+  {
+    id: EXAMPLE_IDS.agentScheduleId,
+    name: 'Morning review',
+    cron: '0 6 * * *',
+    timezone: 'UTC',
+    parent: 'agent',
+    minutes: 18,
+    messages: ['Reviewed 6 pull requests.', ''],
+    failed: [],
+    isWaiting: true,
+  },
   {
     name: 'Dependency updates',
     cron: '41 4 * * *',
@@ -175,11 +200,12 @@ function projectOf(type: string, resourceName: string): string | null {
 
 function scheduleRows(
   organizationId: string,
-  { name, cron, timezone, minutes, messages, failed, sessionId, pausedReason }: DemoSchedule,
+  demo: DemoSchedule,
   created: { readonly createdAt: string; readonly updatedAt: string },
   now: Date,
 ) {
-  const id = idOf(name)
+  const { name, cron, timezone, minutes, messages, failed, isWaiting = false, sessionId, pausedReason } = demo
+  const id = demo.id ?? idOf(name)
   const end = pausedReason === undefined ? now : new Date(now.getTime() - 5 * HOUR_MS)
   const times = timesBetween(cron, timezone, new Date(now.getTime() - 7 * DAY_MS), end)
   const schedule = query.insert(schedules).values({
@@ -190,6 +216,7 @@ function scheduleRows(
     cron,
     timezone,
     payload: JSON.stringify({ task: name }),
+    pauseAfterFailures: 3,
     enabledAt: pausedReason === undefined ? created.createdAt : null,
     pausedReason: pausedReason ?? null,
     lastRunAt: times.at(-1)?.toISOString() ?? null,
@@ -197,16 +224,22 @@ function scheduleRows(
     ...created,
   })
   const inserts = times.toReversed().map((due, index) => {
-    const hasFailed = failed.includes(index)
-    const startedAt = new Date(due.getTime() + 2_400)
-    // No two runs take the same time.
-    const finishedAt = new Date(startedAt.getTime() + minutes * 60_000 * (0.8 + ((index * 37) % 40) / 100))
-    return query.insert(runs).values({
+    const run = {
       organizationId,
       scheduleId: id,
       scheduledAt: due.toISOString(),
       id: computeRunId(id, due.toISOString()),
       ...parentOf(name),
+      createdAt: due.toISOString(),
+      updatedAt: due.toISOString(),
+    }
+    if (isWaiting && index === 0) return query.insert(runs).values({ ...run, status: 'pending', attempts: 0 })
+    const hasFailed = failed.includes(index)
+    const startedAt = new Date(due.getTime() + 2_400)
+    // No two runs take the same time.
+    const finishedAt = new Date(startedAt.getTime() + minutes * 60_000 * (0.8 + ((index * 37) % 40) / 100))
+    return query.insert(runs).values({
+      ...run,
       status: hasFailed ? 'failed' : 'succeeded',
       failure: hasFailed ? 'task' : null,
       attempts: 1,
@@ -217,8 +250,6 @@ function scheduleRows(
       finishedAt: finishedAt < now ? finishedAt.toISOString() : now.toISOString(),
       message: messages[hasFailed ? 1 : 0],
       sessionId: hasFailed ? (sessionId ?? null) : null,
-      createdAt: due.toISOString(),
-      updatedAt: due.toISOString(),
     })
   })
   return [schedule, ...inserts]

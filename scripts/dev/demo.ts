@@ -23,7 +23,6 @@ import {
   identities,
   invitations,
   runs,
-  schedules,
   sessionFiles,
   signInRules,
   skillFeeds,
@@ -173,19 +172,8 @@ function organization(id: string, name: string, userId: string, userName: string
  */
 function exampleRows(organizationId: string, apiKeyId: string) {
   const times = { createdAt: now(), updatedAt: now() }
-  const schedule = (
-    row: Pick<typeof schedules.$inferInsert, 'parentType' | 'parentId' | 'id' | 'timezone' | 'name' | 'lastRunAt'>,
-  ) =>
-    query.insert(schedules).values({
-      organizationId,
-      cron: '30 9 * * mon-fri',
-      payload: '{"branch":"main"}',
-      pauseAfterFailures: 3,
-      ...row,
-      ...times,
-    })
   const { projectId, agentId, projectScheduleId, agentScheduleId } = EXAMPLE_IDS
-  const agentRun = (scheduledAt: string, row: Partial<typeof runs.$inferInsert>) =>
+  const agentRun = (scheduledAt: string, claim?: Partial<typeof runs.$inferInsert>) =>
     query.insert(runs).values({
       organizationId,
       scheduleId: agentScheduleId,
@@ -193,9 +181,10 @@ function exampleRows(organizationId: string, apiKeyId: string) {
       id: computeRunId(agentScheduleId, scheduledAt),
       parentType: 'agent',
       parentId: agentId,
-      status: 'pending',
-      attempts: 0,
-      ...row,
+      status: 'delivered',
+      attempts: 1,
+      startedAt: times.createdAt,
+      ...claim,
       ...times,
     })
   const deletedSession = ({ id, resourceId: sessionId, name, hoursAgo: hours }: (typeof WEEK_DELETIONS)[number]) =>
@@ -309,33 +298,13 @@ function exampleRows(organizationId: string, apiKeyId: string) {
       sha256: hash('sha256', ''),
       ...times,
     }),
-    schedule({
-      parentType: 'project',
-      parentId: projectId,
-      id: projectScheduleId,
-      timezone: 'Europe/Paris',
-      name: 'Nightly build',
-      lastRunAt: '2026-03-30T07:30:00.000Z',
-    }),
-    schedule({
-      parentType: 'agent',
-      parentId: agentId,
-      id: agentScheduleId,
-      timezone: 'UTC',
-      name: 'Morning review',
-      lastRunAt: '2026-03-29T06:00:00.000Z',
-    }),
-    agentRun('2026-03-27T06:00:00.000Z', {}),
     agentRun('2026-03-28T06:00:00.000Z', {
-      status: 'delivered',
       claimId: EXAMPLE_IDS.claimId,
       claimedBy: JSON.stringify({ apiKeyId: EXAMPLE_IDS.apiKeyId, apiKeyName: 'laptop' }),
-      attempts: 1,
-      startedAt: times.createdAt,
       // It is still there when the example renews it.
       checkAt: '2999-01-01T00:00:00.000Z',
     }),
-    agentRun('2026-03-29T06:00:00.000Z', {}),
+    agentRun('2026-03-29T06:00:00.000Z'),
     query.insert(runs).values({
       organizationId,
       scheduleId: projectScheduleId,
@@ -459,12 +428,6 @@ export async function fillDemo(
     entry += `${line}\n`
     const files = filesOf({ ...SKILL_FILES, 'SKILL.md': entry })
     await acme.send('PATCH', `/v1/skills/${EXAMPLE_IDS.skillId}`, { message, files })
-  }
-  for (const path of [
-    `/v1/projects/${website}/schedules/${EXAMPLE_IDS.projectScheduleId}`,
-    `/v1/agents/${reviewer}/schedules/${EXAMPLE_IDS.agentScheduleId}`,
-  ]) {
-    await acme.send('PATCH', path, { enabled: true })
   }
   const pins = [
     { resourceType: 'session', resourceId: checkout },

@@ -13,8 +13,8 @@ export const EXAMPLE_IDS = {
   agentScheduleId: '0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82',
   /** Derived from the project's schedule and the time at which the run was due. */
   runId: '019d3da6-44c0-8af1-a829-4c5f72adcc57',
-  /** Runs of the agent's schedule: one that waits, and one that is claimed. */
-  pendingRunId: '019d382d-8300-8344-8287-6df80a0feba7',
+  /** Runs of the agent's schedule: one that was delivered, and one that is claimed. */
+  deliveredRunId: '019d382d-8300-8344-8287-6df80a0feba7',
   claimedRunId: '019d3307-2700-8fc3-8798-6b258822d765',
   claimId: '7a0c6f1e-4b3d-4c55-9f0e-2d8b1c7e5a90',
   fileId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',

@@ -373,7 +373,7 @@ export const acknowledgeRunContract = {
   description:
     'Marks a pending run as `delivered`, so that it is neither sent nor claimed. Safe to repeat. The request has no body.',
   scope: 'runs:write',
-  params: runParams(EXAMPLE_IDS.pendingRunId),
+  params: runParams(EXAMPLE_IDS.deliveredRunId),
   success,
   errorCodes: ['project_forbidden', 'run_not_found', 'run_not_pending'],
   errors: {
@@ -394,7 +394,7 @@ export const redeliverRunContract = {
     'Puts a run into the queue again that is pending, was delivered and has no outcome, or failed by `delivery`. Its ID ' +
     'stays, and its attempts start from the beginning. The request has no body.',
   scope: 'runs:write',
-  params: runParams(EXAMPLE_IDS.pendingRunId),
+  params: runParams(EXAMPLE_IDS.deliveredRunId),
   success: { ...success, example: examplePendingRun },
   errorCodes: ['project_forbidden', 'run_not_found', 'run_endpoint_not_found', 'run_not_pending', 'run_finished'],
   errors: {
