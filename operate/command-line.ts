@@ -3,6 +3,7 @@ import { type Command, describeCommand, type OptionValues, UsageError } from '..
 import type { Target } from './wrangler.ts'
 
 export {
+  countOf,
   numberText,
   type Progress,
   parsed,

@@ -1,9 +1,10 @@
 /** `workspace deletions`: what was deleted and can still be restored. */
 import { Option } from '@commander-js/extra-typings'
 import { type Workspace, WorkspaceError } from '../../client/src/index.ts'
+import { countOf } from '../../command-line/src/index.ts'
 import { DELETED_TYPES } from '../../src/contracts.ts'
 import { describe, given, group, withJson, withLimit } from './command.ts'
-import { countOf, print, printList } from './output.ts'
+import { print, printList } from './output.ts'
 import { isConfirmed } from './prompt.ts'
 import { find, KINDS, resolveOption } from './resolve.ts'
 import { connect, pageSize } from './service.ts'

@@ -2,13 +2,14 @@
 import { Option } from '@commander-js/extra-typings'
 import type { Workspace, WorkspaceEvent } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
+import { localTime } from '../../command-line/src/times.ts'
 import { sentenceOf } from '../../src/contracts.ts'
 import { describe, given, withLimit } from './command.ts'
 import { eventEndpoints } from './event-endpoints.ts'
 import { type Columns, type OutputOptions, printEach, printList } from './output.ts'
 import { KINDS, resolveOption } from './resolve.ts'
 import { connect, pageSize } from './service.ts'
-import { localTime, time } from './times.ts'
+import { time } from './times.ts'
 
 export const events = withLimit(
   describe(

@@ -2,8 +2,8 @@
 
 import { pipeline } from 'node:stream/promises'
 import { printable, printableJson, printableLines } from '../../client/src/printable.ts'
+import { localAndRelativeTime, relativeTime } from '../../command-line/src/times.ts'
 import { isUuid } from '../../src/contracts.ts'
-import { localAndRelativeTime, relativeTime } from './times.ts'
 
 export interface OutputOptions {
   readonly json?: true | undefined
@@ -64,10 +64,6 @@ export function attemptText(attempt: {
 }): string {
   const { status, milliseconds, error } = attempt
   return `${error ?? `HTTP ${status}`} (${milliseconds} ms)`
-}
-
-export function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** The last line of a command that changed nothing, because it was told so. */

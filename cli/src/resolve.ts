@@ -115,7 +115,7 @@ export async function find<Item extends Named>(workspace: Workspace, kind: Kind<
     if (name === wanted) named.push(item)
     else if (name.includes(wanted)) similar.push(item)
   }
-  if (named.length > 0) return only(named, `${kind.noun}s have the name "${text}"`)
+  if (named.length > 0) return only(named, `${kind.noun}s have the name "${text}"`, 'Use the ID.')
   const found: Item[] = []
   // Of an ID that the platform chose, "shop" is not the beginning of "shop-old".
   const mayBePrefix = text.length >= MIN_PREFIX_LENGTH && /^[0-9a-f-]+$/i.test(text)
@@ -124,15 +124,15 @@ export async function find<Item extends Named>(workspace: Workspace, kind: Kind<
       if (isUuid(item.id) && item.id.startsWith(wanted)) found.push(item)
     }
   }
-  if (found.length > 0) return only(found, `${kind.noun}s have an ID that begins with "${text}"`)
+  if (found.length > 0) return only(found, `${kind.noun}s have an ID that begins with "${text}"`, 'Use more of the ID.')
   const hint = similar.length > 0 ? ` Similar: ${candidates(similar)}.` : ''
   throw new Error(printable(`There is no ${kind.noun} with the ID or the name "${text}".${hint}`))
 }
 
-function only<Item extends Named>(items: readonly Item[], description: string): Item {
+function only<Item extends Named>(items: readonly Item[], description: string, hint: string): Item {
   const [item, ...others] = items
   if (item && others.length === 0) return item
-  throw new Error(printable(`${items.length} ${description}: ${candidates(items)}. Use more of the ID.`))
+  throw new Error(printable(`${items.length} ${description}: ${candidates(items)}. ${hint}`))
 }
 
 function candidates(items: readonly Named[]): string {

@@ -1,9 +1,10 @@
 /** `workspace runs`. */
 import { Argument, Option } from '@commander-js/extra-typings'
 import type { components } from '../../client/src/index.ts'
+import { countOf } from '../../command-line/src/index.ts'
 import { OUTCOMES, STATUS_FILTERS } from '../../src/contracts.ts'
 import { describe, given, group, integerFrom, withJson, withLimit, withTimes } from './command.ts'
-import { attemptText, countOf, print, printList, printProperties } from './output.ts'
+import { attemptText, print, printList, printProperties } from './output.ts'
 import { KINDS, resolve, resolveOption } from './resolve.ts'
 import { connect, pageSize } from './service.ts'
 import { time, timeText } from './times.ts'

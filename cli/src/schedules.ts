@@ -6,7 +6,7 @@ import { load, YAMLException } from 'js-yaml'
 import { v5 as derivedUuid } from 'uuid'
 import { type Workspace, WorkspaceError } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
-import { startProgress } from '../../command-line/src/index.ts'
+import { countOf, startProgress } from '../../command-line/src/index.ts'
 import {
   agentScheduleContracts,
   describeProblems,
@@ -16,7 +16,7 @@ import {
 } from '../../src/contracts.ts'
 import { describe, given, group, integerFrom, withJson, withLimit, withTimes } from './command.ts'
 import { readFile, readFolder } from './local-files.ts'
-import { countOf, dryRunNote, type OutputOptions, outcomeLine, print, printList, printProperties } from './output.ts'
+import { dryRunNote, type OutputOptions, outcomeLine, print, printList, printProperties } from './output.ts'
 import { isConfirmed } from './prompt.ts'
 import { AGENT, KINDS, methodsOf, PROJECT, resolve, SCHEDULE, scheduleOf } from './resolve.ts'
 import { CREATED, connect, pageSize } from './service.ts'
@@ -90,8 +90,8 @@ async function prune(workspace: Workspace, declared: readonly Declared[], option
   for (const ids of parents.values()) {
     const schedules = methodsOf(workspace, ids.projectId !== undefined)
     const parentId = (ids.projectId ?? ids.agentId) as string
-    for await (const { id, name } of schedules.list(parentId, { limit: pageSize() })) {
-      if (!kept.has(id)) extra.push({ id, parentId, schedules, label: name ? `${id}, ${name}` : id })
+    for await (const { id, name, cron, runAt } of schedules.list(parentId, { limit: pageSize() })) {
+      if (!kept.has(id)) extra.push({ id, parentId, schedules, label: `${id}, ${name ?? cron ?? runAt}` })
     }
   }
   if (extra.length === 0) return

@@ -1,9 +1,9 @@
 /** `workspace skills`. */
 import type { Workspace } from '../../client/src/index.ts'
 import { printable } from '../../client/src/printable.ts'
-import { positiveInteger, UsageError } from '../../command-line/src/index.ts'
+import { countOf, positiveInteger, UsageError } from '../../command-line/src/index.ts'
 import { describe, given, group, withJson, withLimit, withTimes } from './command.ts'
-import { countOf, print, printBytes, printList, printProperties } from './output.ts'
+import { print, printBytes, printList, printProperties } from './output.ts'
 import { connect, pageSize } from './service.ts'
 import { diff } from './skills/diff.ts'
 import { pull } from './skills/pull.ts'

@@ -81,7 +81,7 @@ describe('refused, and nothing is changed:', () => {
   it('a name that several have', () =>
     refused(
       ['agents', 'delete', REVIEWER, 'twin'],
-      `2 agents have the name "twin": Twin (${TWIN}), Twin (${OTHER_TWIN}). Use more of the ID.`,
+      `2 agents have the name "twin": Twin (${TWIN}), Twin (${OTHER_TWIN}). Use the ID.`,
     ))
 
   it('characters with which several IDs begin', () =>

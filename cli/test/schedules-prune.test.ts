@@ -60,6 +60,13 @@ it('deletes what no file describes, of the projects that files name', async () =
   expect(JSON.parse(json)).toMatchObject({ outcome: 'unchanged', name: 'build.yaml' })
 })
 
+it('shows the times of a schedule without a name', async () => {
+  writeFiles(folder, { 'files/nameless.yaml': "project: website\ncron: '5 * * * *'\ntimezone: UTC\n" })
+  await run('schedules', 'apply', 'files')
+  rmSync(join(folder, 'files', 'nameless.yaml'))
+  expect((await apply('--dry-run')).stdout).toMatch(/^to delete \S{36}, 5 \* \* \* \*$/m)
+})
+
 it('deletes nothing without an answer', async () => {
   expect(await apply()).toMatchObject({
     status: 2,

@@ -172,6 +172,10 @@ export function numberText(value: number): string {
   return value.toLocaleString('en')
 }
 
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
 /**
  * Shows a bar on a terminal, otherwise a line every 10 seconds.
  * @param total if undefined, only what is done is counted.

@@ -2,11 +2,17 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Workspace } from '../../../client/src/index.ts'
-import { positiveInteger, startProgress, temporaryFolder, UsageError } from '../../../command-line/src/index.ts'
+import {
+  countOf,
+  positiveInteger,
+  startProgress,
+  temporaryFolder,
+  UsageError,
+} from '../../../command-line/src/index.ts'
 import { skillName } from '../../../src/contracts.ts'
 import { describe, withJson } from '../command.ts'
 import { failure } from '../local-files.ts'
-import { countOf, dryRunNote, outcomeLine } from '../output.ts'
+import { dryRunNote, outcomeLine } from '../output.ts'
 import { connect } from '../service.ts'
 import { type Change, type Conflict, type MergedChange, type Note, resolveConflict } from './conflicts.ts'
 import {

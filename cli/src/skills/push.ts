@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type Workspace, WorkspaceError } from '../../../client/src/index.ts'
-import { startProgress } from '../../../command-line/src/index.ts'
+import { countOf, startProgress } from '../../../command-line/src/index.ts'
 import {
   createSkillContract,
   describedBy,
@@ -14,7 +14,7 @@ import {
 } from '../../../src/contracts.ts'
 import { describe, withJson } from '../command.ts'
 import { failure, readFolder } from '../local-files.ts'
-import { countOf, dryRunNote, outcomeLine } from '../output.ts'
+import { dryRunNote, outcomeLine } from '../output.ts'
 import { connect, PRECONDITION_FAILED } from '../service.ts'
 import { findConflict } from './conflicts.ts'
 import { truncateDescription } from './description.ts'
