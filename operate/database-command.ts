@@ -2,14 +2,14 @@
 import './private-files.ts'
 import { migrationNames } from './backups/backup-file.ts'
 import { describeScript, getTarget, parsed, UsageError, withTarget } from './command-line.ts'
-import { databaseConfiguration } from './database.ts'
+import { databaseNameOf } from './database.ts'
 import { Databases } from './databases.ts'
 import { runSteps, stepsOf } from './deploy-steps.ts'
 import { countLocalDatabases, prepareLocalDatabases } from './local-databases.ts'
 import { appliedMigrations } from './migrations.ts'
 import { databaseLines } from './overview.ts'
 import { requireStateFolder } from './state-folder.ts'
-import { stateFolder, type Target } from './wrangler.ts'
+import type { Target } from './wrangler.ts'
 
 const NUMBER = ['<number>', 'the number of a database, which `list` shows'] as const
 
@@ -67,7 +67,6 @@ async function withDatabases(work: (databases: Databases, target: Target) => Pro
 
 function list(isJson: boolean): Promise<void> {
   return withDatabases(async (databases, target) => {
-    const first = target.remote ? String(databaseConfiguration(target).database_name) : stateFolder(target)
     const newest = migrationNames().at(-1)
     const organizations = await databases.rows('SELECT "id" FROM "organizations"')
     const isHere = await Promise.all(
@@ -85,7 +84,7 @@ function list(isJson: boolean): Promise<void> {
         schema: `${migration}${migration === newest ? ', current' : ''}`,
       }
     })
-    const named = overviews.map((each) => ({ ...each, name: each.name ?? first }))
+    const named = overviews.map((each) => ({ ...each, name: each.name ?? databaseNameOf(target, each.number) }))
     console.log(isJson ? JSON.stringify(named, null, 2) : databaseLines(named).join('\n'))
     for (const { number } of databases.adding) {
       console.log(`Database ${number} is not complete. To continue: npm run database -- add`)

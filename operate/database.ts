@@ -124,6 +124,11 @@ export function databaseConfiguration(target: Target) {
   return found
 }
 
+/** The name of a database that no list names. */
+export function databaseNameOf(target: Target, number = 0): string {
+  return `${databaseConfiguration(target).database_name}${number === 0 ? '' : `-${number}`}`
+}
+
 export function openLocalFile(file: string): DatabaseSync {
   return new DatabaseSync(file, { timeout: LOCK_TIMEOUT_MS, enableForeignKeyConstraints: false })
 }

@@ -184,7 +184,10 @@ async function show({ id = '' }: Row, isJson: boolean): Promise<void> {
       ? []
       : [['Moving', `to database ${movingTo}; if no command does it: --to ${movingTo} continues`]]),
     ...(reason === undefined ? [] : [['Suspended', reason]]),
-    ['API keys', `${numberText(Number(liveKeys))} live`],
+    [
+      'API keys',
+      `${numberText(Number(liveKeys))} live; ${numberText(usage?.apiKeys?.used ?? 0)} count towards the quota`,
+    ],
     [
       'Runs',
       `${numberText(Number(runsPending))} pending; ${numberText(Number(runsFailedLastDay))} failed in the last 24 hours`,

@@ -40,6 +40,7 @@ import {
 import { snapshotRemote } from './backups/snapshot.ts'
 import { Account, type AccountDatabase, type Row } from './cloudflare.ts'
 import {
+  countOf,
   describeScript,
   getTarget,
   parsed,
@@ -50,7 +51,7 @@ import {
 } from './command-line.ts'
 import {
   type CommandDatabase,
-  databaseConfiguration,
+  databaseNameOf,
   deployedCommandDatabase,
   deployedDatabase,
   localDatabase,
@@ -81,6 +82,14 @@ const options = parsed(
 ).opts()
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
+
+/** What happens to the API keys. */
+const CONSEQUENCES: Readonly<Record<KeyPolicy, string>> = {
+  none: 'Every API key will be revoked.',
+  'as in the backup': 'API keys will be as in the backup: a key that was revoked since then will be valid again.',
+  'as today':
+    'API keys that were revoked, rotated or deleted since then stay that way. Keys that were created since then will be deleted.',
+}
 
 const FIRST: ListedDatabase = { number: 0, name: null, state: 'open' }
 
@@ -225,11 +234,11 @@ async function restoreBackups(
     const database = databases.get(number)
     const before = database ? await countAll(database) : {}
     const name = account
-      ? (now.deployed.get(number)?.name ?? newName(target, number))
+      ? (now.deployed.get(number)?.name ?? databaseNameOf(target, number))
       : localName(target, number, areSeveral)
-    const policy = agreed ?? (await confirmKeyPolicy(`The database ${name}`, source, before))
-    plans.set(number, { policy, before })
+    plans.set(number, { name, policy: agreed ?? keyPolicyFor(before), before })
   }
+  if (!agreed) await confirm([...plans.values()], source)
   const listed = new Map(now.listed.map((each) => [each.number, each]))
   const suspensions = [...(await readBefore(now, plans, 'halts', SELECT_SUSPENSIONS)).values()].flat()
   // A key may have been in another database at the time of the backup.
@@ -238,7 +247,7 @@ async function restoreBackups(
   // A local database is replaced in place. A deployed one stays as it is, so its keys are read as late as possible.
   const keysBefore = account ? undefined : await readKeys()
   for (const [number, backup] of backups) {
-    const { policy, before } = plans.get(number) ?? { policy: 'none', before: {} }
+    const { policy, before } = plans.get(number) as Plan
     const database = databases.get(number)
     const time = new Date().toISOString()
     const hashes = prepareBackup(backup, policy, time)
@@ -268,8 +277,16 @@ async function restoreBackups(
   }
 }
 
-/** By the number of a database that is restored: what the restore does with its keys, and how many rows each table has now. */
-type Plans = Map<number, { readonly policy: KeyPolicy; readonly before: Row }>
+interface Plan {
+  /** Of the database. */
+  readonly name: string
+  readonly policy: KeyPolicy
+  /** How many rows each table has now. */
+  readonly before: Row
+}
+
+/** By the number of the database. */
+type Plans = Map<number, Plan>
 
 /** In the current database 0: that another one is restored now. */
 async function recordPlaces(first: CommandDatabase, number: number, after: ReadonlyMap<string, Place>): Promise<void> {
@@ -292,10 +309,6 @@ async function readBefore(
     if (before[table]) found.set(number, (await databases.get(number)?.batch([{ sql }]))?.flat() ?? [])
   }
   return found
-}
-
-function newName(target: Target, number: number): string {
-  return `${databaseConfiguration(target).database_name}${number === 0 ? '' : `-${number}`}`
 }
 
 function localName(target: Target, number: number, areSeveral: boolean): string {
@@ -416,7 +429,8 @@ async function restoreInstant(target: Target, text: string): Promise<void> {
   const bookmark = await account.bookmarkAt(current.uuid, instant.toISOString())
   const source = `Its state at ${instant.toISOString()}`
   const before = await countAll(deployedCommandDatabase(account, current.uuid))
-  const policy = await confirmKeyPolicy(`The database ${current.name}`, source, before)
+  const policy = keyPolicyFor(before)
+  await confirm([{ name: current.name, policy, before }], source)
   const copied = await copyDeployed(placeOf(now, account, number), current)
   try {
     await setTimeout(SETTLING_MS)
@@ -451,28 +465,24 @@ function howToDelete({ name }: AccountDatabase): string {
   return `To delete it: npm run wrangler -- d1 delete ${name}`
 }
 
-/**
- * Prints what will happen to the API keys, and asks for confirmation. @param rows the number of rows in each
- * table now.
- */
-async function confirmKeyPolicy(database: string, source: string, rows: Row): Promise<KeyPolicy> {
-  const policy: KeyPolicy = options.revokeAllKeys ? 'none' : isEmpty(rows) ? 'as in the backup' : 'as today'
-  const consequence = {
-    none: 'Every API key will be revoked.',
-    'as in the backup': 'API keys will be as in the backup: a key that was revoked since then will be valid again.',
-    'as today':
-      'API keys that were revoked, rotated or deleted since then stay that way. Keys that were created since then will be deleted.',
-  }[policy]
-  console.log(
-    `${database} ${isEmpty(rows) ? 'is empty' : `has ${rows.organizations} organizations`}. ${source} will replace it.\n${consequence}`,
-  )
-  if (options.yes) return policy
+function keyPolicyFor(before: Row): KeyPolicy {
+  if (options.revokeAllKeys) return 'none'
+  return isEmpty(before) ? 'as in the backup' : 'as today'
+}
+
+/** Prints what will be replaced, and what will happen to the API keys. @throws unless the operator agrees. */
+async function confirm(plans: readonly Plan[], source: string): Promise<void> {
+  for (const [index, { name, policy, before }] of plans.entries()) {
+    const content = isEmpty(before) ? 'is empty' : `has ${countOf(Number(before.organizations), 'organization')}`
+    console.log(`The database ${name} ${content}. ${source} will replace it.`)
+    if (policy !== plans[index + 1]?.policy) console.log(CONSEQUENCES[policy])
+  }
+  if (options.yes) return
   if (!process.stdin.isTTY) throw new Error('Nothing was changed. Pass --yes to restore without confirmation.')
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   const answer = await terminal.question('Continue? [y/N] ')
   terminal.close()
   if (!/^y(es)?$/i.test(answer.trim())) throw new Error('Nothing was changed.')
-  return policy
 }
 
 /** A database without organizations is not in use. One that organizations have left still has their API keys. */
@@ -501,13 +511,13 @@ function remoteFlags({ environment }: Target): string {
 function report(before: Row, restored: Row, keys: readonly Row[], flags: string): void {
   for (const [table, rows] of Object.entries(restored)) {
     const previous = before[table] ?? 0
-    if (rows !== 0 || previous !== 0) console.log(`${table}: ${rows} rows, ${previous} before`)
+    if (rows !== 0 || previous !== 0) console.log(`${table}: ${countOf(Number(rows), 'row')}, ${previous} before`)
   }
   const now = new Date().toISOString()
   const valid = keys.filter(({ expiresAt }) => expiresAt === null || String(expiresAt) > now)
   console.log(
     valid.length > 0
-      ? `Restored. ${valid.length} API keys are valid.`
+      ? `Restored, with ${countOf(valid.length, 'valid API key')}.`
       : `Restored. No API key is valid. To create one: npm run bootstrap -- --organization-id <id> --service${flags}`,
   )
 }

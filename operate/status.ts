@@ -3,12 +3,13 @@
  * (docs/operate.md).
  */
 
+import { relativeTime } from '../command-line/src/times.ts'
 import { MAX_DATABASE_BYTES } from '../src/db/database.ts'
 import type { Value } from '../src/db/parameters.ts'
 import { migrationNames } from './backups/backup-file.ts'
 import type { Row } from './cloudflare.ts'
 import { describeScript, getTarget, numberText, parsed, withTarget } from './command-line.ts'
-import { type CommandDatabase, databaseConfiguration } from './database.ts'
+import { type CommandDatabase, databaseNameOf } from './database.ts'
 import { Databases } from './databases.ts'
 import { appliedMigrations } from './migrations.ts'
 import { aligned, databaseLines, type Overview, organizationLines, readOverviews, sizeText } from './overview.ts'
@@ -74,7 +75,7 @@ async function showStatus(): Promise<void> {
     ...(databases.areSeveral && {
       databases: databases.all.map(({ number, name, state }, index) => ({
         number,
-        name: name ?? databaseName(),
+        name: name ?? databaseNameOf(target, number),
         state,
         ...(each[index] as DatabaseStatus),
       })),
@@ -166,10 +167,6 @@ function worstOf(each: readonly DatabaseStatus[]): DatabaseStatus {
   )
 }
 
-function databaseName(): string {
-  return target.remote ? String(databaseConfiguration(target).database_name) : stateFolder(target)
-}
-
 function textOf(status: Status, now: Date): string {
   const { schedules, runs, objectsToDelete, organizations } = status
   const shown = organizations.slice(0, MAX_SHOWN)
@@ -177,7 +174,7 @@ function textOf(status: Status, now: Date): string {
   const schemaText = ({ schema }: DatabaseStatus) =>
     `${schema.migration}${schema.isCurrent ? ', current' : ', newer than this code'}`
   const ofDatabase = [
-    ['Database', databaseName()],
+    ['Database', target.remote ? databaseNameOf(target) : stateFolder(target)],
     ['Size', sizeText(status.database.sizeBytes)],
     ['Schema', schemaText(status)],
     ['Last tick', instantText(status.lastTickAt, now)],
@@ -205,7 +202,5 @@ function textOf(status: Status, now: Date): string {
 }
 
 function instantText(instant: unknown, now: Date): string {
-  if (typeof instant !== 'string') return 'none'
-  const seconds = Math.round((now.getTime() - Date.parse(instant)) / 1000)
-  return `${instant} (${seconds >= 0 ? `${numberText(seconds)} s ago` : `in ${numberText(-seconds)} s`})`
+  return typeof instant === 'string' ? `${instant} (${relativeTime(new Date(instant), now.getTime())})` : 'none'
 }
