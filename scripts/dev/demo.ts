@@ -80,7 +80,10 @@ export function firstCurlLines(demo: Demo): string[] {
   return [
     curlLine(demo, 'GET', '/v1/me'),
     curlLine(demo, 'GET', `/v1/sessions/${demo.sessionId}/files?limit=3`),
-    curlLine(demo, 'POST', `/v1/agents/${demo.agentId}/schedules`, { cron: '* * * * *' }),
+    curlLine(demo, 'PUT', `/v1/agents/${demo.agentId}/schedules/${newUuid()}`, {
+      name: 'Every minute',
+      cron: '* * * * *',
+    }),
   ]
 }
 
@@ -614,7 +617,7 @@ description: Writes release notes from merged pull requests.
 
 # Release notes
 
-1. Run \`scripts/merged.sh <last tag>\` to list what was merged since the last release.
+1. Run \`sh scripts/merged.sh <last tag>\` to list what was merged since the last release.
 2. Group the entries by \`references/sections.md\`.
 3. Write one line for each change, for the people who use the product, from \`assets/template.md\`.
 `,

@@ -24,15 +24,18 @@ await report(
   ({ updated }) => updated,
   () => workspace.pins.update(second.resourceType, second.resourceId, { placement: { target, position: 'before' } }),
 )
+// Run again, the example creates no other schedule: the responses are those of the first time.
+const idempotencyKey = 'client-example'
+const weekdays = { cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' }
 await report(
   'createProjectSchedule',
   ({ nextRunAt }) => nextRunAt,
-  () => workspace.projects.schedules.create(demo.projectId, { cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' }),
+  () => workspace.projects.schedules.create(demo.projectId, weekdays, { idempotencyKey }),
 )
 await report(
   'createAgentSchedule',
   ({ nextRunAt }) => nextRunAt,
-  () => workspace.agents.schedules.create(demo.agentId, { cron: '0 6 * * *' }, { idempotencyKey: 'client-example' }),
+  () => workspace.agents.schedules.create(demo.agentId, { cron: '0 6 * * *' }, { idempotencyKey }),
 )
 await report(
   'listSessionFiles',
@@ -49,10 +52,11 @@ await report(
   ({ deleted }) => deleted,
   () => workspace.users.profilePicture.delete(demo.userId),
 )
+await workspace.projects.environmentVariables.put(demo.projectId, 'LOG_LEVEL', { value: 'debug' })
 await report(
   'deleteEnvironmentVariable',
   ({ deleted }) => deleted,
-  () => workspace.projects.environmentVariables.delete(demo.projectId, demo.environmentVariableKey),
+  () => workspace.projects.environmentVariables.delete(demo.projectId, 'LOG_LEVEL'),
 )
 
 /** Calls an operation, and prints its status and what is shown of its result. */

@@ -89,6 +89,6 @@ async function receive(request: IncomingMessage, secret: string): Promise<Receip
   return {
     status: 200,
     body: { outcome: 'succeeded', message: 'Received by npm run dev.' },
-    line: `Run ${data.id}: "${schedule}" of ${parent} came due at ${data.scheduledAt}. Its signature is valid.${payload}`,
+    line: `Run ${data.id}: "${schedule}" of ${parent}, for ${data.scheduledAt}. Its signature is valid.${payload}`,
   }
 }

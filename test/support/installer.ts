@@ -33,7 +33,7 @@ export async function installSkills(feedUrl: string, ...names: readonly string[]
   const args = ['add', feedUrl, ...chosen, '--agent', 'claude-code', '--copy', '-y']
   const child = spawn(process.execPath, [INSTALLER, ...args], {
     cwd: project,
-    env: environmentOf(home),
+    env: installerEnvironment(home),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let printed = ''
@@ -53,7 +53,7 @@ export async function installSkills(feedUrl: string, ...names: readonly string[]
 }
 
 /** Nothing of this process's environment, which may name an agent. What is not on this machine is out of reach. */
-function environmentOf(home: string): NodeJS.ProcessEnv {
+export function installerEnvironment(home: string): NodeJS.ProcessEnv {
   const closed = 'http://127.0.0.1:9'
   return {
     PATH: process.env.PATH,

@@ -9,7 +9,7 @@ function introduction({ info }: Document): string {
 > ${DESCRIPTION}
 
 - Links are relative to the address of this file. The address without \`/llms.txt\` or \`/llms-full.txt\` is the base URL.
-- Send \`Authorization: Bearer <API key>\` with every request. An API key begins with \`wsk_\`; ask an operator of this
+- Send \`Authorization: Bearer <API key>\` with every request. An API key begins with \`wsk\`; ask an operator of this
   deployment for one, or create it with \`POST /v1/api-keys\`. \`GET /v1/me\` shows what your key may do.
 - Request bodies are JSON (\`Content-Type: application/json\`) unless the operation says otherwise.
 - Errors are \`{ "error": string }\`. Show the sentence; decide by the status and the header \`Error-Code\`.

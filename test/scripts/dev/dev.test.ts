@@ -22,6 +22,8 @@ import {
   startDevServer,
   stopDevServer,
 } from '../../support/dev-server.ts'
+import { blocksOf } from '../../support/guide.ts'
+import { installerEnvironment } from '../../support/installer.ts'
 import { newState, rowsOf } from '../../support/local-state.ts'
 import { callWithSecondClient } from '../../support/second-client.ts'
 import { entryFile, skillOf } from '../../support/skills.ts'
@@ -216,6 +218,30 @@ describe('npm run dev', () => {
     expect(statuses).toEqual([200, 201, 201, 200, 200, 200, 201, 200])
   })
 
+  it('has a skill and variables that the commands of the README install and read', () => {
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+    const blocks = blocksOf(readme, 'sh').filter((block) => block.includes('cli/dist'))
+    expect(blocks).toHaveLength(2)
+    // In the project, as its folder is, so that npx finds the installer.
+    const folder = mkdtempSync(join(ROOT, '.guide-'))
+    const home = newFolder()
+    const commands = blocks
+      .join('')
+      .replace('.wrangler/state', state)
+      .replaceAll('.wrangler/try', join(folder, 'try'))
+      .replaceAll('cli/dist/workspace.cjs', 'cli/src/workspace.ts')
+      .replace('npm run build --workspace cli\n', '')
+    const printed = execFileSync('sh', ['-euc', commands], {
+      cwd: ROOT,
+      env: installerEnvironment(home),
+      encoding: 'utf8',
+    })
+    expect(printed).toContain('Installed 1 skill')
+    expect(printed).toMatch(/Hello from Workspace API!\n$/)
+    expect(readdirSync(join(folder, 'try')).sort()).toEqual(['.claude', 'skills-lock.json'])
+    for (const each of [folder, home]) rmSync(each, { recursive: true })
+  })
+
   it('is called by the client that a second generator makes of the OpenAPI document', () => {
     const { agentId } = readDemo(state)
     expect(callWithSecondClient(join(state, 'demo.json'))).toEqual([
@@ -298,7 +324,7 @@ describe('npm run dev', () => {
       { timeout: 120_000, interval: 200 },
     )
     expect(stopped.printed + service.printed).toContain(
-      `Run ${run?.id}: "${cron}" of agent ${before.agentId} came due at `,
+      `Run ${run?.id}: "${cron}" of agent ${before.agentId}, for ${dueAt}`,
     )
     expect(service.printed).not.toContain('refused')
     await api.send('DELETE', path)
@@ -486,11 +512,11 @@ describe('npm run dev -- --var LOCAL_RECEIVERS:off', { tags: 'slow' }, () => {
   })
 
   it('fills a demo workspace on which the generated client calls all seven operations', () => {
-    const output = execFileSync('node', ['scripts/dev/example.ts', join(state, 'demo.json')], {
-      cwd: ROOT,
-      encoding: 'utf8',
-    })
-    expect(output.trim().split('\n')).toHaveLength(7)
+    const call = () =>
+      execFileSync('node', ['scripts/dev/example.ts', join(state, 'demo.json')], { cwd: ROOT, encoding: 'utf8' })
+    expect(call().trim().split('\n')).toHaveLength(7)
+    // Only the pin is where the first time has moved it.
+    expect(call()).toBe(call())
   })
 })
 

@@ -156,7 +156,7 @@ describe('the guide to schedules', () => {
       }),
     )
     const [{ claimId, previous }] = claimed.items
-    expect(claimed.items).toMatchObject([{ id, name: 'Nightly build', payload: { branch: 'main' } }])
+    expect(claimed.items).toMatchObject([{ id, name: 'Release build', payload: { branch: 'main' } }])
     expect(previous).toMatchObject({ status: 'failed', failure: 'task' })
     expect(await createRun()).toMatchObject({ status: 'skipped' })
     await service.send('POST', `/v1/runs/${id}/complete`, { claimId, outcome: 'succeeded' })
