@@ -517,7 +517,7 @@ function report(before: Row, restored: Row, keys: readonly Row[], flags: string)
   const valid = keys.filter(({ expiresAt }) => expiresAt === null || String(expiresAt) > now)
   console.log(
     valid.length > 0
-      ? `Restored, with ${countOf(valid.length, 'valid API key')}.`
+      ? `Restored. Valid API keys: ${valid.length}.`
       : `Restored. No API key is valid. To create one: npm run bootstrap -- --organization-id <id> --service${flags}`,
   )
 }

@@ -236,7 +236,7 @@ describe('a restore of a deployment', { tags: 'slow' }, () => {
     }
     const { printed, code } = await restore('--input', backup)
     api.watch = () => undefined
-    expect(printed).toContain(`Restored, with ${KEYS - 1} valid API keys.`)
+    expect(printed).toContain(`Restored. Valid API keys: ${KEYS - 1}.`)
     expect(code).toBe(0)
     expect(seen).toMatchObject({ live: 0, uploads: 1, changesDuringUpload: 0 })
     expect(seen.databases.size).toBe(2)

@@ -258,7 +258,7 @@ describe('a restore over a database that serves', () => {
     expect(seen).toMatchObject({ revoked: 0, partial: 0 })
     expect(seen.checks).toBeGreaterThan(5)
     expect(printed).toMatch(/skills: 3 rows, 2 before\n/)
-    expect(printed).toMatch(/Restored, with \d+ valid API keys\.\n$/)
+    expect(printed).toMatch(/Restored\. Valid API keys: \d+\.\n$/)
 
     const { body } = await ada.send<typeof largeSkill>('GET', `/v1/skills/${skillId}`)
     expect(body.description).toBe(HOSTILE_TEXT)

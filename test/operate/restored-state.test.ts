@@ -32,7 +32,7 @@ it('keeps the expiry that a key has today, of more keys than one statement chang
   backup()
   await rowsOf(state, `UPDATE "apiKeys" SET "expiresAt" = '2099', "rotatedAt" = '2098' WHERE "id" = 'key-7'`)
   await rowsOf(state, `UPDATE "apiKeys" SET "revokedAt" = '2026' WHERE "id" = 'key-8'`)
-  expect(restore()).toContain('Restored, with 2500 valid API keys.')
+  expect(restore()).toContain('Restored. Valid API keys: 2500.')
   expect(await countOf(state, live)).toBe(2500)
   const changed = `SELECT "expiresAt", "rotatedAt", "revokedAt" FROM "apiKeys" WHERE "id" IN ('key-7', 'key-8')`
   const [expiring, revoked] = await rowsOf(state, `${changed} ORDER BY "id"`)
