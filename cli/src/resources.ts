@@ -1,6 +1,6 @@
 /** `workspace projects`, `agents`, `sessions`, `pull-requests` and `users`: the resources of your platform. */
 import { v7 as newUuid } from 'uuid'
-import { type Call, type Workspace, WorkspaceError } from '../../client/src/index.ts'
+import type { Call, Workspace } from '../../client/src/index.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
 import { type Columns, outcomeLine, print, printList } from './output.ts'
 import { KINDS, resolve, resolveOption } from './resolve.ts'
@@ -21,7 +21,6 @@ interface Resource {
 /** The methods of the client that all five have. */
 interface Methods {
   list(options: object): AsyncIterable<Resource>
-  retrieve(id: string): Call<Resource>
   put(id: string, body: { name: string; projectId: string }): Call<Resource>
   delete(id: string): Promise<{ readonly id: string }>
 }
@@ -82,18 +81,14 @@ function resourceGroup(facts: Facts) {
       .requiredOption('--name <name>', 'the display name'),
   )
   if (isOfProject) put.requiredOption('--project <project>', 'the project that it belongs to')
-  put.action(async (given, { name, ...output }) => {
+  put.action(async (id = newUuid(), { name, ...output }) => {
     const workspace = connect()
-    const id = given ?? newUuid()
     const { project } = output as { project?: string }
     const projectId = await resolveOption(workspace, KINDS.project, project)
     // Those without a project refuse a projectId.
     const body = { name, ...(projectId && { projectId }) } as { name: string; projectId: string }
-    const { retrieve, put } = methods(workspace)
-    const before = given === undefined ? undefined : await etagOf(retrieve(id))
-    const { data, response } = await put(id, body).withResponse()
-    const isEqual = response.headers.get('ETag') === before
-    const outcome = response.status === CREATED ? 'created' : isEqual ? 'unchanged' : 'updated'
+    const { data, response } = await methods(workspace).put(id, body).withResponse()
+    const outcome = response.status === CREATED ? 'created' : 'updated'
     console.log(outcomeLine(output, outcome, data.id, `, ${data.name}`, data))
   })
 
@@ -135,16 +130,6 @@ function resourceGroup(facts: Facts) {
     [`${name} list`, `${name} put ${exampleId} --name "${exampleName}"${ofProject}`],
     [list, put, ...(archivable ? [archive(true), archive(false)] : []), remove],
   )
-}
-
-/** Of what exists, if the API key may read it. */
-async function etagOf(retrieved: Call<Resource>): Promise<string | undefined> {
-  try {
-    return (await retrieved.withResponse()).response.headers.get('ETag') ?? undefined
-  } catch (error) {
-    if (error instanceof WorkspaceError) return undefined
-    throw error
-  }
 }
 
 // The methods have narrower types: a session needs a project, and a project has none.
