@@ -15,14 +15,11 @@ const TOO_WIDE = `document.documentElement.scrollWidth <= innerWidth ? [] : Arra
   .filter((element) => element.getBoundingClientRect().right > innerWidth)
   .map((element) => element.outerHTML.slice(0, 200))`
 
-/** axe in the page itself: for the frames of a page, it would join their results in a second page. */
-export function axe(page: Page): AxeBuilder {
-  return new AxeBuilder({ page }).setLegacyMode(page.frames().length === 1)
-}
-
 /** Also: nothing is wider than the window, once what the page loads is there. */
 export async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await axe(page).analyze()
-  expect(violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)])).toEqual([])
+  // Only for the frames of a page, axe needs a second page, in which it joins their results.
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode(page.frames().length === 1).analyze()
+  const problems = violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)])
+  expect(problems, page.url()).toEqual([])
   await expect.poll(() => page.evaluate(TOO_WIDE)).toEqual([])
 }

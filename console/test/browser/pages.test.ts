@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } 
 import { launchChromium, newPage } from '../../../test/browser/chromium.ts'
 import { expectQuiet, type SignedIn, signedIn } from '../../../test/browser/console.ts'
 import { type Console, startConsole } from '../console.ts'
-import { axe } from './axe.ts'
+import { expectAccessible } from './axe.ts'
 import { isFocused } from './keyboard.ts'
 
 let running: Console
@@ -587,15 +587,12 @@ describe('every page', () => {
     for (const path of paths) {
       await page.goto(`${running.url}${path}`)
       await page.waitForLoadState('networkidle')
-      const { violations } = await axe(page).analyze()
-      expect([path, violations.map(({ id: rule, nodes }) => `${rule}: ${nodes[0]?.html}`)]).toEqual([path, []])
-      const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
-      expect([path, isTooWide]).toEqual([path, false])
+      await expectAccessible(page)
     }
     await page.getByRole('heading').first().waitFor()
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
-    expect((await axe(page).analyze()).violations).toEqual([])
+    await expectAccessible(page)
     expectQuiet(signed)
   })
 })
