@@ -159,14 +159,12 @@ export async function startWorker(
   const originOf = (name: string) => miniflare.unsafeGetDirectURL(name)
   const connect = async () => {
     const origin = await originOf('contender')
-    const bindings = await miniflare.getBindings<{ OBJECTS: R2Bucket }>('contender')
+    const bindings = await miniflare.getBindings<Record<string, unknown> & { OBJECTS: R2Bucket }>('contender')
     const processes = childrenOf(process.pid).filter((pid) => !others.has(pid))
     return { origin, bindings, processes }
   }
   let { origin, bindings, processes } = await connect()
-  // The name of the binding is computed, so its type is not known.
-  const databaseAt = (number: number) =>
-    (bindings as unknown as Record<string, D1Database>)[bindingOf(number)] as D1Database
+  const databaseAt = (number: number) => bindings[bindingOf(number)] as D1Database
   const memoryMb = () => processes.reduce((sum, pid) => sum + memoryMbOf(pid), 0)
   let memoryBeforeMb = 0
   return {

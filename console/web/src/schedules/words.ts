@@ -4,6 +4,8 @@ import type { ScheduleSummary } from '../api.ts'
 import { shortId } from '../short-id.ts'
 import { HAS_24_HOURS, toZoned } from '../time.ts'
 
+const OPTIONS = { use24HourTimeFormat: HAS_24_HOURS, trimHoursLeadingZero: !HAS_24_HOURS, verbose: false }
+
 type When = Pick<ScheduleSummary, 'cron' | 'runAt' | 'timezone'>
 
 /** Such as "At 09:30, Monday through Friday". */
@@ -14,8 +16,7 @@ export function describeWhen({ cron, runAt, timezone }: When): string {
 
 export function describeCron(cron: string): string {
   try {
-    const hours = { use24HourTimeFormat: HAS_24_HOURS, trimHoursLeadingZero: !HAS_24_HOURS }
-    return cronstrue.toString(cron, { ...hours, verbose: false })
+    return cronstrue.toString(cron, OPTIONS)
   } catch {
     return cron
   }
