@@ -23,7 +23,7 @@ export interface Installation {
 
 /**
  * Installs skills of a feed for Claude Code, into a new folder and a new home.
- * @param names of the skills; all of the feed if there are none.
+ * @param names of the skills. Without names, all skills of the feed are installed.
  */
 export async function installSkills(feedUrl: string, ...names: readonly string[]): Promise<Installation> {
   const folder = newFolder()

@@ -114,7 +114,7 @@ describe('the attempts of a run', () => {
     expect(attemptsOf(finished)).toEqual([[503, 'HTTP 503']])
   })
 
-  it('are none of a run that waits to be pulled, nor has it a next one', async () => {
+  it('have no next one while the run waits for a worker', async () => {
     const { run, outbox, read, workspace, tickNow, claimOne } = await withReceiver({}, 500)
     const { id } = await run()
     await outbox.deliver()
