@@ -57,13 +57,16 @@ where
             where
               "sessions"."organizationId" = "apiKeys"."organizationId"
               and "sessions"."id" = :resourceId
-              and ("sessions"."organizationId", "sessions"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
+              and case
+                when ("sessions"."organizationId", "sessions"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) then 1
+                else 0
+              end
               and (
                 "apiKeys"."projectIds" is null
                 or "sessions"."projectId" in (
@@ -82,13 +85,16 @@ where
             where
               "pullRequests"."organizationId" = "apiKeys"."organizationId"
               and "pullRequests"."id" = :resourceId
-              and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
+              and case
+                when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) then 1
+                else 0
+              end
               and (
                 "apiKeys"."projectIds" is null
                 or "pullRequests"."projectId" in (
@@ -99,13 +105,16 @@ where
                 )
               )
           )
-          else ("apiKeys"."organizationId", :resourceId) in (
-            select
-              "projects"."organizationId",
-              "projects"."id"
-            from
-              "projects"
-          ) is true
+          else case
+            when ("apiKeys"."organizationId", :resourceId) in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) then 1
+            else 0
+          end
           and (
             "apiKeys"."projectIds" is null
             or :resourceId in (
@@ -138,13 +147,16 @@ where
                     where
                       "sessions"."organizationId" = "counted"."organizationId"
                       and "sessions"."id" = "counted"."resourceId"
-                      and ("sessions"."organizationId", "sessions"."projectId") in (
-                        select
-                          "projects"."organizationId",
-                          "projects"."id"
-                        from
-                          "projects"
-                      ) is true
+                      and case
+                        when ("sessions"."organizationId", "sessions"."projectId") in (
+                          select
+                            "projects"."organizationId",
+                            "projects"."id"
+                          from
+                            "projects"
+                        ) then 1
+                        else 0
+                      end
                       and true
                   )
                   when 'pull_request' then exists (
@@ -155,22 +167,28 @@ where
                     where
                       "pullRequests"."organizationId" = "counted"."organizationId"
                       and "pullRequests"."id" = "counted"."resourceId"
-                      and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-                        select
-                          "projects"."organizationId",
-                          "projects"."id"
-                        from
-                          "projects"
-                      ) is true
+                      and case
+                        when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                          select
+                            "projects"."organizationId",
+                            "projects"."id"
+                          from
+                            "projects"
+                        ) then 1
+                        else 0
+                      end
                       and true
                   )
-                  else ("counted"."organizationId", "counted"."resourceId") in (
-                    select
-                      "projects"."organizationId",
-                      "projects"."id"
-                    from
-                      "projects"
-                  ) is true
+                  else case
+                    when ("counted"."organizationId", "counted"."resourceId") in (
+                      select
+                        "projects"."organizationId",
+                        "projects"."id"
+                      from
+                        "projects"
+                    ) then 1
+                    else 0
+                  end
                   and true
                 end
               )
@@ -293,13 +311,16 @@ select
       where
         "sessions"."organizationId" = "apiKeys"."organizationId"
         and "sessions"."id" = :resourceId
-        and ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        and case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         and (
           "apiKeys"."projectIds" is null
           or "sessions"."projectId" in (
@@ -318,13 +339,16 @@ select
       where
         "pullRequests"."organizationId" = "apiKeys"."organizationId"
         and "pullRequests"."id" = :resourceId
-        and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        and case
+          when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         and (
           "apiKeys"."projectIds" is null
           or "pullRequests"."projectId" in (
@@ -335,13 +359,16 @@ select
           )
         )
     )
-    else ("apiKeys"."organizationId", :resourceId) in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    else case
+      when ("apiKeys"."organizationId", :resourceId) in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     and (
       "apiKeys"."projectIds" is null
       or :resourceId in (
@@ -404,13 +431,16 @@ where
                 where
                   "sessions"."organizationId" = "apiKeys"."organizationId"
                   and "sessions"."id" = :resourceId
-                  and ("sessions"."organizationId", "sessions"."projectId") in (
-                    select
-                      "projects"."organizationId",
-                      "projects"."id"
-                    from
-                      "projects"
-                  ) is true
+                  and case
+                    when ("sessions"."organizationId", "sessions"."projectId") in (
+                      select
+                        "projects"."organizationId",
+                        "projects"."id"
+                      from
+                        "projects"
+                    ) then 1
+                    else 0
+                  end
                   and (
                     "apiKeys"."projectIds" is null
                     or "sessions"."projectId" in (
@@ -429,13 +459,16 @@ where
                 where
                   "pullRequests"."organizationId" = "apiKeys"."organizationId"
                   and "pullRequests"."id" = :resourceId
-                  and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-                    select
-                      "projects"."organizationId",
-                      "projects"."id"
-                    from
-                      "projects"
-                  ) is true
+                  and case
+                    when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                      select
+                        "projects"."organizationId",
+                        "projects"."id"
+                      from
+                        "projects"
+                    ) then 1
+                    else 0
+                  end
                   and (
                     "apiKeys"."projectIds" is null
                     or "pullRequests"."projectId" in (
@@ -446,13 +479,16 @@ where
                     )
                   )
               )
-              else ("apiKeys"."organizationId", :resourceId) in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
+              else case
+                when ("apiKeys"."organizationId", :resourceId) in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) then 1
+                else 0
+              end
               and (
                 "apiKeys"."projectIds" is null
                 or :resourceId in (
@@ -602,13 +638,16 @@ select
       where
         "sessions"."organizationId" = "apiKeys"."organizationId"
         and "sessions"."id" = :resourceId
-        and ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        and case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         and (
           "apiKeys"."projectIds" is null
           or "sessions"."projectId" in (
@@ -627,13 +666,16 @@ select
       where
         "pullRequests"."organizationId" = "apiKeys"."organizationId"
         and "pullRequests"."id" = :resourceId
-        and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        and case
+          when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         and (
           "apiKeys"."projectIds" is null
           or "pullRequests"."projectId" in (
@@ -644,13 +686,16 @@ select
           )
         )
     )
-    else ("apiKeys"."organizationId", :resourceId) in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    else case
+      when ("apiKeys"."organizationId", :resourceId) in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     and (
       "apiKeys"."projectIds" is null
       or :resourceId in (
@@ -751,13 +796,16 @@ from
               where
                 "sessions"."organizationId" = "apiKeys"."organizationId"
                 and "sessions"."id" = :resourceId
-                and ("sessions"."organizationId", "sessions"."projectId") in (
-                  select
-                    "projects"."organizationId",
-                    "projects"."id"
-                  from
-                    "projects"
-                ) is true
+                and case
+                  when ("sessions"."organizationId", "sessions"."projectId") in (
+                    select
+                      "projects"."organizationId",
+                      "projects"."id"
+                    from
+                      "projects"
+                  ) then 1
+                  else 0
+                end
                 and (
                   "apiKeys"."projectIds" is null
                   or "sessions"."projectId" in (
@@ -776,13 +824,16 @@ from
               where
                 "pullRequests"."organizationId" = "apiKeys"."organizationId"
                 and "pullRequests"."id" = :resourceId
-                and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-                  select
-                    "projects"."organizationId",
-                    "projects"."id"
-                  from
-                    "projects"
-                ) is true
+                and case
+                  when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                    select
+                      "projects"."organizationId",
+                      "projects"."id"
+                    from
+                      "projects"
+                  ) then 1
+                  else 0
+                end
                 and (
                   "apiKeys"."projectIds" is null
                   or "pullRequests"."projectId" in (
@@ -793,13 +844,16 @@ from
                   )
                 )
             )
-            else ("apiKeys"."organizationId", :resourceId) in (
-              select
-                "projects"."organizationId",
-                "projects"."id"
-              from
-                "projects"
-            ) is true
+            else case
+              when ("apiKeys"."organizationId", :resourceId) in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) then 1
+              else 0
+            end
             and (
               "apiKeys"."projectIds" is null
               or :resourceId in (
@@ -823,13 +877,16 @@ from
                 where
                   "sessions"."organizationId" = "apiKeys"."organizationId"
                   and "sessions"."id" = :targetId
-                  and ("sessions"."organizationId", "sessions"."projectId") in (
-                    select
-                      "projects"."organizationId",
-                      "projects"."id"
-                    from
-                      "projects"
-                  ) is true
+                  and case
+                    when ("sessions"."organizationId", "sessions"."projectId") in (
+                      select
+                        "projects"."organizationId",
+                        "projects"."id"
+                      from
+                        "projects"
+                    ) then 1
+                    else 0
+                  end
                   and (
                     "apiKeys"."projectIds" is null
                     or "sessions"."projectId" in (
@@ -848,13 +905,16 @@ from
                 where
                   "pullRequests"."organizationId" = "apiKeys"."organizationId"
                   and "pullRequests"."id" = :targetId
-                  and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-                    select
-                      "projects"."organizationId",
-                      "projects"."id"
-                    from
-                      "projects"
-                  ) is true
+                  and case
+                    when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                      select
+                        "projects"."organizationId",
+                        "projects"."id"
+                      from
+                        "projects"
+                    ) then 1
+                    else 0
+                  end
                   and (
                     "apiKeys"."projectIds" is null
                     or "pullRequests"."projectId" in (
@@ -865,13 +925,16 @@ from
                     )
                   )
               )
-              else ("apiKeys"."organizationId", :targetId) in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
+              else case
+                when ("apiKeys"."organizationId", :targetId) in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) then 1
+                else 0
+              end
               and (
                 "apiKeys"."projectIds" is null
                 or :targetId in (
@@ -905,13 +968,16 @@ from
                       where
                         "sessions"."organizationId" = "counted"."organizationId"
                         and "sessions"."id" = "counted"."resourceId"
-                        and ("sessions"."organizationId", "sessions"."projectId") in (
-                          select
-                            "projects"."organizationId",
-                            "projects"."id"
-                          from
-                            "projects"
-                        ) is true
+                        and case
+                          when ("sessions"."organizationId", "sessions"."projectId") in (
+                            select
+                              "projects"."organizationId",
+                              "projects"."id"
+                            from
+                              "projects"
+                          ) then 1
+                          else 0
+                        end
                         and true
                     )
                     when 'pull_request' then exists (
@@ -922,22 +988,28 @@ from
                       where
                         "pullRequests"."organizationId" = "counted"."organizationId"
                         and "pullRequests"."id" = "counted"."resourceId"
-                        and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-                          select
-                            "projects"."organizationId",
-                            "projects"."id"
-                          from
-                            "projects"
-                        ) is true
+                        and case
+                          when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                            select
+                              "projects"."organizationId",
+                              "projects"."id"
+                            from
+                              "projects"
+                          ) then 1
+                          else 0
+                        end
                         and true
                     )
-                    else ("counted"."organizationId", "counted"."resourceId") in (
-                      select
-                        "projects"."organizationId",
-                        "projects"."id"
-                      from
-                        "projects"
-                    ) is true
+                    else case
+                      when ("counted"."organizationId", "counted"."resourceId") in (
+                        select
+                          "projects"."organizationId",
+                          "projects"."id"
+                        from
+                          "projects"
+                      ) then 1
+                      else 0
+                    end
                     and true
                   end
                 )
@@ -1070,13 +1142,16 @@ select
       where
         "sessions"."organizationId" = "apiKeys"."organizationId"
         and "sessions"."id" = :resourceId
-        and ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        and case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         and (
           "apiKeys"."projectIds" is null
           or "sessions"."projectId" in (
@@ -1095,13 +1170,16 @@ select
       where
         "pullRequests"."organizationId" = "apiKeys"."organizationId"
         and "pullRequests"."id" = :resourceId
-        and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        and case
+          when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         and (
           "apiKeys"."projectIds" is null
           or "pullRequests"."projectId" in (
@@ -1112,13 +1190,16 @@ select
           )
         )
     )
-    else ("apiKeys"."organizationId", :resourceId) in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    else case
+      when ("apiKeys"."organizationId", :resourceId) in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     and (
       "apiKeys"."projectIds" is null
       or :resourceId in (
@@ -1140,13 +1221,16 @@ select
         where
           "sessions"."organizationId" = "apiKeys"."organizationId"
           and "sessions"."id" = :targetId
-          and ("sessions"."organizationId", "sessions"."projectId") in (
-            select
-              "projects"."organizationId",
-              "projects"."id"
-            from
-              "projects"
-          ) is true
+          and case
+            when ("sessions"."organizationId", "sessions"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) then 1
+            else 0
+          end
           and (
             "apiKeys"."projectIds" is null
             or "sessions"."projectId" in (
@@ -1165,13 +1249,16 @@ select
         where
           "pullRequests"."organizationId" = "apiKeys"."organizationId"
           and "pullRequests"."id" = :targetId
-          and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-            select
-              "projects"."organizationId",
-              "projects"."id"
-            from
-              "projects"
-          ) is true
+          and case
+            when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) then 1
+            else 0
+          end
           and (
             "apiKeys"."projectIds" is null
             or "pullRequests"."projectId" in (
@@ -1182,13 +1269,16 @@ select
             )
           )
       )
-      else ("apiKeys"."organizationId", :targetId) in (
-        select
-          "projects"."organizationId",
-          "projects"."id"
-        from
-          "projects"
-      ) is true
+      else case
+        when ("apiKeys"."organizationId", :targetId) in (
+          select
+            "projects"."organizationId",
+            "projects"."id"
+          from
+            "projects"
+        ) then 1
+        else 0
+      end
       and (
         "apiKeys"."projectIds" is null
         or :targetId in (
@@ -1220,13 +1310,16 @@ select
               where
                 "sessions"."organizationId" = "counted"."organizationId"
                 and "sessions"."id" = "counted"."resourceId"
-                and ("sessions"."organizationId", "sessions"."projectId") in (
-                  select
-                    "projects"."organizationId",
-                    "projects"."id"
-                  from
-                    "projects"
-                ) is true
+                and case
+                  when ("sessions"."organizationId", "sessions"."projectId") in (
+                    select
+                      "projects"."organizationId",
+                      "projects"."id"
+                    from
+                      "projects"
+                  ) then 1
+                  else 0
+                end
                 and true
             )
             when 'pull_request' then exists (
@@ -1237,22 +1330,28 @@ select
               where
                 "pullRequests"."organizationId" = "counted"."organizationId"
                 and "pullRequests"."id" = "counted"."resourceId"
-                and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-                  select
-                    "projects"."organizationId",
-                    "projects"."id"
-                  from
-                    "projects"
-                ) is true
+                and case
+                  when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                    select
+                      "projects"."organizationId",
+                      "projects"."id"
+                    from
+                      "projects"
+                  ) then 1
+                  else 0
+                end
                 and true
             )
-            else ("counted"."organizationId", "counted"."resourceId") in (
-              select
-                "projects"."organizationId",
-                "projects"."id"
-              from
-                "projects"
-            ) is true
+            else case
+              when ("counted"."organizationId", "counted"."resourceId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) then 1
+              else 0
+            end
             and true
           end
         )
@@ -1379,13 +1478,16 @@ where
             where
               "sessions"."organizationId" = "apiKeys"."organizationId"
               and "sessions"."id" = :resourceId
-              and ("sessions"."organizationId", "sessions"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
+              and case
+                when ("sessions"."organizationId", "sessions"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) then 1
+                else 0
+              end
               and (
                 "apiKeys"."projectIds" is null
                 or "sessions"."projectId" in (
@@ -1404,13 +1506,16 @@ where
             where
               "pullRequests"."organizationId" = "apiKeys"."organizationId"
               and "pullRequests"."id" = :resourceId
-              and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
+              and case
+                when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) then 1
+                else 0
+              end
               and (
                 "apiKeys"."projectIds" is null
                 or "pullRequests"."projectId" in (
@@ -1421,13 +1526,16 @@ where
                 )
               )
           )
-          else ("apiKeys"."organizationId", :resourceId) in (
-            select
-              "projects"."organizationId",
-              "projects"."id"
-            from
-              "projects"
-          ) is true
+          else case
+            when ("apiKeys"."organizationId", :resourceId) in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) then 1
+            else 0
+          end
           and (
             "apiKeys"."projectIds" is null
             or :resourceId in (
@@ -1460,13 +1568,16 @@ where
                     where
                       "sessions"."organizationId" = "counted"."organizationId"
                       and "sessions"."id" = "counted"."resourceId"
-                      and ("sessions"."organizationId", "sessions"."projectId") in (
-                        select
-                          "projects"."organizationId",
-                          "projects"."id"
-                        from
-                          "projects"
-                      ) is true
+                      and case
+                        when ("sessions"."organizationId", "sessions"."projectId") in (
+                          select
+                            "projects"."organizationId",
+                            "projects"."id"
+                          from
+                            "projects"
+                        ) then 1
+                        else 0
+                      end
                       and true
                   )
                   when 'pull_request' then exists (
@@ -1477,22 +1588,28 @@ where
                     where
                       "pullRequests"."organizationId" = "counted"."organizationId"
                       and "pullRequests"."id" = "counted"."resourceId"
-                      and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-                        select
-                          "projects"."organizationId",
-                          "projects"."id"
-                        from
-                          "projects"
-                      ) is true
+                      and case
+                        when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                          select
+                            "projects"."organizationId",
+                            "projects"."id"
+                          from
+                            "projects"
+                        ) then 1
+                        else 0
+                      end
                       and true
                   )
-                  else ("counted"."organizationId", "counted"."resourceId") in (
-                    select
-                      "projects"."organizationId",
-                      "projects"."id"
-                    from
-                      "projects"
-                  ) is true
+                  else case
+                    when ("counted"."organizationId", "counted"."resourceId") in (
+                      select
+                        "projects"."organizationId",
+                        "projects"."id"
+                      from
+                        "projects"
+                    ) then 1
+                    else 0
+                  end
                   and true
                 end
               )
@@ -1552,16 +1669,19 @@ where
       )
     )
     and (
-      (
-        "own"."organizationId",
-        coalesce(coalesce("sessions"."projectId", "pullRequests"."projectId"), "projects"."id")
-      ) in (
-        select
-          "projects"."organizationId",
-          "projects"."id"
-        from
-          "projects"
-      ) is true
+      case
+        when (
+          "own"."organizationId",
+          coalesce(coalesce("sessions"."projectId", "pullRequests"."projectId"), "projects"."id")
+        ) in (
+          select
+            "projects"."organizationId",
+            "projects"."id"
+          from
+            "projects"
+        ) then 1
+        else 0
+      end
       and (
         "apiKeys"."projectIds" is null
         or coalesce(coalesce("sessions"."projectId", "pullRequests"."projectId"), "projects"."id") in (

@@ -2261,13 +2261,16 @@ select
     )
   ) as "isAccessible",
   (
-    ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    case
+      when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     or (
       "pullRequests"."id" is null
       and "deletions"."resourceId" is null
@@ -2381,13 +2384,16 @@ where
     )
     and (
       (
-        ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        case
+          when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         or (
           "pullRequests"."id" is null
           and "deletions"."resourceId" is null
@@ -2544,13 +2550,16 @@ where
       )
       and (
         (
-          ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-            select
-              "projects"."organizationId",
-              "projects"."id"
-            from
-              "projects"
-          ) is true
+          case
+            when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) then 1
+            else 0
+          end
           or (
             "pullRequests"."id" is null
             and "deletions"."resourceId" is null
@@ -2640,13 +2649,16 @@ select
     )
   ) as "isAccessible",
   (
-    ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    case
+      when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     or (
       "pullRequests"."id" is null
       and "deletions"."resourceId" is null
@@ -2719,13 +2731,16 @@ where
     )
     and (
       (
-        ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        case
+          when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         or (
           "pullRequests"."id" is null
           and "deletions"."resourceId" is null
@@ -2850,13 +2865,16 @@ where
       :query is null
       or instr(lower("pullRequests"."name"), lower(:query)) > 0
     )
-    and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    and case
+      when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
   )
 limit
   + :rowLimit;
@@ -2999,13 +3017,16 @@ where
       :query is null
       or instr(lower("pullRequests"."name"), lower(:query)) > 0
     )
-    and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    and case
+      when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
   )
 limit
   + :rowLimit;
@@ -3154,13 +3175,16 @@ where
         :projectId is null
         or "pullRequests"."projectId" = :projectId
       )
-      and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-        select
-          "projects"."organizationId",
-          "projects"."id"
-        from
-          "projects"
-      ) is true
+      and case
+        when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+          select
+            "projects"."organizationId",
+            "projects"."id"
+          from
+            "projects"
+        ) then 1
+        else 0
+      end
     )
   )
 limit
@@ -3263,13 +3287,16 @@ select
     )
   ) as "isAccessible",
   (
-    ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    case
+      when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     or (
       "pullRequests"."id" is null
       and "deletions"."resourceId" is null
@@ -3393,13 +3420,16 @@ where
     )
     and (
       (
-        ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        case
+          when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         or (
           "pullRequests"."id" is null
           and "deletions"."resourceId" is null
@@ -3473,13 +3503,16 @@ where
           )
           and (
             (
-              ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
+              case
+                when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) then 1
+                else 0
+              end
               or (
                 "pullRequests"."id" is null
                 and "deletions"."resourceId" is null
@@ -3594,13 +3627,16 @@ where
       )
       and (
         (
-          ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-            select
-              "projects"."organizationId",
-              "projects"."id"
-            from
-              "projects"
-          ) is true
+          case
+            when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) then 1
+            else 0
+          end
           or (
             "pullRequests"."id" is null
             and "deletions"."resourceId" is null
@@ -3675,13 +3711,16 @@ select
     )
   ) as "isAccessible",
   (
-    ("sessions"."organizationId", "sessions"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    case
+      when ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -3795,13 +3834,16 @@ where
     )
     and (
       (
-        ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -3958,13 +4000,16 @@ where
       )
       and (
         (
-          ("sessions"."organizationId", "sessions"."projectId") in (
-            select
-              "projects"."organizationId",
-              "projects"."id"
-            from
-              "projects"
-          ) is true
+          case
+            when ("sessions"."organizationId", "sessions"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) then 1
+            else 0
+          end
           or (
             "sessions"."id" is null
             and "deletions"."resourceId" is null
@@ -4054,13 +4099,16 @@ select
     )
   ) as "isAccessible",
   (
-    ("sessions"."organizationId", "sessions"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    case
+      when ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -4133,13 +4181,16 @@ where
     )
     and (
       (
-        ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -4264,13 +4315,16 @@ where
       :query is null
       or instr(lower("sessions"."name"), lower(:query)) > 0
     )
-    and ("sessions"."organizationId", "sessions"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    and case
+      when ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
   )
 limit
   + :rowLimit;
@@ -4413,13 +4467,16 @@ where
       :query is null
       or instr(lower("sessions"."name"), lower(:query)) > 0
     )
-    and ("sessions"."organizationId", "sessions"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    and case
+      when ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
   )
 limit
   + :rowLimit;
@@ -4568,13 +4625,16 @@ where
         :projectId is null
         or "sessions"."projectId" = :projectId
       )
-      and ("sessions"."organizationId", "sessions"."projectId") in (
-        select
-          "projects"."organizationId",
-          "projects"."id"
-        from
-          "projects"
-      ) is true
+      and case
+        when ("sessions"."organizationId", "sessions"."projectId") in (
+          select
+            "projects"."organizationId",
+            "projects"."id"
+          from
+            "projects"
+        ) then 1
+        else 0
+      end
     )
   )
 limit
@@ -4677,13 +4737,16 @@ select
     )
   ) as "isAccessible",
   (
-    ("sessions"."organizationId", "sessions"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    case
+      when ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -4807,13 +4870,16 @@ where
     )
     and (
       (
-        ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -4887,13 +4953,16 @@ where
           )
           and (
             (
-              ("sessions"."organizationId", "sessions"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
+              case
+                when ("sessions"."organizationId", "sessions"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) then 1
+                else 0
+              end
               or (
                 "sessions"."id" is null
                 and "deletions"."resourceId" is null
@@ -5008,13 +5077,16 @@ where
       )
       and (
         (
-          ("sessions"."organizationId", "sessions"."projectId") in (
-            select
-              "projects"."organizationId",
-              "projects"."id"
-            from
-              "projects"
-          ) is true
+          case
+            when ("sessions"."organizationId", "sessions"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) then 1
+            else 0
+          end
           or (
             "sessions"."id" is null
             and "deletions"."resourceId" is null

@@ -1945,13 +1945,16 @@ select
   :sessionId is null
   or "runs"."status" in ('succeeded', 'failed')
   or (
-    ("sessions"."organizationId", "sessions"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    case
+      when ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     and (
       "apiKeys"."projectIds" is null
       or "sessions"."projectId" in (
@@ -2114,13 +2117,16 @@ where
             :sessionId is null
             or "runs"."status" in ('succeeded', 'failed')
             or (
-              ("sessions"."organizationId", "sessions"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
+              case
+                when ("sessions"."organizationId", "sessions"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) then 1
+                else 0
+              end
               and (
                 "apiKeys"."projectIds" is null
                 or "sessions"."projectId" in (
@@ -2297,13 +2303,16 @@ where
         :sessionId is null
         or "runs"."status" in ('succeeded', 'failed')
         or (
-          ("sessions"."organizationId", "sessions"."projectId") in (
-            select
-              "projects"."organizationId",
-              "projects"."id"
-            from
-              "projects"
-          ) is true
+          case
+            when ("sessions"."organizationId", "sessions"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) then 1
+            else 0
+          end
           and (
             "apiKeys"."projectIds" is null
             or "sessions"."projectId" in (
@@ -2505,13 +2514,16 @@ where
             :sessionId is null
             or "runs"."status" in ('succeeded', 'failed')
             or (
-              ("sessions"."organizationId", "sessions"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
+              case
+                when ("sessions"."organizationId", "sessions"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) then 1
+                else 0
+              end
               and (
                 "apiKeys"."projectIds" is null
                 or "sessions"."projectId" in (
@@ -2641,13 +2653,16 @@ where
               :sessionId is null
               or "runs"."status" in ('succeeded', 'failed')
               or (
-                ("sessions"."organizationId", "sessions"."projectId") in (
-                  select
-                    "projects"."organizationId",
-                    "projects"."id"
-                  from
-                    "projects"
-                ) is true
+                case
+                  when ("sessions"."organizationId", "sessions"."projectId") in (
+                    select
+                      "projects"."organizationId",
+                      "projects"."id"
+                    from
+                      "projects"
+                  ) then 1
+                  else 0
+                end
                 and (
                   "apiKeys"."projectIds" is null
                   or "sessions"."projectId" in (
@@ -4625,13 +4640,16 @@ where
       :sessionId is null
       or "runs"."status" in ('succeeded', 'failed')
       or (
-        ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         and (
           "apiKeys"."projectIds" is null
           or "sessions"."projectId" in (

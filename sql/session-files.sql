@@ -62,13 +62,16 @@ where
     )
     and (
       (
-        ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -80,13 +83,16 @@ where
         "sessionFiles"."id" is not null
         or not (
           (
-            ("sessions"."organizationId", "sessions"."projectId") in (
-              select
-                "projects"."organizationId",
-                "projects"."id"
-              from
-                "projects"
-            ) is true
+            case
+              when ("sessions"."organizationId", "sessions"."projectId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) then 1
+              else 0
+            end
             or (
               "sessions"."id" is null
               and "deletions"."resourceId" is null
@@ -166,13 +172,16 @@ where
       )
       and (
         (
-          ("sessions"."organizationId", "sessions"."projectId") in (
-            select
-              "projects"."organizationId",
-              "projects"."id"
-            from
-              "projects"
-          ) is true
+          case
+            when ("sessions"."organizationId", "sessions"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) then 1
+            else 0
+          end
           or (
             "sessions"."id" is null
             and "deletions"."resourceId" is null
@@ -300,13 +309,16 @@ where
     )
     and (
       (
-        ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -362,13 +374,16 @@ select
     )
   ) as "sessionIsAccessible",
   (
-    ("sessions"."organizationId", "sessions"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    case
+      when ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -378,13 +393,16 @@ select
     "sessionFiles"."id" is not null
     or not (
       (
-        ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -481,13 +499,16 @@ where
           )
           and (
             (
-              ("sessions"."organizationId", "sessions"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
+              case
+                when ("sessions"."organizationId", "sessions"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) then 1
+                else 0
+              end
               or (
                 "sessions"."id" is null
                 and "deletions"."resourceId" is null
@@ -499,13 +520,16 @@ where
               "sessionFiles"."id" is not null
               or not (
                 (
-                  ("sessions"."organizationId", "sessions"."projectId") in (
-                    select
-                      "projects"."organizationId",
-                      "projects"."id"
-                    from
-                      "projects"
-                  ) is true
+                  case
+                    when ("sessions"."organizationId", "sessions"."projectId") in (
+                      select
+                        "projects"."organizationId",
+                        "projects"."id"
+                      from
+                        "projects"
+                    ) then 1
+                    else 0
+                  end
                   or (
                     "sessions"."id" is null
                     and "deletions"."resourceId" is null
@@ -622,13 +646,16 @@ where
       )
       and (
         (
-          ("sessions"."organizationId", "sessions"."projectId") in (
-            select
-              "projects"."organizationId",
-              "projects"."id"
-            from
-              "projects"
-          ) is true
+          case
+            when ("sessions"."organizationId", "sessions"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) then 1
+            else 0
+          end
           or (
             "sessions"."id" is null
             and "deletions"."resourceId" is null
@@ -640,13 +667,16 @@ where
           "sessionFiles"."id" is not null
           or not (
             (
-              ("sessions"."organizationId", "sessions"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
+              case
+                when ("sessions"."organizationId", "sessions"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) then 1
+                else 0
+              end
               or (
                 "sessions"."id" is null
                 and "deletions"."resourceId" is null
@@ -707,13 +737,16 @@ select
     )
   ) as "sessionIsAccessible",
   (
-    ("sessions"."organizationId", "sessions"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    case
+      when ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -830,13 +863,16 @@ where
     )
     and (
       (
-        ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -980,13 +1016,16 @@ where
       )
       and (
         (
-          ("sessions"."organizationId", "sessions"."projectId") in (
-            select
-              "projects"."organizationId",
-              "projects"."id"
-            from
-              "projects"
-          ) is true
+          case
+            when ("sessions"."organizationId", "sessions"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) then 1
+            else 0
+          end
           or (
             "sessions"."id" is null
             and "deletions"."resourceId" is null
@@ -1057,13 +1096,16 @@ select
     )
   ) as "sessionIsAccessible",
   (
-    ("sessions"."organizationId", "sessions"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    case
+      when ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -1073,13 +1115,16 @@ select
     "sessionFiles"."id" is not null
     or not (
       (
-        ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -1141,13 +1186,16 @@ select
     )
   ) as "sessionIsAccessible",
   (
-    ("sessions"."organizationId", "sessions"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    case
+      when ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -1286,13 +1334,16 @@ where
       :query is null
       or instr(lower("sessionFiles"."path"), lower(:query)) > 0
     )
-    and ("sessions"."organizationId", "sessions"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    and case
+      when ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
   )
 limit
   + :rowLimit;
@@ -1360,13 +1411,16 @@ from
               )
               and (
                 (
-                  ("sessions"."organizationId", "sessions"."projectId") in (
-                    select
-                      "projects"."organizationId",
-                      "projects"."id"
-                    from
-                      "projects"
-                  ) is true
+                  case
+                    when ("sessions"."organizationId", "sessions"."projectId") in (
+                      select
+                        "projects"."organizationId",
+                        "projects"."id"
+                      from
+                        "projects"
+                    ) then 1
+                    else 0
+                  end
                   or (
                     "sessions"."id" is null
                     and "deletions"."resourceId" is null
@@ -1449,13 +1503,16 @@ select
     )
   ) as "sessionIsAccessible",
   (
-    ("sessions"."organizationId", "sessions"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    case
+      when ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -1531,13 +1588,16 @@ where
     )
     and (
       (
-        ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -1549,13 +1609,16 @@ where
         "sessionFiles"."id" is not null
         or not (
           (
-            ("sessions"."organizationId", "sessions"."projectId") in (
-              select
-                "projects"."organizationId",
-                "projects"."id"
-              from
-                "projects"
-            ) is true
+            case
+              when ("sessions"."organizationId", "sessions"."projectId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) then 1
+              else 0
+            end
             or (
               "sessions"."id" is null
               and "deletions"."resourceId" is null
@@ -1628,13 +1691,16 @@ where
     )
     and (
       (
-        ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) is true
+        case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -1646,13 +1712,16 @@ where
         "sessionFiles"."id" is not null
         or not (
           (
-            ("sessions"."organizationId", "sessions"."projectId") in (
-              select
-                "projects"."organizationId",
-                "projects"."id"
-              from
-                "projects"
-            ) is true
+            case
+              when ("sessions"."organizationId", "sessions"."projectId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) then 1
+              else 0
+            end
             or (
               "sessions"."id" is null
               and "deletions"."resourceId" is null
@@ -1722,13 +1791,16 @@ where
           )
           and (
             (
-              ("sessions"."organizationId", "sessions"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
+              case
+                when ("sessions"."organizationId", "sessions"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) then 1
+                else 0
+              end
               or (
                 "sessions"."id" is null
                 and "deletions"."resourceId" is null
@@ -1853,13 +1925,16 @@ where
           )
           and (
             (
-              ("sessions"."organizationId", "sessions"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
+              case
+                when ("sessions"."organizationId", "sessions"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) then 1
+                else 0
+              end
               or (
                 "sessions"."id" is null
                 and "deletions"."resourceId" is null
@@ -1911,13 +1986,16 @@ select
     )
   ) as "sessionIsAccessible",
   (
-    ("sessions"."organizationId", "sessions"."projectId") in (
-      select
-        "projects"."organizationId",
-        "projects"."id"
-      from
-        "projects"
-    ) is true
+    case
+      when ("sessions"."organizationId", "sessions"."projectId") in (
+        select
+          "projects"."organizationId",
+          "projects"."id"
+        from
+          "projects"
+      ) then 1
+      else 0
+    end
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null

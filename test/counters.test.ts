@@ -463,6 +463,30 @@ describe('the rows that are read', () => {
   })
 })
 
+describe('the rows that are read of a session', () => {
+  it('are as few if its project is deleted, however many projects there are', async () => {
+    const workspace = await Workspace.create()
+    const key = await used(await workspace.addKey())
+    const project = await workspace.addProject()
+    const session = await workspace.addSession(project)
+    const fileId = await workspace.addSessionFile(session, 'notes.md')
+    const found: [string, number, number][] = []
+    const count = async () => {
+      for (const path of [`/v1/sessions/${session}`, `/v1/sessions/${session}/files/${fileId}`]) {
+        const use = watchedDatabase()
+        const { status } = await request('GET', path, { key, environment: { DB: use.DB } })
+        found.push([path, status, use.rowsRead])
+      }
+    }
+    await count()
+    await workspace.delete('project', project)
+    await addRows(schema.projects, 300)
+    await count()
+    const rows = found.map(([, status, rowsRead]) => [status, rowsRead])
+    expect(rows.join(' ')).toBe('200,4 200,6 410,4 410,5')
+  })
+})
+
 describe('the rows of API keys that are read', () => {
   const rowsReadBy = async (operationId: string, path: string, key: string, json?: object) => {
     const { status, use } = await counted(operationId, { path, ids: [], ...(json && { json }) }, key)
