@@ -140,6 +140,7 @@ export const deleteSessionFile = endpoint(deleteSessionFileContract, async (c, c
     { addDeletedToOrphans, deleted: one(deleteFile) },
     { ...params, deleteAfter: deleteAfter(new Date(context.now)) },
   )
-  await deleteObject(context.environment.OBJECTS, deleted.objectKey)
+  // The file is gone: a failure of R2 is no failure of the request.
+  context.caller.waitUntil(deleteObject(context.environment.OBJECTS, deleted.objectKey))
   return { body: { deleted: true, id: params.fileId } }
 })
