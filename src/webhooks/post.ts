@@ -46,7 +46,8 @@ export async function post(
       const read = await readUpTo(maxBytes, response.body).catch(() => undefined)
       return { attempt: answered, body: read }
     }
-    await response.body?.cancel()
+    // The status decides, even if the rest of the response is lost.
+    await response.body?.cancel().catch(() => undefined)
     return status === 429
       ? { attempt: answered, retryAfter: response.headers.get('Retry-After') }
       : { attempt: answered }

@@ -115,6 +115,15 @@ describe('a delivery', () => {
     expect([pull.mock.calls.length, cancel.mock.calls.length]).toEqual([0, 1])
   })
 
+  it('is delivered once it was accepted, even if the rest of the response is lost', async () => {
+    const { addEvents, message, queues, read } = await withEndpoint()
+    await addEvents(1)
+    const body = new ReadableStream({ start: (controller) => controller.error(new Error('Network connection lost')) })
+    vi.spyOn(globalThis, 'fetch').mockResolvedValueOnce(new Response(body))
+    await deliverBatch([message], queues)
+    expect(await read()).toMatchObject({ lastAttempts: [{ status: 200, error: null }], failingSince: null, behind: 0 })
+  })
+
   it('sends nothing for an endpoint that is not there, or has nothing to deliver', async () => {
     const { workspace, message, queues, received, row } = await withEndpoint()
     const nobody = { endpoint: { organizationId: workspace.organizationId, id: crypto.randomUUID() } }
