@@ -65,9 +65,9 @@ const ASSETS = ['/openapi.json', '/llms.txt', '/llms-full.txt', '/docs', '/docs/
 /** A script whose name has a hash of its content. */
 const HASHED = /-[0-9a-f]{16}\.js$/
 
-/** True for an origin in the setting. */
+/** True for an origin in the setting, which may have spaces around each. */
 function isAllowedOrigin(origin: string, { CORS_ORIGINS = '' }: Pick<Environment, 'CORS_ORIGINS'>): boolean {
-  return CORS_ORIGINS.split(/ *, */).includes(origin)
+  return CORS_ORIGINS.split(',').some((allowed) => allowed.trim() === origin)
 }
 
 /** Lets pages on the configured origins call the service and read the headers of its responses. */

@@ -60,7 +60,7 @@ describe('headers', () => {
 
 describe('CORS', () => {
   const ORIGIN = 'https://app.example.com'
-  const environment = { CORS_ORIGINS: `https://other.example.com, ${ORIGIN}` }
+  const environment = { CORS_ORIGINS: ` https://other.example.com ,\t${ORIGIN} \n` }
   const preflight = (origin: string) => ({
     headers: {
       Origin: origin,
