@@ -145,6 +145,21 @@ describe('an app', () => {
     expect((await workspace.dump('apiKeys')).filter(({ kind }) => kind === 'grant')).toHaveLength(1)
   })
 
+  it('is told what its tokens can do, also if it asks for less with a code or a refresh token', async () => {
+    const { browser } = await newPerson()
+    const client = await newClient()
+    const code = (await browser.connect(client, { bundles: ['skills', 'pins', 'files'] })).get('code')
+    let tokens: Tokens & { readonly scope?: string } = await (await redeem(client, code, { scope: 'skills' })).json()
+    for (const scope of ['skills pins', 'pins unknown', undefined]) {
+      expect(tokens.scope).toBe('skills pins files')
+      expect((await call(tokens.access_token, 'list_pins')).status).toBe(200)
+      tokens = await (await refresh(client, tokens.refresh_token, { scope })).json()
+    }
+    expect(tokens.scope).toBe('skills pins files')
+    const refused = await refresh(client, tokens.refresh_token, { scope: 'runs' })
+    expect([refused.status, await refused.json()]).toMatchObject([400, { error: 'invalid_scope' }])
+  })
+
   it('gets 403 with the scope that it needs, as an API key does', async () => {
     const { workspace, browser } = await newPerson()
     const { tokens } = await connected(browser)

@@ -62,7 +62,7 @@ export function serverOf(environment: OAuthEnvironment): OAuthAuthorizationServe
 }
 
 /** Before tokens are issued: the key decides whether there is still a grant, and how long. */
-async function requireLive({ props, env }: TokenExchangeCallbackOptions<OAuthEnvironment>) {
+async function requireLive({ props, scope, env }: TokenExchangeCallbackOptions<OAuthEnvironment>) {
   const { apiKey, endsAt } = props as GrantProps
   const headers = { Authorization: `Bearer ${apiKey}`, 'CF-Connecting-IP': env.address ?? '' }
   const response = await env.API.fetch(apiUrl('/v1/me'), { headers })
@@ -79,5 +79,10 @@ async function requireLive({ props, env }: TokenExchangeCallbackOptions<OAuthEnv
     })
   }
   const seconds = Math.max(MIN_SECONDS, Math.ceil((Date.parse(endsAt) - Date.now()) / 1000))
-  return { refreshTokenTTL: seconds, accessTokenTTL: Math.min(ACCESS_TOKEN_SECONDS, seconds) }
+  return {
+    refreshTokenTTL: seconds,
+    accessTokenTTL: Math.min(ACCESS_TOKEN_SECONDS, seconds),
+    // An app that asks for less gets the same key, so the response names what the key may do (RFC 6749, section 3.3).
+    accessTokenScope: scope,
+  }
 }
