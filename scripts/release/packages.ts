@@ -52,7 +52,7 @@ export function requireRepository(): string {
   const address = String(repository)
   if (ADDRESS.test(address) && !address.includes(NO_REPOSITORY)) return address
   throw new Error(
-    `"repository" in package.json is not the address of a repository; got ${JSON.stringify(repository)}; allowed: "https://github.com/<owner>/<name>". Set it to the public address of this one: the packages and the button in README.md have it.`,
+    `"repository" in package.json is not the address of a repository; got ${JSON.stringify(repository)}; allowed: "https://github.com/<owner>/<name>". Set it to the public address of this one: the packages and the button in docs/deploy.md have it.`,
   )
 }
 

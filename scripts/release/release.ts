@@ -10,7 +10,7 @@ import { packAll, readManifest, requireRepository } from './packages.ts'
 
 const CHANGELOG = join(ROOT, 'CHANGELOG.md')
 const LOCK = join(ROOT, 'package-lock.json')
-const README = join(ROOT, 'README.md')
+const DEPLOY_GUIDE = join(ROOT, 'docs/deploy.md')
 const NOTES = 'notes.md'
 
 /** The folders with a package.json: they all have the version of the release. */
@@ -64,8 +64,8 @@ function prepare(version: string): void {
   writeFileSync(LOCK, `${JSON.stringify(lock, null, 2)}\n`)
   writeFileSync(CHANGELOG, changelog)
   writeFileSync(
-    README,
-    readFileSync(README, 'utf8').replace(/(?<=deploy\.workers\.cloudflare\.com\/\?url=)[^)]+/, repository),
+    DEPLOY_GUIDE,
+    readFileSync(DEPLOY_GUIDE, 'utf8').replace(/(?<=deploy\.workers\.cloudflare\.com\/\?url=)[^)]+/, repository),
   )
   recordMigrations()
   // The document has the version.

@@ -63,15 +63,15 @@ describe('the repository', () => {
     expect(files.filter((file) => /(^|\/)\.(dev\.vars|env)$/.test(file))).toEqual([])
   })
 
-  it('names its address in package.json, and the button in README.md has the same', () => {
+  it('names its address in package.json, and the button in docs/deploy.md has the same', () => {
     const { repository } = JSON.parse(read('package.json'))
     expect(repository).toMatch(/^https:\/\/[^/]+\/[^/]+\/[^/]+(?<!\.git)$/)
-    const [, button] = /deploy\.workers\.cloudflare\.com\/\?url=([^)]+)/.exec(read('README.md')) ?? []
+    const [, button] = /deploy\.workers\.cloudflare\.com\/\?url=([^)]+)/.exec(read('docs/deploy.md')) ?? []
     expect(button).toBe(repository)
     const placeholders = files.filter(
       (file) => /\.(md|json|yml)$/.test(file) && read(file).includes('OWNER/REPOSITORY'),
     )
-    expect(placeholders).toEqual(repository.endsWith('/OWNER/REPOSITORY') ? ['README.md', 'package.json'] : [])
+    expect(placeholders).toEqual(repository.endsWith('/OWNER/REPOSITORY') ? ['docs/deploy.md', 'package.json'] : [])
   })
 
   it('has exact versions only', () => {
