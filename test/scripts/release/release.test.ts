@@ -136,7 +136,9 @@ describe('a release', { tags: 'slow' }, () => {
     const manifest = { ...readJson(inCopy('package.json')), repository: REPOSITORY }
     writeFileSync(inCopy('package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
     await release('prepare', VERSION)
-    expect(readFileSync(inCopy('docs/deploy.md'), 'utf8')).toContain(`deploy.workers.cloudflare.com/?url=${REPOSITORY})`)
+    expect(readFileSync(inCopy('docs/deploy.md'), 'utf8')).toContain(
+      `deploy.workers.cloudflare.com/?url=${REPOSITORY})`,
+    )
     const folders = ['.', ...readJson(inCopy('package.json')).workspaces]
     const { packages, version } = readJson(inCopy('package-lock.json'))
     expect(version).toBe(VERSION)
