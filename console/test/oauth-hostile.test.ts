@@ -62,6 +62,8 @@ describe('a request to connect', () => {
 
   it.each([
     ['without a code challenge', { code_challenge: undefined }, 'invalid_request'],
+    ['with a short code challenge', { code_challenge: 'abc' }, 'invalid_request'],
+    ['with a code challenge that is not base64url', { code_challenge: '+'.repeat(43) }, 'invalid_request'],
     ['with a plain code challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['for a token at once', { response_type: 'token' }, 'unsupported_response_type'],
     ['for another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
@@ -96,14 +98,64 @@ describe('a request to connect', () => {
     'https://vault.internal/app.json',
     'https://intranet/app.json',
     'http://hooks.example.com/app.json',
+    ' https://127.0.0.1/app.json',
+    '\u001Fhttps://127.0.0.1/app.json',
+    'ht\ttps://127.0.0.1/app.json',
+    'https:127.0.0.1/app.json',
+    'https://hooks.example.com/app.json\nINFO: signed in \u001B[2J',
+    'https://hooks.example.com/ä.json',
   ])('of an app that publishes its metadata at %s is not looked at', async (clientId) => {
     const { browser } = await newBrowser()
     const fetched = vi.spyOn(globalThis, 'fetch')
+    const warned = vi.spyOn(console, 'warn')
     const client = { clientId, redirectUri: 'https://app.example.com/callback' }
     const answer = await browser.ask(authorizeQuery(client))
     expect([answer.status, await answer.json()]).toEqual([400, { error: expect.stringMatching(/^client_id /) }])
     expect((await redeem(client, 'user:grant:code')).status).toBe(401)
-    expect(fetched).not.toHaveBeenCalled()
+    expect([fetched.mock.calls, warned.mock.calls]).toEqual([[], []])
+  })
+
+  it('of an app with a long ID is not looked at', async () => {
+    const { browser } = await newBrowser()
+    for (const clientId of ['x'.repeat(501), `https://hooks.example.com/${'x'.repeat(500)}`]) {
+      const client = { clientId, redirectUri: 'https://app.example.com/callback' }
+      const answer = await browser.ask(authorizeQuery(client))
+      expect([answer.status, await answer.json()]).toEqual([400, { error: expect.stringMatching(/^client_id is too/) }])
+      expect((await redeem(client, 'user:grant:code')).status).toBe(401)
+    }
+  })
+
+  it('with a parameter twice is refused, and goes back to the app only if its address is certain', async () => {
+    const { browser } = await newBrowser()
+    const client = await newClient()
+    const query = authorizeQuery(client)
+    for (const name of ['client_id', 'redirect_uri']) {
+      for (const value of [new URLSearchParams(query).get(name) ?? '', 'https://evil.example.com/callback']) {
+        const answer = await browser.ask(`${query}&${new URLSearchParams({ [name]: value })}`)
+        expect([answer.status, await answer.json()]).toEqual([400, { error: `${name} is repeated.` }])
+      }
+    }
+    for (const name of ['state', 'code_challenge', 'scope', 'response_type']) {
+      const answer = await browser.ask(`${query}&${name}=code&${name}=code`)
+      const { redirectTo } = await answer.json<{ redirectTo: string }>()
+      expect(redirectTo.startsWith(client.redirectUri)).toBe(true)
+      expect(Object.fromEntries(new URL(redirectTo).searchParams)).toMatchObject({
+        error: 'invalid_request',
+        error_description: `${name} is repeated`,
+      })
+    }
+    expect((await browser.ask(`${query}&resource=https://workspace.example/mcp`)).status).toBe(200)
+  })
+
+  it('of an app that publishes control characters writes none into the log', async () => {
+    const warned = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+    // The module is read again, so that it writes to the log of this test.
+    vi.resetModules()
+    await import('../src/oauth/server.ts')
+    const { browser } = await newBrowser()
+    const { receiver, ...client } = await newPublishedClient({ client_id: 'x\nsigned in: ada\u001B[2J' })
+    expect((await browser.ask(authorizeQuery(client))).status).toBe(400)
+    expect(warned.mock.calls.flat().join(' ')).toMatch(/^CIMD fetch failed for https:[^\p{Cc}]+signed in: ada/u)
   })
 
   it('with a client ID that is not in the form is checked, too', async () => {
@@ -226,6 +278,41 @@ describe('consent', () => {
     }
     await expect(connected(browser)).rejects.toThrow('409 You have connected 50 apps, which is the limit.')
   })
+})
+
+describe('a request for tokens', () => {
+  const grant = { grant_type: 'authorization_code', code: 'user:grant:code' }
+  it.each([
+    ['without a grant type', { code: 'x' }, 'invalid_request'],
+    ['with an empty grant type', { ...grant, grant_type: '' }, 'invalid_request'],
+    ['with an unknown grant type', { grant_type: 'password' }, 'unsupported_grant_type'],
+    ['without a code', { grant_type: 'authorization_code' }, 'invalid_request'],
+    ['without a refresh token', { grant_type: 'refresh_token' }, 'invalid_request'],
+    ['with a long code', { ...grant, code: `${'u'.repeat(600)}:grant:code` }, 'invalid_grant'],
+    [
+      'with a long refresh token',
+      { grant_type: 'refresh_token', refresh_token: `u:${'g'.repeat(600)}:s` },
+      'invalid_grant',
+    ],
+    ['that revokes a long token', { token: `u:${'g'.repeat(600)}:s` }, 'invalid_grant'],
+    ['with a short verifier', { ...grant, code_verifier: 'abc' }, 'invalid_request'],
+    ['with a verifier of other characters', { ...grant, code_verifier: '+'.repeat(43) }, 'invalid_request'],
+  ])('%s gets the error of the standard', async (_, form, error) => {
+    const { clientId: client_id } = await newClient()
+    const answer = await askForTokens({ client_id, ...form })
+    expect([answer.status, await answer.json()]).toEqual([400, { error, error_description: expect.any(String) }])
+  })
+
+  it.each(['client_id', 'code', 'grant_type', 'redirect_uri', 'code_verifier', 'scope'])(
+    'with %s twice is refused',
+    async (name) => {
+      const { clientId: client_id, redirectUri: redirect_uri } = await newClient()
+      const form = new URLSearchParams({ ...grant, client_id, redirect_uri, code_verifier: 'v'.repeat(43), scope: 'x' })
+      form.append(name, form.get(name) ?? '')
+      const answer = await send('/oauth/token', { method: 'POST', body: form })
+      expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_request' }])
+    },
+  )
 })
 
 describe('a code', () => {
@@ -438,8 +525,19 @@ describe('registration', () => {
     expect(statuses).toEqual([400, 200])
   })
 
-  it('of more than 64 KiB is refused', async () => {
-    expect((await register({ client_name: 'x'.repeat(70_000) })).status).toBe(413)
+  it('of more than 4 KiB is refused, and a request for tokens of more than 64 KiB', async () => {
+    expect((await register({ client_name: 'x'.repeat(3800) })).status).toBe(201)
+    const refused = await register({ client_name: 'x'.repeat(4096) })
+    expect([refused.status, await refused.json()]).toMatchObject([413, { error: 'invalid_client_metadata' }])
     expect((await send('/oauth/token', { method: 'POST', body: 'x'.repeat(70_000) })).status).toBe(413)
+  })
+
+  it('may name ten addresses', async () => {
+    const redirect_uris = Array.from({ length: 10 }, (_, index) => `https://app.example.com/${index}`)
+    expect((await register({ redirect_uris })).status).toBe(201)
+    const before = (await kv.list({ prefix: 'client:' })).keys.length
+    const refused = await register({ redirect_uris: [...redirect_uris, 'https://app.example.com/10'] })
+    expect([refused.status, await refused.json()]).toMatchObject([400, { error: 'invalid_redirect_uri' }])
+    expect((await kv.list({ prefix: 'client:' })).keys).toHaveLength(before)
   })
 })

@@ -1,8 +1,17 @@
 import { problemOfReceiver } from '../../../src/webhooks/receiver-url.ts'
 
-/** @returns what is wrong with the ID of an app that is the URL of its metadata, which the Worker would fetch. */
+/** With the prefix of the library, a key of KV has at most 512 bytes. */
+const CLIENT_ID = /^[!-~]{0,500}$/
+
+/**
+ * @returns what is wrong with the ID of an app. If it is a URL, the library fetches the metadata of the app from there,
+ *   and logs the ID if it cannot.
+ */
 export function problemOfClient(clientId: string): string | undefined {
-  if (!/^https?:/i.test(clientId)) return undefined
+  if (!CLIENT_ID.test(clientId)) {
+    return 'client_id is too long or has a space or a control character; allowed: up to 500 visible ASCII characters.'
+  }
+  if (!URL.canParse(clientId) || !/^https?:$/.test(new URL(clientId).protocol)) return undefined
   const problem = problemOfReceiver(clientId, false)
   return problem && `client_id ${problem.wrong}; allowed: ${problem.allowed}.`
 }

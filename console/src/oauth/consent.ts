@@ -40,6 +40,17 @@ export interface Decision {
   readonly days: number
 }
 
+/** None may be repeated (RFC 6749, section 3.1), while an app may name several resources (RFC 8707). */
+const PARAMETERS = [
+  'client_id',
+  'redirect_uri',
+  'response_type',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+]
+
 /** Checks the request of the app, which is the query, for a person who is signed in. */
 export async function describe(c: ConsoleContext): Promise<Response> {
   const { env: environment } = c
@@ -51,13 +62,16 @@ export async function describe(c: ConsoleContext): Promise<Response> {
   await me.body?.cancel()
   return handled(c, async () => {
     const { search, searchParams } = new URL(c.req.url)
-    const problem = problemOfClient(searchParams.get('client_id') ?? '')
+    const repeated = PARAMETERS.filter((name) => searchParams.getAll(name).length > 1)
+    const problem =
+      repeated.find((name) => name === 'client_id' || name === 'redirect_uri')?.concat(' is repeated.') ??
+      problemOfClient(searchParams.get('client_id') ?? '')
     if (problem !== undefined) return refuse(c, 400, problem)
     const oauth = serverOf(environment).getOAuthApi(environment)
     const request = await oauth.parseAuthRequest(new Request(`${issuerOf(environment)}/authorize${search}`))
-    // The library lets confidential clients do without.
-    if (!request.codeChallenge) {
-      const redirectTo = authorizationErrorRedirect(request, 'invalid_request', 'code_challenge is missing')
+    const wrong = repeated[0]?.concat(' is repeated') ?? problemOfChallenge(request.codeChallenge)
+    if (wrong !== undefined) {
+      const redirectTo = authorizationErrorRedirect(request, 'invalid_request', wrong)
       return c.json({ redirectTo } satisfies Departure)
     }
     const details = await oauth.describeConsent(request)
@@ -72,6 +86,12 @@ export async function describe(c: ConsoleContext): Promise<Response> {
       bundles: details.scope.filter(isBundle),
     } satisfies ConsentRequest)
   })
+}
+
+/** RFC 7636, section 4.2, for S256. The library accepts any text, and lets confidential clients do without. */
+function problemOfChallenge(challenge: string | undefined): string | undefined {
+  if (!challenge) return 'code_challenge is missing'
+  return /^[\w-]{43}$/.test(challenge) ? undefined : 'code_challenge is not a SHA-256 in base64url'
 }
 
 export async function decide(c: ConsoleContext): Promise<Response> {

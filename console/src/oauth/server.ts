@@ -3,6 +3,7 @@
  * kind `grant`, which lies in the grant, encrypted with the tokens of the app. The API decides each call by that key.
  */
 import {
+  type ClientRegistrationCallbackOptions,
   OAuthAuthorizationServer,
   OAuthError,
   type TokenExchangeCallbackOptions,
@@ -37,10 +38,17 @@ const ACCESS_TOKEN_SECONDS = 3600
 const MIN_SECONDS = 60
 /** An app that asks for tokens stays registered. */
 const REGISTRATION_SECONDS = 30 * DAY_SECONDS
+const MAX_REDIRECT_URIS = 10
 const RETRY_SECONDS = 5
 
 export const issuerOf = ({ CONSOLE_URL }: OAuthEnvironment): string => new URL(CONSOLE_URL).origin
 export const resourceOf = ({ API_URL }: OAuthEnvironment): string => new URL('/mcp', API_URL).href
+
+// The library logs what an app sent or published, and has no setting for that. Control characters could begin a line of
+// their own, or command the terminal that shows the log.
+const { warn } = console
+console.warn = (...values) =>
+  warn(...values.map((value) => (typeof value === 'string' ? value.replaceAll(/\p{Cc}/gu, '\uFFFD') : value)))
 
 let server: OAuthAuthorizationServer<OAuthEnvironment> | undefined
 
@@ -53,12 +61,20 @@ export function serverOf(environment: OAuthEnvironment): OAuthAuthorizationServe
     clientIdMetadataDocumentEnabled: true,
     clientRegistrationEndpoint: '/oauth/register',
     clientRegistrationTTL: REGISTRATION_SECONDS,
+    clientRegistrationCallback: limitRedirectUris,
     accessTokenTTL: ACCESS_TOKEN_SECONDS,
     tokenExchangeCallback: requireLive,
     // The library would log descriptions, which quote what the client sent.
     onError: () => undefined,
   })
   return server
+}
+
+function limitRedirectUris({ clientMetadata }: ClientRegistrationCallbackOptions) {
+  const { redirect_uris: addresses } = clientMetadata
+  if (!Array.isArray(addresses) || addresses.length <= MAX_REDIRECT_URIS) return undefined
+  const description = `redirect_uris has ${addresses.length} addresses; allowed: up to ${MAX_REDIRECT_URIS}.`
+  return { code: 'invalid_redirect_uri', description }
 }
 
 /** Before tokens are issued: the key decides whether there is still a grant, and how long. */
