@@ -2,6 +2,7 @@
  * The bucket of a command: that of a deployment through R2's HTTP API, or the local one through Miniflare, which also
  * works while `npm run dev` runs on the same state folder.
  */
+import { randomUUID } from 'node:crypto'
 import { createWriteStream, openAsBlob, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -127,7 +128,8 @@ async function remoteAccess(target: Target, name: string, jurisdiction: string |
 }
 
 const WORKER = `export default {
-  async fetch(request, { BUCKET }) {
+  async fetch(request, { BUCKET, PASSWORD }) {
+    if (request.headers.get('Authorization') !== PASSWORD) return new Response(null, { status: 401 })
     const { pathname, searchParams } = new URL(request.url)
     const key = decodeURIComponent(pathname.slice(1))
     if (key === '') {
@@ -148,6 +150,8 @@ async function localAccess(target: Target, name: string): Promise<Access> {
   process.env.CLOUDFLARE_CF_FETCH_ENABLED = 'false'
   // Loaded on first use: it takes half a second.
   const { convertV4MiniflareOptions, Miniflare } = await import('miniflare')
+  // Other programs on this machine reach the port, too.
+  const password = randomUUID()
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       modules: true,
@@ -155,13 +159,17 @@ async function localAccess(target: Target, name: string): Promise<Access> {
       compatibilityDate: readConfiguration(target).compatibility_date ?? '',
       resourcePersistencePath: join(stateFolder(target), 'v3'),
       r2Buckets: { BUCKET: name },
+      bindings: { PASSWORD: password },
     }),
   )
   const url = await miniflare.ready
+  const headers = { Authorization: password }
   return {
-    send: (key, content) => fetch(new URL(encodeURIComponent(key), url), content && { method: 'PUT', body: content }),
+    send: (key, content) =>
+      fetch(new URL(encodeURIComponent(key), url), { headers, ...(content && { method: 'PUT', body: content }) }),
     async list(cursor) {
-      const response = await fetch(new URL(cursor === undefined ? '' : `?${new URLSearchParams({ cursor })}`, url))
+      const path = cursor === undefined ? '' : `?${new URLSearchParams({ cursor })}`
+      const response = await fetch(new URL(path, url), { headers })
       await requireSuccess(response)
       return (await response.json()) as ObjectPage
     },

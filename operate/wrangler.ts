@@ -1,4 +1,5 @@
 /** Runs wrangler, on the Node of this project. */
+import './wrangler-environment.ts'
 import { spawn, spawnSync } from 'node:child_process'
 import { createRequire, enableCompileCache, getCompileCacheDir } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
@@ -19,6 +20,7 @@ enableCompileCache()
 
 const require = createRequire(import.meta.url)
 const COMMAND = join(dirname(require.resolve('wrangler/package.json')), 'bin', 'wrangler.js')
+const PRELOADED = new URL('wrangler-without-inspector.ts', import.meta.url).href
 const LARGEST_OUTPUT_BYTES = 2 ** 29
 
 /** An environment of a configuration file. */
@@ -129,7 +131,7 @@ export function startDevelopmentServers({
     const environment = args.find((_arg, index) => /^(--env|-e)$/.test(args[index - 1] ?? ''))
     const own = [`API_URL:${url}`, `CONSOLE_URL:http://localhost:${consolePort}`]
     const settings = [...own, ...consoleVariables].flatMap((variable) => ['--var', variable])
-    const flags = ['--port', String(consolePort), '--inspector-port', '0', '--persist-to', consoleState, ...settings]
+    const flags = ['--port', String(consolePort), '--persist-to', consoleState, ...settings]
     servers.push(startServer(toArguments(flags, { environment, config: CONSOLE_CONFIG }), registry, isVerbose))
   }
   let isStopping = false
@@ -160,13 +162,11 @@ export function startDevelopmentServers({
 
 function startServer(args: readonly string[], registry: string, isVerbose: boolean) {
   const quietly = isVerbose ? [] : ['--log-level', 'warn', '--show-interactive-dev-session', 'false']
-  const server = spawn(process.execPath, [COMMAND, 'dev', ...args, ...quietly], {
+  const server = spawn(process.execPath, ['--import', PRELOADED, COMMAND, 'dev', ...args, ...quietly], {
     cwd: ROOT,
     env: {
       // The Workers do not use `request.cf`, which wrangler would fetch from the internet.
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-      // Wrangler's log file has the tokens that are left out below.
-      WRANGLER_WRITE_LOGS: 'false',
       WRANGLER_REGISTRY_PATH: registry,
       ...quiet(),
     },

@@ -12,7 +12,7 @@ const DOOR = 'src/contracts.ts'
  * Only what is further down in the list counts, so no two folders import each other.
  */
 const LAYERS = {
-  '*.config.ts': 'scripts/** test/**',
+  '*.config.ts': 'operate/wrangler-environment.ts scripts/** test/**',
   'console/test': '**',
   'client/test cli/test mcp/test command-line/test': '**',
   test: '**',

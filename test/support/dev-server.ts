@@ -24,13 +24,12 @@ export interface DevServer {
 
 /** `npm run dev` on a state folder, with further flags, once it has shown its first commands. Without the console. */
 export async function startDevServer(state: string, port: number, ...flags: readonly string[]): Promise<DevServer> {
-  // By itself, wrangler takes 9229 for its inspector, as does every other server that starts at the same time.
-  const ports = ['--port', String(port), '--inspector-port', String(await freePort())]
   const args = [
     'run',
     'dev',
     '--',
-    ...ports,
+    '--port',
+    String(port),
     '--persist-to',
     state,
     ...(hasConsole(flags) ? [] : ['--no-console']),

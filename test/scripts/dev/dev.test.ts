@@ -24,11 +24,32 @@ import {
 } from '../../support/dev-server.ts'
 import { blocksOf } from '../../support/guide.ts'
 import { installerEnvironment } from '../../support/installer.ts'
+import { listeningPorts } from '../../support/listening-ports.ts'
+import { localEndpointsOf } from '../../support/local-endpoints.ts'
 import { newState, rowsOf } from '../../support/local-state.ts'
 import { callWithSecondClient } from '../../support/second-client.ts'
 import { entryFile, skillOf } from '../../support/skills.ts'
 
 const bootstrap = (...args: string[]) => callScript('bootstrap', ...args)
+
+/** What wrangler serves beside the service to any program on this machine, and why it may stay. */
+const REMAINING = [
+  // The tick, which `npm run dev` sends each minute. It does only what is due.
+  '/cdn-cgi/handler/scheduled',
+  '/cdn-cgi/local/scheduled',
+  '/cdn-cgi/mf/scheduled',
+  // No Worker of this repository takes e-mail.
+  '/cdn-cgi/handler/email',
+  '/cdn-cgi/local/email',
+  // Asks for a secret that only the process of wrangler has.
+  '/cdn-cgi/handler/platform-proxy',
+  '/cdn-cgi/local/platform-proxy',
+  // Reads an object whose key is known. Keys have a random ID, and no endpoint lists them.
+  '/cdn-cgi/handler/r2/public/<object>',
+  '/cdn-cgi/local/r2/public/<object>',
+  // Says that a Worker was built again.
+  '/cdn-cgi/live-reload',
+]
 
 async function statusesOf(lines: readonly string[]): Promise<number[]> {
   const statuses: number[] = []
@@ -256,6 +277,7 @@ describe('npm run dev', () => {
   })
 
   it('serves the OpenAPI document at both base paths', async () => {
+    await closedConnections()
     const committed = JSON.parse(readFileSync(join(ROOT, 'public', 'openapi.json'), 'utf8'))
     for (const prefix of ['', '/api/public-api']) {
       const response = await fetch(`http://localhost:${port}${prefix}/openapi.json`)
@@ -298,6 +320,36 @@ describe('npm run dev', () => {
       if (![demo.apiKey, demo.leaseKey].includes(secret)) expect(service.printed).not.toContain(secret)
     }
     expect(holdsText(state, demo.organizationId)).toBe(true)
+  })
+
+  it('serves on its ports nothing that reads or changes data without a credential, to this machine alone', async () => {
+    const [row] = await rowsOf(state, 'SELECT "objectKey" FROM "sessionFiles" LIMIT 1')
+    const ports = listeningPorts(service.process.pid ?? 0)
+    expect(ports.map((each) => each.port)).toEqual(expect.arrayContaining([port, consolePort]))
+    for (const { address } of ports) expect(['127.0.0.1', '::1']).toContain(address)
+    const object = `workspace-api-objects/${row?.objectKey}`
+    const found = await Promise.all(ports.map((each) => localEndpointsOf(each.port, object)))
+    expect(new Set(found.flat())).toEqual(new Set(REMAINING))
+  })
+
+  it('stores no URL of a feed and no text of a search', async () => {
+    const { baseUrl, apiKey } = readDemo(state)
+    const api = new Service(baseUrl, apiKey)
+    const { body: feed } = await api.send<{ id: string; url: string }>('POST', '/v1/skill-feeds', { name: 'CI' })
+    const token = new URL(feed.url).pathname.split('/').at(-1) ?? ''
+    expect((await fetch(`${feed.url}/.well-known/agent-skills/index.json`)).status).toBe(200)
+    const text = `search-${crypto.randomUUID()}`
+    await api.send('GET', `/v1/skills?query=${text}`)
+    const host = `${crypto.randomUUID()}.example.com`
+    const { body: endpoint } = await api.send<{ id: string }>('POST', '/v1/event-endpoints', {
+      url: `https://${host}/hook`,
+      types: ['skill.*'],
+    })
+    for (const secret of [token, apiKey, text]) expect([secret, filesWith(state, secret)]).toEqual([secret, []])
+    // The service has to know where it sends events.
+    for (const file of filesWith(state, host)) expect(file).toMatch(/^v3.d1./)
+    await api.send('DELETE', `/v1/event-endpoints/${endpoint.id}`)
+    await api.send('DELETE', `/v1/skill-feeds/${feed.id}`)
   })
 
   it('ends without a message, keeps its data when it is run again, and fires what came due meanwhile', async () => {
@@ -635,11 +687,17 @@ async function refusal(state: string, port: number, ...flags: readonly string[])
 
 /** True if any file of the folder, the database's among them, has the text in it. */
 function holdsText(folder: string, text: string): boolean {
+  return filesWith(folder, text).length > 0
+}
+
+/** The files of a folder that have the text in them, without those of the demo, which are for its keys. */
+function filesWith(folder: string, text: string): string[] {
   const isDemo = (path: string) => /demo\.(json|env)$/.test(path)
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .some((path) => !isDemo(path) && contentOf(path).includes(text))
+    .filter((path) => !isDemo(path) && contentOf(path).includes(text))
+    .map((path) => relative(folder, path))
 }
 
 /** Empty if SQLite has removed the file since it was listed. */
