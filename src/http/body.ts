@@ -8,6 +8,7 @@ import type { Contract } from './contract.ts'
 import { problemOfJson } from './json-bounds.ts'
 import { parseJson } from './parse-json.ts'
 import { describeProblem, describeProblems, describeSent, describeSize } from './problems.ts'
+import { readUpTo } from './read-up-to.ts'
 
 /** The size limit of a body if the contract has none. A larger body is read only after its key was looked up. */
 export const BODY_LIMIT_BYTES = 64 * 1024
@@ -171,21 +172,6 @@ function tooLarge(limitBytes: number, sent = `more than ${describeSize(limitByte
     sent,
     allowed: `up to ${describeSize(limitBytes)}`,
   })
-}
-
-/** The bytes of the stream, or undefined if it has more than the limit. */
-export async function readUpTo(
-  limitBytes: number,
-  stream: ReadableStream<Uint8Array<ArrayBuffer>> | null,
-): Promise<ArrayBuffer | undefined> {
-  const chunks: Uint8Array<ArrayBuffer>[] = []
-  let size = 0
-  for await (const chunk of stream ?? []) {
-    size += chunk.byteLength
-    if (size > limitBytes) return undefined
-    chunks.push(chunk)
-  }
-  return new Blob(chunks).arrayBuffer()
 }
 
 const PIECE_BYTES = 2 ** 20

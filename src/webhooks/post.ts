@@ -1,5 +1,5 @@
 /** The POST of a webhook, and what became of it. */
-import { readUpTo } from '../http/body.ts'
+import { readUpTo } from '../http/read-up-to.ts'
 import type { DeliveryAttempt } from './contract.ts'
 
 /** How long a receiver may take to respond. */

@@ -2,7 +2,8 @@
  * Cloudflare Access, which signs people in before a request reaches the Worker, and sends along an assertion of who
  * they are: a JWT for one application of one team.
  */
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose'
+import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } from 'jose'
+import { boundedFetch } from './bounded-fetch.ts'
 import { type Identified, identifiedBy, isText } from './identified.ts'
 import { ProviderError, readObject } from './provider-error.ts'
 import type { AccessProvider } from './providers.ts'
@@ -55,14 +56,14 @@ function keysOf(issuer: string) {
   const found = keysOfTeams.get(issuer)
   if (found) return found
   const url = new URL(`${issuer}/cdn-cgi/access/certs`)
-  const keys = createRemoteJWKSet(url, { timeoutDuration: TIMEOUT_MS })
+  const keys = createRemoteJWKSet(url, { timeoutDuration: TIMEOUT_MS, [customFetch]: boundedFetch })
   keysOfTeams.set(issuer, keys)
   return keys
 }
 
 /** The name and the groups of the person, which are too long for an assertion. */
 async function readIdentity({ issuer }: AccessProvider, assertion: string, email: string) {
-  const response = await fetch(`${issuer}/cdn-cgi/access/get-identity`, {
+  const response = await boundedFetch(`${issuer}/cdn-cgi/access/get-identity`, {
     headers: { Cookie: `CF_Authorization=${assertion}` },
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),

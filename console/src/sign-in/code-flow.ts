@@ -1,6 +1,7 @@
 /** The authorization code flow with PKCE, of which oauth4webapi checks every response. */
 import * as oauth from 'oauth4webapi'
 import type { Attempt } from './attempt.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 import type { Identified } from './identified.ts'
 import { type CodeProvider, isLoopback } from './providers.ts'
 
@@ -60,6 +61,7 @@ export type Options = ReturnType<typeof optionsOf>
 export function optionsOf({ issuer }: CodeProvider) {
   return {
     signal: () => AbortSignal.timeout(TIMEOUT_MS),
+    [oauth.customFetch]: boundedFetch,
     [oauth.allowInsecureRequests]: isLoopback(issuer),
   }
 }

@@ -16,6 +16,7 @@ export interface Identified {
 /** @param claims with the names of OpenID Connect. */
 export function identifiedBy(claims: RawClaims & { readonly iss: string; readonly sub: string }): Identified {
   const { iss, sub, picture } = claims
+  if (!isText(sub)) throw new ProviderError('provider_invalid', 'Its ID of the person (sub) is empty.')
   if (sub.length > MAX_SUBJECT_LENGTH) {
     throw new ProviderError(
       'provider_invalid',

@@ -40,6 +40,10 @@ export const openid: CodeFlow = {
     })
     await validateSignature(server, response, options)
     const token = oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken
+    // oauth4webapi asks this only of a token with several audiences.
+    if (token.azp !== undefined && token.azp !== client.client_id) {
+      throw new ProviderError('provider_invalid', 'Its ID token was issued to another client (azp).')
+    }
     if (server.userinfo_endpoint === undefined) return identifiedBy(token)
     const userinfo = await oauth.processUserInfoResponse(
       server,

@@ -1,4 +1,5 @@
 /** The picture of a person, fetched from the address that their identity provider has. */
+import { readUpTo } from '../../../src/http/read-up-to.ts'
 import { problemOfReceiver } from '../../../src/webhooks/receiver-url.ts'
 
 /** The API accepts no larger one. */
@@ -9,7 +10,7 @@ const TIMEOUT_MS = 10_000
  * @param allowsLoopback as the provider itself is on this machine.
  * @throws why there is none, without the URL, which may contain a token.
  */
-export async function fetchPicture(url: string, allowsLoopback: boolean): Promise<Uint8Array> {
+export async function fetchPicture(url: string, allowsLoopback: boolean): Promise<ArrayBuffer> {
   const problem = problemOfReceiver(url, allowsLoopback)
   if (problem) throw new Error(`its address ${problem.wrong}`)
   // Without redirects: the next address would need the same checks.
@@ -17,22 +18,7 @@ export async function fetchPicture(url: string, allowsLoopback: boolean): Promis
     throw new Error('its server did not answer')
   })
   if (response.status !== 200) throw new Error(`its server responded with ${response.status}`)
-  return await limited(response)
-}
-
-async function limited({ body }: Response): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body ?? []) {
-    size += chunk.length
-    if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  const bytes = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.length
-  }
+  const bytes = await readUpTo(MAX_BYTES, response.body)
+  if (!bytes) throw new Error(`it has more than ${MAX_BYTES} bytes`)
   return bytes
 }

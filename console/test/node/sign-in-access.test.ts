@@ -203,7 +203,17 @@ describe('the team domain', () => {
     expectRefused(await openWith(sent, 'slow'), 'provider_unavailable', 502)
     slowTeam.responses.set('certs', [200, 'no JSON'])
     expectRefused(await openWith(sent, 'slow'), 'provider_unavailable', 502)
-    slowTeam.responses.clear()
+    const padding = 'x'.repeat(2 * 2 ** 20)
+    for (const [endpoint, body] of [
+      ['certs', { keys: [] }],
+      ['get-identity', { email: 'ada@example.com' }],
+    ] as const) {
+      slowTeam.responses.set(endpoint, [200, { ...body, padding }])
+      const answer = await openWith(sent, 'slow')
+      expectRefused(answer, 'provider_invalid', 502)
+      expect(answer.problem?.detail).toBe(`${new URL(slowTeam.domain).host} responded with more than 2 MiB.`)
+      slowTeam.responses.clear()
+    }
     expectRefused(await openWith(sent, 'slow'), 'not_admitted', 403)
   })
 })

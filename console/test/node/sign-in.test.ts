@@ -22,7 +22,19 @@ import { type Answer, openPage } from '../sign-in-page.ts'
 /** That of the demo. */
 const ORGANIZATION = EXAMPLE_IDS.organizationId
 /** Names of issuers, which have providers of the same IDs. */
-const NAMES = ['main', 'other', 'algorithms', 'without-userinfo', 'down', 'slash', 'script', 'rotating', 'iss', 'form']
+const NAMES = [
+  'main',
+  'other',
+  'algorithms',
+  'without-userinfo',
+  'down',
+  'slash',
+  'script',
+  'rotating',
+  'iss',
+  'form',
+  'large',
+]
 
 let issuers: Issuers
 let running: Console
@@ -179,7 +191,7 @@ describe('what the page offers', () => {
     expect(none.providers).toContainEqual(main)
     expect(none.providers).not.toContainEqual(other)
     expect(none.problems).toEqual([
-      'SIGN_IN_PROVIDERS[10].issuer is "http://issuer.example"; allowed: an https URL without query and fragment, or http on localhost.',
+      'SIGN_IN_PROVIDERS[11].issuer is "http://issuer.example"; allowed: an https URL without query and fragment, or http on localhost.',
     ])
     const own = await ask(`?organization=${ORGANIZATION}`)
     expect(own.needsOrganization).toBe(false)
@@ -281,14 +293,39 @@ describe('a callback', () => {
     ['no issuer', () => ({ iss: undefined })],
     ['another audience', () => ({ aud: 'somebody else' })],
     ['several audiences, and another authorized party', () => ({ aud: [CLIENT_ID, 'else'], azp: 'else' })],
+    ['another authorized party', () => ({ azp: 'else' })],
     ['no audience', () => ({ aud: undefined })],
     ['no subject', () => ({ sub: undefined })],
+    ['an empty subject', () => ({ sub: '' })],
+    ['a blank subject', () => ({ sub: ' ' })],
     ['an end in the past', () => ({ exp: past })],
     ['no end', () => ({ exp: undefined })],
     ['a beginning in the future', () => ({ nbf: past + 3600 })],
   ])('refuses an ID token with %s', async (_, token) => {
     expectRefused(await signIn('main', token()), 'provider_invalid', 502)
+    expectRefused(await signIn('without-userinfo', token()), 'provider_invalid', 502)
     expectRefused(await signIn(), 'not_admitted', 403)
+  })
+
+  it('accepts an ID token whose authorized party is the console', async () => {
+    expectRefused(await signIn('main', { azp: CLIENT_ID }), 'not_admitted', 403)
+  })
+
+  it('reads at most 2 MiB of what an issuer sends', async () => {
+    const padding = 'x'.repeat(2 * 2 ** 20)
+    const { publicKey, id } = issuers.at('large').published
+    const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: id, alg: 'ES256', use: 'sig' }]
+    for (const [endpoint, body] of [
+      ['keys', { keys }],
+      ['userinfo', { sub: 'ada' }],
+    ] as const) {
+      issuers.at('large').responses.set(endpoint, [200, { ...body, padding }])
+      const answer = await signIn('large')
+      expectRefused(answer, 'provider_invalid', 502)
+      expect(answer.problem?.detail).toBe(`${new URL(issuers.url).host} responded with more than 2 MiB.`)
+      issuers.at('large').responses.set(endpoint, [200, body])
+    }
+    expectRefused(await signIn('large'), 'not_admitted', 403)
   })
 
   it.each(['none', 'HS256 with the public key', 'HS256 with the client secret'] as const)(
