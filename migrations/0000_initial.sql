@@ -39,6 +39,7 @@ CREATE TABLE `apiKeys` (
 	`clientName` text,
 	`redirectHost` text,
 	`grantEndsAt` text,
+	`redeemedAt` text,
 	`movedTo` integer,
 	`suspendedAt` text
 ) WITHOUT ROWID;

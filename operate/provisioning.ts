@@ -158,6 +158,7 @@ export async function mintApiKey(key: NewApiKey, databaseNumber = 0, kind: Token
     clientName: null,
     redirectHost: null,
     grantEndsAt: null,
+    redeemedAt: null,
     movedTo: null,
     suspendedAt: null,
   }

@@ -425,6 +425,7 @@ insert into
     "clientName",
     "redirectHost",
     "grantEndsAt",
+    "redeemedAt",
     "movedTo",
     "suspendedAt"
   )
@@ -470,6 +471,7 @@ select
   :name as "clientName",
   :redirectHost as "redirectHost",
   min(:grantEndsAt, coalesce("creator"."expiresAt", :grantEndsAt)) as "grantEndsAt",
+  null as "redeemedAt",
   null as "movedTo",
   null as "suspendedAt"
 from
@@ -683,6 +685,55 @@ where
           )
       )
     )
+  );
+
+-- redeemCode
+update "apiKeys"
+set
+  "redeemedAt" = :now
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."movedTo" is not null then 'moved'
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and "apiKeys"."kind" = 'grant'
+    )
+    and "apiKeys"."redeemedAt" is null
+  )
+returning
+  "id";
+
+-- restoreCode
+update "apiKeys"
+set
+  "redeemedAt" = null
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."movedTo" is not null then 'moved'
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and "apiKeys"."kind" = 'grant'
   );
 
 -- src/resources/api-keys/statements.ts
@@ -3123,6 +3174,7 @@ insert into
     "clientName",
     "redirectHost",
     "grantEndsAt",
+    "redeemedAt",
     "movedTo",
     "suspendedAt"
   )
@@ -3156,6 +3208,7 @@ select
   null as "clientName",
   null as "redirectHost",
   null as "grantEndsAt",
+  null as "redeemedAt",
   null as "movedTo",
   null as "suspendedAt"
 from
@@ -3467,6 +3520,7 @@ insert into
     "clientName",
     "redirectHost",
     "grantEndsAt",
+    "redeemedAt",
     "movedTo",
     "suspendedAt"
   )
@@ -3491,6 +3545,7 @@ select
   null as "clientName",
   null as "redirectHost",
   null as "grantEndsAt",
+  null as "redeemedAt",
   null as "movedTo",
   null as "suspendedAt"
 from
@@ -3652,6 +3707,7 @@ insert into
     "clientName",
     "redirectHost",
     "grantEndsAt",
+    "redeemedAt",
     "movedTo",
     "suspendedAt"
   )
@@ -3676,6 +3732,7 @@ select
   null as "clientName",
   null as "redirectHost",
   null as "grantEndsAt",
+  null as "redeemedAt",
   null as "movedTo",
   null as "suspendedAt"
 from

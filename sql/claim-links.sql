@@ -49,6 +49,7 @@ insert into
     "clientName",
     "redirectHost",
     "grantEndsAt",
+    "redeemedAt",
     "movedTo",
     "suspendedAt"
   )
@@ -73,6 +74,7 @@ select
   null as "clientName",
   null as "redirectHost",
   null as "grantEndsAt",
+  null as "redeemedAt",
   null as "movedTo",
   null as "suspendedAt"
 from

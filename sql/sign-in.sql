@@ -472,6 +472,7 @@ insert into
     "clientName",
     "redirectHost",
     "grantEndsAt",
+    "redeemedAt",
     "movedTo",
     "suspendedAt"
   )
@@ -512,6 +513,7 @@ select
   null as "clientName",
   null as "redirectHost",
   null as "grantEndsAt",
+  null as "redeemedAt",
   null as "movedTo",
   null as "suspendedAt"
 from

@@ -11,6 +11,7 @@ import { oauthRoutes } from './oauth/routes.ts'
 import { showPage } from './page.ts'
 import { RENDER_POLICY, SECURITY_HEADERS } from './policies.ts'
 import {
+  addressOf,
   apiUrl,
   COOKIE,
   COOKIE_OPTIONS,
@@ -82,7 +83,7 @@ app.post('/session', bodyLimit({ maxSize: SIGN_IN_LIMIT_BYTES }), async (c) => {
 app.delete('/session', async (c) => {
   const token = getCookie(c, COOKIE)
   if (token !== undefined) {
-    const deleted = await endKey(c, token)
+    const deleted = await endKey(c.env.API, token, addressOf(c))
     // A session that has ended already is what the person wants. Otherwise the cookie stays for another attempt.
     if (!deleted.ok && deleted.status !== 401) {
       const { error } = await deleted.json<{ error: string }>()

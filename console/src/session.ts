@@ -65,8 +65,9 @@ export function headersTo(c: ConsoleContext, token: string, names: readonly stri
 export const addressOf = (c: ConsoleContext): string => c.req.header(ADDRESS) ?? ''
 
 /** Revokes an API key by itself. */
-export function endKey(c: ConsoleContext, token: string): Promise<Response> {
-  return c.env.API.fetch(apiUrl('/v1/me/api-key'), { method: 'DELETE', headers: headersTo(c, token) })
+export function endKey(api: Fetcher, token: string, address: string): Promise<Response> {
+  const headers = { Authorization: `Bearer ${token}`, [ADDRESS]: address }
+  return api.fetch(apiUrl('/v1/me/api-key'), { method: 'DELETE', headers })
 }
 
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 429 | 502 | 503

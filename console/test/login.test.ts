@@ -84,6 +84,22 @@ describe('a login', () => {
     expect(await statusOf(key)).toBe(200)
   })
 
+  it('gets its key once, also from exchanges at the same moment', async () => {
+    const { browser } = await newPerson()
+    const code = await codeFor(browser)
+    const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(code)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(answers.filter(({ status }) => status !== 200)).toEqual(Array(7).fill(REFUSED))
+  })
+
+  it('gets no key that was revoked meanwhile', async () => {
+    const { browser, workspace, logins } = await newPerson()
+    const code = await codeFor(browser)
+    const [login] = await logins()
+    await workspace.revokeKey(String(login?.id))
+    expect((await exchange(code)).status).toBe(401)
+  })
+
   it('has no key any more after a wrong verifier', async () => {
     for (const wrong of ['w'.repeat(43), CHALLENGE, '']) {
       const { browser, logins } = await newPerson()

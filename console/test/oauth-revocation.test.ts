@@ -177,6 +177,19 @@ describe('a call', () => {
     ])
   })
 
+  it('of the authorization server asks the database once', async () => {
+    const person = await newPerson()
+    const client = await newClient()
+    const code = (await person.browser.connect(client)).get('code')
+    const use = watchedDatabase()
+    const setting = { environment: { DB: use.DB } }
+    const tokens = await (await redeem(client, code, {}, setting)).json<Tokens>()
+    // The second one, after the response, records that the key was used.
+    expect(use.calls).toBe(2)
+    expect((await refresh(client, tokens.refresh_token, {}, setting)).status).toBe(200)
+    expect(use.calls).toBe(3)
+  })
+
   it('gets 503 while the store cannot be read, and keeps its grant', async () => {
     const person = await newPerson()
     const { client, tokens } = await connected(person.browser)

@@ -158,6 +158,8 @@ export const apiKeys = sqliteTable(
     redirectHost: text(),
     /** Of a grant, the end that its person chose. `expiresAt` is earlier unless the person signs in now and then. */
     grantEndsAt: text(),
+    /** Of a grant: when its code was exchanged, which is done once. */
+    redeemedAt: text(),
     /** The number of the database that the key moved to with its organization; null: this one decides. */
     movedTo: integer(),
     /** When the operator suspended its organization. */

@@ -2,13 +2,13 @@
 import { v7 as newUuid } from 'uuid'
 import { mintToken } from '../access/api-key.ts'
 import { type Bundle, isBundle, MAX_GRANT_DAYS, scopesOfBundles } from '../access/bundles.ts'
-import { Caller } from '../access/caller.ts'
-import { one, RequestContext } from '../access/request-context.ts'
+import { one, type RequestContext } from '../access/request-context.ts'
 import { SCOPES } from '../access/scopes.ts'
 import { DAY_MS } from '../durations.ts'
 import type { Environment } from '../environment.ts'
 import { ApiError } from '../errors.ts'
 import { connectable, insertGrant } from '../resources/api-keys/grants.ts'
+import { asKey } from './as-key.ts'
 import type { App, ConnectedApp } from './types.ts'
 
 const MAX_NAME_LENGTH = 255
@@ -18,50 +18,32 @@ const MAX_PROJECTS = 100
  * The session is checked like that of any request, in the one round trip that makes the key.
  * @returns what is wrong instead, as an error of the API.
  */
-export async function connectApp(
+export function connectApp(
   environment: Environment,
   context: Pick<ExecutionContext, 'waitUntil'>,
   sessionToken: string,
   app: App,
 ): Promise<ConnectedApp> {
-  try {
-    const { bundles, days } = app
+  const session = { token: sessionToken, address: app.address, path: '/authorize' }
+  return asKey(environment, context, session, (request) => {
+    const { bundles, projectIds, days } = app
     if (!(bundles === null || bundles.every(isBundle))) {
       throw new ApiError('invalid_input', 'bundles names an unknown permission.')
     }
     if (!Number.isInteger(days) || days < 1 || days > MAX_GRANT_DAYS) {
       throw new ApiError('invalid_input', `days is not a number of days; allowed: 1 to ${MAX_GRANT_DAYS}.`)
     }
-    const { projectIds } = app
     if (projectIds && (projectIds.length > MAX_PROJECTS || new Set(projectIds).size < projectIds.length)) {
       throw new ApiError('invalid_input', `projectIds is too long, or names a project twice; allowed: ${MAX_PROJECTS}.`)
     }
-    return await connect(environment, context, sessionToken, { ...app, bundles })
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    const { message, status, code } = error
-    return { error: message, status, code }
-  }
+    return connect(request, { ...app, bundles })
+  })
 }
 
 async function connect(
-  environment: Environment,
-  context: Pick<ExecutionContext, 'waitUntil'>,
-  sessionToken: string,
-  {
-    clientId,
-    clientName,
-    redirectHost,
-    bundles,
-    projectIds,
-    days,
-    address,
-  }: App & { bundles: readonly Bundle[] | null },
+  request: RequestContext,
+  { clientId, clientName, redirectHost, bundles, projectIds, days }: App & { bundles: readonly Bundle[] | null },
 ): Promise<ConnectedApp> {
-  const headers = { Authorization: `Bearer ${sessionToken}`, 'CF-Connecting-IP': address }
-  const caller = await Caller.open(new Request('https://api', { headers }), environment, context, { scope: null })
-  const details = { path: '/authorize', requestId: crypto.randomUUID(), isRepeatable: false }
-  const request = new RequestContext(caller, environment, details)
   const { hash, tokenIn } = await mintToken()
   const { grant } = await request.run(
     connectable,
@@ -78,5 +60,5 @@ async function connect(
       idleTime: `+${request.limits.grantIdleDays} days`,
     },
   )
-  return { id: grant.id, token: tokenIn(caller.databaseNumber), endsAt: grant.grantEndsAt ?? '' }
+  return { id: grant.id, token: tokenIn(request.caller.databaseNumber), endsAt: grant.grantEndsAt ?? '' }
 }

@@ -50,10 +50,20 @@ export interface App {
   readonly address: string
 }
 
-export type ConnectedApp =
-  | { readonly id: string; readonly token: string; readonly endsAt: string }
-  /** An error of the API. */
-  | { readonly error: string; readonly status: number; readonly code: string }
+/** An error of the API. */
+export interface Refused {
+  readonly error: string
+  readonly status: number
+  readonly code: string
+}
+
+export type ConnectedApp = { readonly id: string; readonly token: string; readonly endsAt: string } | Refused
+
+/** The key of an app is live. */
+export interface Exchange {
+  /** True if the code of the app was not exchanged before. */
+  readonly isFirst: boolean
+}
 
 /** The entrypoint `SignIn` of the API Worker, which only a service binding reaches. */
 export interface SignInService {
@@ -61,4 +71,12 @@ export interface SignInService {
   signIn(organizationId: string, person: Person): Promise<SignInResult>
   /** Makes the key of an app, which may outlive the session. No operation does. @throws if the database does not answer. */
   connectApp(sessionToken: string, app: App): Promise<ConnectedApp>
+  /**
+   * An app exchanges its code, or a refresh token, for what its key allows: asks whether the key is live, and marks the
+   * code as used, in one round trip.
+   * @throws if the database does not answer.
+   */
+  exchange(apiKey: string, address: string): Promise<Exchange | Refused>
+  /** The first exchange failed afterwards, so the app may try again. */
+  undoExchange(apiKey: string, address: string): Promise<void>
 }

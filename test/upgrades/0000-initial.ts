@@ -175,6 +175,7 @@ export const initial: SchemaVersion = {
         clientName: 'App – é',
         redirectHost: 'app.example.com',
         grantEndsAt: FAR_AHEAD,
+        redeemedAt: CHANGED,
         expiresAt: FAR_AHEAD,
       }),
       key(GLOBEX, 21, TOKENS.globex, { userId: 'ada' }),

@@ -62,7 +62,7 @@ export async function allowLogin(c: ConsoleContext): Promise<Response> {
     const sealed = await seal(login, code, PURPOSE)
     await environment.OAUTH_KV.put(await nameOf(code), sealed, { expirationTtl: CODE_SECONDS })
   } catch (error) {
-    await endKey(c, apiKey)
+    await endKey(environment.API, apiKey, addressOf(c))
     throw error
   }
   return c.json({ code } satisfies LoginCode)
@@ -83,10 +83,13 @@ export async function exchangeCode(c: ConsoleContext): Promise<Response> {
   const { apiKey, challenge, expiresAt } = login
   if (expiresAt <= Date.now() || base64Url(await digest(verifier)) !== challenge) {
     // Nobody can get it any more.
-    await endKey(c, apiKey)
+    await endKey(environment.API, apiKey, addressOf(c))
     return refuse(c, 400, INVALID_CODE)
   }
-  return c.json({ apiKey })
+  const exchanged = await environment.SIGN_IN.exchange(apiKey, addressOf(c))
+  if ('error' in exchanged) return refuse(c, exchanged.status, exchanged.error)
+  // KV may have the code for a minute after its deletion.
+  return exchanged.isFirst ? c.json({ apiKey }) : refuse(c, 400, INVALID_CODE)
 }
 
 /**

@@ -137,7 +137,7 @@ async function connect(
     })
     return c.json({ redirectTo } satisfies Departure)
   } catch (error) {
-    await endKey(c, apiKey)
+    await endKey(environment.API, apiKey, address)
     throw error
   }
 }

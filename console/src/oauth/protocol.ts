@@ -1,5 +1,5 @@
 /** What apps call: the metadata of the authorization server, tokens, revocation and registration. */
-import type { ConsoleContext } from '../session.ts'
+import { addressOf, type ConsoleContext } from '../session.ts'
 import { problemOfClient, readClientIds } from './client.ts'
 import { canConnect, serverOf } from './server.ts'
 
@@ -15,12 +15,20 @@ export async function serveProtocol(c: ConsoleContext): Promise<Response> {
     }
   }
   const context = c.executionCtx as ExecutionContext
-  const response = await serverOf(environment).fetch(
-    c.req.raw,
-    { ...environment, address: c.req.header('CF-Connecting-IP') ?? '' },
-    context,
-  )
-  return new Response(response.body, response)
+  const address = addressOf(c)
+  let redeemedKey: string | undefined
+  const onRedeemed = (apiKey: string) => {
+    redeemedKey = apiKey
+  }
+  let isIssued = false
+  try {
+    const response = await serverOf(environment).fetch(c.req.raw, { ...environment, address, onRedeemed }, context)
+    isIssued = response.ok
+    return new Response(response.body, response)
+  } finally {
+    // KV takes one write of a grant in a second, so the app may have to exchange its code again.
+    if (redeemedKey !== undefined && !isIssued) await environment.SIGN_IN.undoExchange(redeemedKey, address)
+  }
 }
 
 interface Problem {

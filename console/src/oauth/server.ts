@@ -4,12 +4,13 @@
  */
 import {
   type ClientRegistrationCallbackOptions,
+  GrantType,
   OAuthAuthorizationServer,
   OAuthError,
   type TokenExchangeCallbackOptions,
 } from '@cloudflare/workers-oauth-provider'
 import { BUNDLE_NAMES } from '../../../src/access/bundles.ts'
-import { apiUrl, type Environment } from '../session.ts'
+import { type Environment, endKey } from '../session.ts'
 
 /** What a grant keeps. */
 export interface GrantProps {
@@ -25,6 +26,8 @@ export interface OAuthEnvironment extends Environment {
   readonly OAUTH_KV: KVNamespace
   /** The address that asks for a token: the API counts refused keys by it. */
   readonly address?: string
+  /** Called before tokens are issued for a code. */
+  readonly onRedeemed?: (apiKey: string) => void
 }
 
 export function canConnect(environment: Environment): environment is OAuthEnvironment {
@@ -77,22 +80,29 @@ function limitRedirectUris({ clientMetadata }: ClientRegistrationCallbackOptions
   return { code: 'invalid_redirect_uri', description }
 }
 
-/** Before tokens are issued: the key decides whether there is still a grant, and how long. */
-async function requireLive({ props, scope, env }: TokenExchangeCallbackOptions<OAuthEnvironment>) {
+/** Before tokens are issued: the key decides whether there is still a grant, and how long, and whether the code is new. */
+async function requireLive({ grantType, props, scope, env }: TokenExchangeCallbackOptions<OAuthEnvironment>) {
   const { apiKey, endsAt } = props as GrantProps
-  const headers = { Authorization: `Bearer ${apiKey}`, 'CF-Connecting-IP': env.address ?? '' }
-  const response = await env.API.fetch(apiUrl('/v1/me'), { headers })
-  await response.body?.cancel()
+  const { address = '', API, SIGN_IN } = env
+  const exchanged = await SIGN_IN.exchange(apiKey, address).catch(() => undefined)
   // A suspension can end.
-  if (response.status === 401 && response.headers.get('Error-Code') !== 'organization_suspended') {
+  if (exchanged && 'error' in exchanged && exchanged.status === 401 && exchanged.code !== 'organization_suspended') {
     throw new OAuthError('invalid_grant', { description: 'The app was disconnected. Connect it again.' })
   }
-  if (!response.ok) {
+  if (!exchanged || 'error' in exchanged) {
     throw new OAuthError('temporarily_unavailable', {
       description: 'The service is temporarily unavailable.',
       statusCode: 503,
       headers: { 'Retry-After': String(RETRY_SECONDS) },
     })
+  }
+  if (grantType === GrantType.AUTHORIZATION_CODE) {
+    if (!exchanged.isFirst) {
+      // Somebody else may have the tokens of the first exchange (RFC 6749, section 4.1.2).
+      await endKey(API, apiKey, address)
+      throw new OAuthError('invalid_grant', { description: 'The code was used before. Connect the app again.' })
+    }
+    env.onRedeemed?.(apiKey)
   }
   const seconds = Math.max(MIN_SECONDS, Math.ceil((Date.parse(endsAt) - Date.now()) / 1000))
   return {

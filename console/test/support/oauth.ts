@@ -6,6 +6,7 @@ import { hash } from 'node:crypto'
 import { message, postMcp } from '../../../mcp/test/support/mcp.ts'
 import worker from '../../../src/index.ts'
 import { connectApp } from '../../../src/sign-in/connect-app.ts'
+import { exchange, undoExchange } from '../../../src/sign-in/exchange.ts'
 import type { App } from '../../../src/sign-in/types.ts'
 import { type ApiResponse, ORIGIN, request } from '../../../test/support/api.ts'
 import { deployed, env } from '../../../test/support/env.ts'
@@ -46,6 +47,8 @@ function consoleEnvironment({ kv: store = kv, environment, console: own }: Setti
   const SIGN_IN = {
     signIn: () => Promise.reject(new Error('Nobody signs in here')),
     connectApp: (token: string, app: App) => connectApp(api(), createExecutionContext(), token, app),
+    exchange: (key: string, address: string) => exchange(api(), createExecutionContext(), key, address),
+    undoExchange: (key: string, address: string) => undoExchange(api(), createExecutionContext(), key, address),
   }
   const page = new Response('<!doctype html>', { headers: { 'Content-Type': 'text/html' } })
   const ASSETS = { fetch: async () => page.clone() } as unknown as Fetcher

@@ -2,13 +2,14 @@
 import { and, eq, gt, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
+import { mayAct } from '../../access/guard.ts'
 import { callerIsUnrotated, includesProjects, isKeyAccessible } from '../../access/manage-keys.ts'
-import { precondition, requiring } from '../../access/preconditions.ts'
+import { authorized, precondition, requiring } from '../../access/preconditions.ts'
 import { projectsExist } from '../../access/project.ts'
 import { now, text, textOrNull } from '../../db/parameters.ts'
 import { insertRow } from '../../db/rows.ts'
 import { apiKeys, identities } from '../../db/schema.ts'
-import { query } from '../../db/statement.ts'
+import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 
 /** Of a person. */
@@ -131,6 +132,22 @@ export const insertGrant = guardedChange(
         ),
       )
       .returning({ id: apiKeys.id, grantEndsAt: apiKeys.grantEndsAt, expiresAt: apiKeys.expiresAt }),
+)
+
+const isCallersGrant = and(mayAct, sql`${apiKeys.kind} = 'grant'`)
+
+/** The code of the grant is exchanged. No row: it was before. */
+export const redeemCode = guarded(authorized, [], () =>
+  query
+    .update(apiKeys)
+    .set({ redeemedAt: sql`${now}` })
+    .where(and(isCallersGrant, isNull(apiKeys.redeemedAt)))
+    .returning({ id: apiKeys.id }),
+)
+
+/** The exchange came to nothing, so the code can be used again. */
+export const restoreCode = guarded(authorized, [], () =>
+  query.update(apiKeys).set({ redeemedAt: null }).where(isCallersGrant),
 )
 
 const isNamed = and(
