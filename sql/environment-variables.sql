@@ -521,7 +521,7 @@ insert into
     "requestId"
   )
 select
-  "apiKeys"."organizationId" as "organizationId",
+  "organizationId" as "organizationId",
   max(
     :event.firstSequence,
     coalesce(
@@ -535,20 +535,36 @@ select
       ),
       0
     ) + 1
-  ) + row_number() over () - 1 as "sequence",
-  substr(:event.id, 1, 32) || printf('%04x', 0 + row_number() over () - 1) as "id",
-  'environment-variable.set' as "type",
-  "set".value as "resourceId",
+  ) + 0 as "sequence",
+  substr(:event.id, 1, 32) || printf('%04x', 0 + 0) as "id",
+  iif(json_array_length(:keys) = 1, 'environment-variable.set', 'environment-variables.set') as "type",
+  iif(json_array_length(:keys) = 1, :keys ->> 0, :projectId) as "resourceId",
   null as "parentId",
-  "set".value as "resourceName",
+  (
+    select
+      substr(names, 1, 1000) || iif(length(names) > 1000, '…', '')
+    from
+      (
+        select
+          group_concat(key, ', ') as names
+        from
+          (
+            select
+              value as key
+            from
+              json_each(:keys)
+            order by
+              value
+          )
+      )
+  ) as "resourceName",
   :projectId as "projectId",
-  "apiKeys"."id" as "apiKeyId",
-  "apiKeys"."name" as "apiKeyName",
-  "apiKeys"."userId" as "userId",
+  "id" as "apiKeyId",
+  "name" as "apiKeyName",
+  "userId" as "userId",
   :event.requestId as "requestId"
 from
   "apiKeys"
-  inner join json_each(:keys) as "set" on true
 where
   (
     (

@@ -39,6 +39,7 @@ export {
   claimRunsContract,
   completeRunContract,
   listRunsContract,
+  MAX_CLAIMED,
   renewRunContract,
   STATUS_FILTERS,
 } from './resources/schedules/runs/contract.ts'

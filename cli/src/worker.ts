@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { type Workspace, WorkspaceError } from '../../client/src/index.ts'
+import { MAX_CLAIMED } from '../../src/contracts.ts'
 import { type Ended, passOnErrors, requireCommand, start } from './child.ts'
 import { given } from './command.ts'
 import { currentLogin } from './configuration.ts'
@@ -55,8 +56,8 @@ export async function workOnRuns(command: readonly string[], options: WorkOption
   const active = new Set<Promise<void>>()
   let failure: Error | undefined
   while (!finish.signal.aborted) {
-    const free = options.concurrency - active.size
-    const runs = await claim(workspace, free, { ...options, project: projectId }, giveBack.signal).catch(
+    const limit = Math.min(options.concurrency - active.size, MAX_CLAIMED)
+    const runs = await claim(workspace, limit, { ...options, project: projectId }, giveBack.signal).catch(
       (error: Error & { status?: number }) => {
         const { status = 0 } = error
         if (options.once || (status >= 300 && status < 500 && status !== TOO_MANY_REQUESTS)) failure = error
@@ -74,7 +75,9 @@ export async function workOnRuns(command: readonly string[], options: WorkOption
         .finally(() => active.delete(job))
       active.add(job)
     }
-    if (options.once || failure) break
+    const isMore = runs.length === MAX_CLAIMED && active.size < options.concurrency
+    if (failure || (options.once && !isMore)) break
+    if (isMore) continue
     if (active.size < options.concurrency) await pause(options.poll * 1000, finish.signal)
     else await Promise.race(active)
   }

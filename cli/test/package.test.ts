@@ -499,6 +499,12 @@ describe('the packed cli', () => {
       expect((await endOf(worker('--once', '--', 'true'))).code).toBe(0)
     })
 
+    it('are all worked on by a worker of more than one claim takes', async () => {
+      const ids = await Promise.all(Array.from({ length: 22 }, newRun))
+      const { code, stdout } = await endOf(worker('--concurrency', '30', '--once', '--', 'true'))
+      expect([code, stdout.trim().split('\n').sort()]).toEqual([0, ids.map((id) => `succeeded ${id}, Review`).sort()])
+    })
+
     it('are given back after a second SIGTERM, which stops the command', async () => {
       const id = await newRun()
       const child = worker('--', 'sh', '-c', 'echo started; sleep 600 & echo $!; wait')

@@ -21,6 +21,7 @@ export const EVENT_TYPES = {
   'deletion.purged': 'A deletion was made final: what was deleted cannot be restored any more.',
   'environment-variable.set': 'An environment variable was created or got a value.',
   'environment-variable.deleted': 'An environment variable was deleted.',
+  'environment-variables.set': 'A request set several environment variables. `name` lists them.',
   'environment-variables.leased': 'A lease gave away the values of a project. `name` lists the variables.',
   'event-endpoint.created': 'An event endpoint was created.',
   'event-endpoint.updated': 'The settings of an event endpoint changed.',

@@ -1,5 +1,5 @@
 import { request } from '../support/api.ts'
-import { projectEventOf, projectOf, type Row, type Rows } from '../support/example.ts'
+import { type EventsOf, projectEventOf, projectOf, type Row, type Rows } from '../support/example.ts'
 
 const isArchived: Row['variations'] = {
   'the project is archived': {
@@ -27,6 +27,15 @@ const isFull: Row['variations'] = {
     }),
   },
 }
+
+const projectEventOfOne: EventsOf = (example) => [
+  {
+    type: 'environment-variable.set',
+    path: `${example.path}/TOKEN`,
+    name: 'TOKEN',
+    projectId: projectOf(example),
+  },
+]
 
 export const environmentVariableRows: Rows = {
   deleteEnvironmentVariable: {
@@ -113,14 +122,23 @@ export const environmentVariableRows: Rows = {
     },
     outOfReach: 403,
     looksUpFirst: true,
-    events: (example) =>
-      ['DATABASE_URL', 'TOKEN'].map((name) => ({
-        type: 'environment-variable.set',
-        path: `${example.path}/${name}`,
-        name,
+    events: (example) => [
+      {
+        type: 'environment-variables.set',
+        path: example.path,
+        id: projectOf(example),
+        name: 'DATABASE_URL, TOKEN',
         projectId: projectOf(example),
-      })),
+      },
+    ],
     variations: {
+      'it sets one variable': {
+        events: projectEventOfOne,
+        apply: async (_, example) => ({
+          ...example,
+          json: { variables: [{ key: 'TOKEN', value: 'a secret' }] },
+        }),
+      },
       'it has an Idempotency-Key': {
         apply: async (_, example) => ({ ...example, headers: { 'Idempotency-Key': 'new' } }),
       },

@@ -116,7 +116,7 @@ export const runRows: Rows = {
     variations: {
       'it takes several': {
         events: claims(2),
-        apply: async (_, example) => ({ ...example, json: { leaseSeconds: 60, limit: 100 } }),
+        apply: async (_, example) => ({ ...example, json: { leaseSeconds: 60, limit: 20 } }),
       },
       'it names a project': {
         async apply(workspace, example) {

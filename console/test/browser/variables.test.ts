@@ -272,6 +272,8 @@ describe('who has leased a variable', () => {
     // A name has 32 characters and what separates it from the next has 2: the 30th is cut.
     for (const index of [0, 10, 28]) expect(await rowOf(index).textContent()).toMatch(/leased: [^p]* by sandbox/)
     for (const index of [29, 30, 39]) expect(await rowOf(index).textContent()).toMatch(/leased: perhaps .* by sandbox/)
+    // One request set them all, and its time is that of each.
+    for (const index of [0, 29, 39]) expect(await rowOf(index).textContent()).toContain(`by ${person.name}`)
     expectQuiet(session)
     await session.close()
   })

@@ -110,7 +110,9 @@ export const putEnvironmentVariableContract = {
   path: '/v1/projects/{projectId}/environment-variables/{key}',
   tag: 'Projects',
   summary: 'Put a project environment variable',
-  description: 'Stores one variable encrypted. An existing variable gets the new value.',
+  description:
+    'Stores one variable encrypted. An existing variable gets the new value. ' +
+    'Each success is a change with an event, because encrypted values cannot be compared.',
   scope: 'environment-variables:write',
   params,
   takesSecret: true,
@@ -148,7 +150,7 @@ export const setEnvironmentVariablesContract = {
   summary: 'Set project environment variables',
   description:
     'Stores up to 100 variables encrypted: all of them or none. Existing variables get the new values. ' +
-    'Other variables do not change.',
+    'Other variables do not change. Each success is a change with one event, because encrypted values cannot be compared.',
   scope: 'environment-variables:write',
   params: z.object({ projectId }),
   headers: z.object({

@@ -1,6 +1,20 @@
 /** The environment variables of a project, in SQL. Only `selectLeased` selects sealed values. */
-import { and, asc, eq, exists, gt, isNotNull, isNull, not, notExists, or, type SQL, sql } from 'drizzle-orm'
-import { guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
+import {
+  and,
+  asc,
+  eq,
+  exists,
+  gt,
+  isNotNull,
+  isNull,
+  not,
+  notExists,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm'
+import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import { precondition, preconditionUnless, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { namedProject, projectExists, projectId, projectIsAccessible, projectIsActive } from '../../access/project.ts'
 import { exceededQuota, quotaExceeded } from '../../access/quotas.ts'
@@ -213,13 +227,20 @@ export const recordRequest = guarded(settable, [sealedFor], () =>
 /** A chunk of the request's variables. */
 export const VARIABLES = chunkOf('key', 'sealedValue')
 
-const setKey = sql`"set".value`
-/** Records each of the variables. */
-const recordedSetting = recordedAfter(
-  [keys, projectId],
-  { type: 'environment-variable.set', id: setKey, name: setKey, projectId },
-  { each: { table: sql`json_each(${keys}) as "set"`, on: sql`true` } },
-)
+const MAX_RECORDED_CHARACTERS = sql.raw('1000')
+
+/** The names as an event has them, as many as there is room for. @param rows of the names, in order. */
+const recordedNames = (rows: SQLWrapper) =>
+  sql`(select substr(names, 1, ${MAX_RECORDED_CHARACTERS}) || iif(length(names) > ${MAX_RECORDED_CHARACTERS}, '…', '')
+    from (select group_concat(key, ', ') as names from ${rows}))`
+
+const isOnlyOne = sql`json_array_length(${keys}) = 1`
+const recordedSetting = recordedAfter([keys, projectId], {
+  type: eventType(sql`iif(${isOnlyOne}, 'environment-variable.set', 'environment-variables.set')`),
+  id: sql`iif(${isOnlyOne}, ${keys} ->> 0, ${projectId})`,
+  name: recordedNames(sql`(select value as key from json_each(${keys}) order by value)`),
+  projectId,
+})
 
 export const putVariables = guardedChange(settable, [sealedFor], recordedSetting, () =>
   query
@@ -317,19 +338,15 @@ export const selectLeased = guarded(leasable, [], () =>
     .orderBy(asc(environmentVariables.key)),
 )
 
-const MAX_RECORDED_CHARACTERS = sql.raw('1000')
-
 const leasedKeys = query
   .select({ key: environmentVariables.key })
   .from(environmentVariables)
   .where(and(isOfProject, isLeased))
   .orderBy(asc(environmentVariables.key))
 
-/** With the names of the leased variables, as many as there is room for. */
 export const recordLease = recordedBefore(leasable, [], {
   type: 'environment-variables.leased',
   id: projects.id,
-  name: sql`(select substr(names, 1, ${MAX_RECORDED_CHARACTERS}) || iif(length(names) > ${MAX_RECORDED_CHARACTERS}, '…', '')
-    from (select group_concat(key, ', ') as names from ${leasedKeys}))`,
+  name: recordedNames(leasedKeys),
   projectId: projects.id,
 })

@@ -46,7 +46,8 @@ export const putProfilePictureContract = {
   tag: 'Users',
   summary: 'Put a profile picture',
   description:
-    'Stores the body as the profile picture of the user that the API key acts as, in place of the current one.',
+    'Stores the body as the profile picture of the user that the API key acts as, in place of the current one. ' +
+    'Each success is a change with an event, because pictures are not compared.',
   scope: 'profile-picture:write',
   actsAsUser: true,
   params: ownUser(),

@@ -37,7 +37,7 @@ export const pastQuery = (projectId: string, variables: readonly Variable[]) =>
     queryKey: ['variables', 'past', projectId, variables],
     queryFn: async () => {
       const [since = ''] = variables.map(({ createdAt }) => createdAt).sort()
-      const types = 'environment-variable.set,environment-variables.leased'
+      const types = 'environment-variable.set,environment-variables.*'
       let pasts: ReadonlyMap<string, Past> = new Map()
       await latestEvents({ types, projectId, since }, (events) => {
         pasts = pastsOf(variables, events)
@@ -50,29 +50,27 @@ export const pastQuery = (projectId: string, variables: readonly Variable[]) =>
 
 /** @param events of a project, the latest first. */
 function pastsOf(variables: readonly Variable[], events: readonly Event[]): ReadonlyMap<string, Past> {
-  const settings = new Map<string, Event>()
-  const leases: (readonly [Event, Leased])[] = []
-  for (const event of events) {
-    const { type, resource } = event
-    if (type === 'environment-variables.leased') leases.push([event, leasedBy(resource.name ?? '')])
-    else if (!settings.has(resource.id)) settings.set(resource.id, event)
-  }
+  const named = events.map((event) => [event, namesOf(event.resource.name ?? '')] as const)
+  const isLease = ([{ type }]: (typeof named)[number]) => type === 'environment-variables.leased'
+  const leases = named.filter(isLease)
+  const settings = named.filter((each) => !isLease(each))
   return new Map(
-    variables.map(({ key, createdAt }) => {
-      const set = settings.get(key)
+    variables.map(({ key, createdAt, updatedAt }) => {
+      // Where the names are not known, the time is that of the last change.
+      const [set] = settings.find(([event, has]) => has(key) ?? event.createdAt === updatedAt) ?? []
       // A deleted variable may have had the same name.
-      const found = leases.find(([event, leased]) => event.createdAt >= createdAt && leased(key) !== false)
+      const found = leases.find(([event, has]) => event.createdAt >= createdAt && has(key) !== false)
       const leased = found && { event: found[0], isCertain: found[1](key) === true }
       return [key, { ...(set && { set }), ...(leased && { leased }) }]
     }),
   )
 }
 
-/** Undefined: not known. */
-type Leased = (key: string) => boolean | undefined
+/** Whether an event names a variable. Undefined: not known. */
+type HasName = (key: string) => boolean | undefined
 
 /** @param list names in order; only its first 1,000 characters, if it ends in "…". */
-function leasedBy(list: string): Leased {
+function namesOf(list: string): HasName {
   const isCut = list.endsWith('…')
   const names = list.replace(/…$/, '').split(/, ?/)
   // Perhaps only the beginning of a name.

@@ -264,8 +264,8 @@ function VariableRow({ projectId, variable: { key, updatedAt }, past, knowsPast,
           <Link
             className="row-link"
             to="/activity"
-            search={{ resource: `environment-variable/${key}`, project: projectId }}
-            title={`Who has set ${key}`}
+            search={{ types: 'environment-variable.*,environment-variables.*', project: projectId }}
+            title="Who has set and leased variables"
           >
             <code>{key}</code>
           </Link>

@@ -20,6 +20,7 @@ export const PREDICATES: Readonly<Record<EventType, string>> = {
   'deletion.purged': 'deleted {name} for good',
   'environment-variable.set': 'set the environment variable {name}',
   'environment-variable.deleted': 'deleted the environment variable {name}',
+  'environment-variables.set': 'set the environment variables {name}',
   'environment-variables.leased': 'leased the environment variables {name}',
   'event-endpoint.created': 'created the event endpoint {name}',
   'event-endpoint.updated': 'changed the event endpoint {name}',

@@ -293,6 +293,9 @@ export const exampleWork = {
 const leaseSeconds = integer(60, 86_400, 'whole seconds', '(1 day)').register(docs, {
   description: 'How long the claim lasts. A run whose claim has ended is pending again, up to a minute later.',
 })
+/** Each claimed run has an event, so this limits what one request writes. */
+export const MAX_CLAIMED = 20
+
 const leaseExpiresAt = instant('When the claim ends. With `maxRunSeconds`, it never lasts longer than the run may.')
 const EXAMPLE_CLAIM = {
   claimId: EXAMPLE_IDS.claimId,
@@ -312,7 +315,7 @@ export const claimRunsContract = {
   params: z.object({}),
   body: z
     .strictObject({
-      limit: z._default(integer(1, 100), 1).register(docs, { description: 'How many runs to take at most.' }),
+      limit: z._default(integer(1, MAX_CLAIMED), 1).register(docs, { description: 'How many runs to take at most.' }),
       leaseSeconds,
       projectId: projectOfRestrictedKey(),
     })

@@ -83,18 +83,18 @@ describe('a claim', () => {
     expect(await summariesOf(workspace, { types: 'run.claimed' })).toEqual([`run.claimed /v1/runs/${before.id}`])
   })
 
-  it('takes one run by default, up to 100, the oldest of all schedules first', async () => {
+  it('takes one run by default, up to 20, the oldest of all schedules first', async () => {
     const first = await newWorker()
     const { workspace } = first
     const second = await newWorker({}, { workspace, parentType: 'agent' })
     const ids: string[] = []
-    for (let index = 0; index < 104; index++) ids.push((await (index % 3 ? first : second).run()).id)
+    for (let index = 0; index < 24; index++) ids.push((await (index % 3 ? first : second).run()).id)
     expect(idsOf((await first.claim()).body)).toEqual(ids.slice(0, 1))
-    const { items } = (await first.claim({ limit: 100 })).body
-    expect(idsOf({ items })).toEqual(ids.slice(1, 101))
+    const { items } = (await first.claim({ limit: 20 })).body
+    expect(idsOf({ items })).toEqual(ids.slice(1, 21))
     expect(new Set(items.map(({ claimId }: { claimId: string }) => claimId)).size).toBe(1)
-    expect(await pendingIds(first)).toEqual(ids.slice(101))
-    expect(idsOf((await second.claim({ limit: 100 })).body)).toEqual(ids.slice(101))
+    expect(await pendingIds(first)).toEqual(ids.slice(21))
+    expect(idsOf((await second.claim({ limit: 20 })).body)).toEqual(ids.slice(21))
     const taken = await workspace.dump('runs')
     expect(new Set(taken.map(({ status, attempts }) => `${status} ${attempts}`))).toEqual(new Set(['delivered 1']))
   })
@@ -164,14 +164,14 @@ describe('a claim', () => {
     await request('DELETE', `/v1/agents/${byAgent.parentId}`, { key })
     await request('PATCH', `/v1/projects/${archived.parentId}`, { key, json: { archived: true } })
     expect(await workspace.dump('runs')).toHaveLength(4)
-    expect(idsOf((await claim({ limit: 100 })).body)).toEqual(archived.ids)
+    expect(idsOf((await claim({ limit: 20 })).body)).toEqual(archived.ids)
     expect((await workspace.dump('runs')).filter(({ status }) => status === 'pending')).toHaveLength(3)
   })
 
   it('takes no run of another organization', async () => {
     const theirs = await withRuns(1)
     const { claim } = await newWorker()
-    expect((await claim({ limit: 100 })).body.items).toEqual([])
+    expect((await claim({ limit: 20 })).body.items).toEqual([])
     expect((await theirs.claim()).body.items).toHaveLength(1)
   })
 
@@ -182,18 +182,18 @@ describe('a claim', () => {
     const { environment, deliver } = newOutbox()
     const due = async () => tick(environment, new Date())
     const ids = [(await run()).id]
-    expect((await claim({ limit: 100 })).body.items).toEqual([])
+    expect((await claim({ limit: 20 })).body.items).toEqual([])
     advance(6 * MINUTE_MS)
     await due()
     await deliver()
     expect(await read(ids[0])).toMatchObject({ status: 'pending', attempts: 1, lastError: 'HTTP 500' })
-    expect((await claim({ limit: 100 })).body.items).toEqual([])
+    expect((await claim({ limit: 20 })).body.items).toEqual([])
     advance(2 * MINUTE_MS)
     await due()
     await deliver()
     expect((await request('GET', '/v1/run-endpoint', { key })).status).toBe(404)
     await due()
-    const { items } = (await claim({ limit: 100 })).body
+    const { items } = (await claim({ limit: 20 })).body
     expect(items).toMatchObject([{ id: ids[0], attempt: 3 }])
     expect(await read(ids[0])).toMatchObject({ status: 'delivered', attempts: 3 })
   })
@@ -205,7 +205,7 @@ describe('a claim', () => {
     const json = { url: new Receiver().url }
     expect((await request('PUT', '/v1/run-endpoint', { key, json })).status).toBe(201)
     await run()
-    expect(idsOf((await claim({ limit: 100 })).body)).toEqual(ids)
+    expect(idsOf((await claim({ limit: 20 })).body)).toEqual(ids)
   })
 
   it('reads few rows beside many pending runs, of its project or of others', async () => {

@@ -752,7 +752,7 @@ class World {
       advance(20 * MINUTE_MS)
       await this.#tick(new Date())
       await this.#outbox.deliver()
-      const { body } = await this.send('POST', '/v1/runs/claim', { limit: 100, leaseSeconds: 60 })
+      const { body } = await this.send('POST', '/v1/runs/claim', { limit: 20, leaseSeconds: 60 })
       for (const { id, claimId } of body.items)
         expect((await this.send('POST', `/v1/runs/${id}/complete`, { outcome: 'succeeded', claimId })).status).toBe(200)
     }
