@@ -53,7 +53,7 @@ export function withLimit<Arguments extends unknown[], Options extends OptionVal
 ) {
   return withTimes(command)
     .option('--limit <number>', `how many to list; default: ${most}`, positiveInteger)
-    .addOption(new Option('-o, --output <format>', 'show more columns, and whole IDs').choices(['wide'] as const))
+    .addOption(new Option('-o, --output <format>', 'show more columns').choices(['wide'] as const))
 }
 
 const MAX_OVERLAP_SECONDS = 30 * 86_400

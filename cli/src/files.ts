@@ -1,10 +1,10 @@
 /** `workspace files`: the files of a session. */
 import { createWriteStream, realpathSync, statSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
-import type { Workspace } from '../../client/src/index.ts'
+import type { components, Workspace } from '../../client/src/index.ts'
 import { describe, group, withJson, withLimit } from './command.ts'
 import { readFile, replaceFile } from './local-files.ts'
-import { print, printBytes, printList } from './output.ts'
+import { type Columns, print, printBytes, printList } from './output.ts'
 import { KINDS, resolve } from './resolve.ts'
 import { CREATED, connect, pageSize } from './service.ts'
 import { time } from './times.ts'
@@ -64,6 +64,8 @@ async function idOf(workspace: Workspace, sessionId: string, path: string): Prom
   throw new Error(`The session has no file at the path ${path}.`)
 }
 
+type SessionFile = components['schemas']['SessionFile']
+
 function filesOf(workspace: Workspace, sessionId: string, limit?: number) {
   return workspace.sessions.files.list(sessionId, { limit: pageSize(limit) })
 }
@@ -76,11 +78,8 @@ const list = withLimit(
 ).action(async (session, output) => {
   const workspace = connect()
   const sessionId = await resolve(workspace, KINDS.session, session)
-  await printList(output, filesOf(workspace, sessionId, output.limit), {
-    PATH: ({ path }) => path,
-    UPDATED: ({ updatedAt }) => time(updatedAt),
-    ID: ({ id }) => id,
-  })
+  const columns: Columns<SessionFile> = { PATH: ({ path }) => path, UPDATED: ({ updatedAt }) => time(updatedAt) }
+  await printList(output, filesOf(workspace, sessionId, output.limit), columns, { ID: ({ id }) => id })
 })
 
 const remove = withJson(

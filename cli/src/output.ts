@@ -3,7 +3,6 @@
 import { pipeline } from 'node:stream/promises'
 import { printable, printableJson, printableLines } from '../../client/src/printable.ts'
 import { localAndRelativeTime, relativeTime } from '../../command-line/src/times.ts'
-import { isUuid } from '../../src/contracts.ts'
 
 export interface OutputOptions {
   readonly json?: true | undefined
@@ -15,9 +14,6 @@ interface ListOptions extends OutputOptions {
   readonly limit?: number | undefined
   readonly output?: 'wide' | undefined
 }
-
-/** In a table, as many characters of an ID as tell it from the others, but not fewer. */
-const MIN_ID_LENGTH = 8
 
 let onlyReads = false
 let isClosed = false
@@ -75,8 +71,9 @@ export function dryRunNote(options: OutputOptions & { readonly dryRun?: true | u
 export type Columns<Item> = Readonly<Record<string, (item: Item) => unknown>>
 
 /**
- * Prints a list; as JSON, each item when it arrives. In a column `ID`, UUIDs are shortened.
- * @param wide the further columns of `-o wide`, which shows whole IDs.
+ * Prints a list; as JSON, each item when it arrives. IDs are whole: the list may be a part of the things among which
+ * the first characters of an ID would have to be the only ones.
+ * @param wide the further columns of `-o wide`.
  */
 export async function printList<Item>(
   options: ListOptions,
@@ -86,8 +83,7 @@ export async function printList<Item>(
 ): Promise<void> {
   onlyReads = true
   const { json, limit = Number.POSITIVE_INFINITY } = options
-  const isWide = options.output === 'wide'
-  const shown = isWide ? { ...columns, ...wide } : columns
+  const shown = options.output === 'wide' ? { ...columns, ...wide } : columns
   const rows: string[][] = []
   let count = 0
   for await (const item of items) {
@@ -96,20 +92,7 @@ export async function printList<Item>(
     if (++count >= limit) break
   }
   if (json) return
-  const headings = Object.keys(shown)
-  if (!isWide) shortenIds(rows, headings.indexOf('ID'))
-  console.log(aligned([headings, ...rows]))
-}
-
-/** Leaves what tells the IDs of a column apart, so that each of them can be typed. */
-function shortenIds(rows: readonly string[][], column: number): void {
-  const ids = new Set(rows.map((row) => row[column] ?? ''))
-  let length = MIN_ID_LENGTH
-  while (new Set([...ids].map((id) => id.slice(0, length))).size < ids.size) length++
-  for (const row of rows) {
-    const id = row[column]
-    if (id !== undefined && isUuid(id)) row[column] = id.slice(0, length)
-  }
+  console.log(aligned([Object.keys(shown), ...rows]))
 }
 
 /** Prints each of what arrives over time, in a line of its own. */

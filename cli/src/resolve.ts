@@ -62,6 +62,8 @@ export const KINDS = {
       return items.filter(({ acceptedAt }) => acceptedAt === null).map((each) => ({ ...each, name: each.email }))
     },
   },
+  skill: { noun: 'skill', list: ({ skills }, options) => skills.list({ ...PAGE, ...options }) },
+  skillFeed: { noun: 'feed', list: ({ skillFeeds }) => skillFeeds.list(PAGE) },
   eventEndpoint: { noun: 'event endpoint', list: ({ eventEndpoints }) => eventEndpoints.list() },
   run: {
     noun: 'run',

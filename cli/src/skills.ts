@@ -4,14 +4,15 @@ import { printable } from '../../client/src/printable.ts'
 import { countOf, positiveInteger, UsageError } from '../../command-line/src/index.ts'
 import { describe, given, group, withJson, withLimit, withTimes } from './command.ts'
 import { print, printBytes, printList, printProperties } from './output.ts'
+import { KINDS, resolve } from './resolve.ts'
 import { connect, pageSize } from './service.ts'
 import { diff } from './skills/diff.ts'
 import { pull } from './skills/pull.ts'
 import { push } from './skills/push.ts'
-import { describeVersion, findSkill, listSkills, listVersions, readVersion } from './skills/versions.ts'
+import { describeVersion, listSkills, listVersions, readVersion } from './skills/versions.ts'
 import { time, timeText } from './times.ts'
 
-const NAME = ['<name>', 'the name of the skill'] as const
+const SKILL = ['<skill>', 'the name of the skill, its ID, or the first characters of its ID'] as const
 
 const list = withLimit(
   describe('list', 'Lists the skills with their latest versions.', ['skills list', 'skills list --limit 10 --json']),
@@ -36,12 +37,12 @@ const show = withTimes(
     'skills show release-notes SKILL.md',
     'skills show release-notes SKILL.md --version 1',
   ])
-    .argument(...NAME)
+    .argument(...SKILL)
     .argument('[file]', 'the name of a file of the skill')
     .option('--version <number>', 'a version instead of the current one', positiveInteger),
-).action(async (name, filename, { version: number, json, utc }) => {
+).action(async (text, filename, { version: number, json, utc }) => {
   const workspace = connect()
-  const id = await findSkill(workspace, name)
+  const id = await resolve(workspace, KINDS.skill, text)
   const { etag, ...version } = await readVersion(workspace, id, number)
   if (filename === undefined) {
     printProperties(
@@ -70,11 +71,11 @@ const versions = withLimit(
   describe('versions', 'Lists the versions of a skill, the latest first.', [
     'skills versions release-notes',
     'skills versions release-notes --limit 10 --json',
-  ]).argument(...NAME),
-).action(async (name, options) => {
+  ]).argument(...SKILL),
+).action(async (text, options) => {
   const workspace = connect()
-  const list = workspace.skills.versions.list(await findSkill(workspace, name), { limit: pageSize(options.limit) })
-  await printList(options, list, {
+  const id = await resolve(workspace, KINDS.skill, text)
+  await printList(options, workspace.skills.versions.list(id, { limit: pageSize(options.limit) }), {
     VERSION: ({ version }) => version,
     CURRENT: ({ isCurrent }) => (isCurrent ? 'current' : ''),
     MADE: ({ createdAt }) => time(createdAt),
@@ -87,21 +88,22 @@ const publish = withJson(
   describe('publish', 'Makes a version of a skill the current one, for example an earlier one.', [
     'skills publish release-notes 1',
   ])
-    .argument(...NAME)
+    .argument(...SKILL)
     .argument('<version>', 'the number of the version', positiveInteger),
-).action(async (name, version, options) => {
+).action(async (text, version, options) => {
   const workspace = connect()
-  const skill = await workspace.skills.publish(await findSkill(workspace, name), { version })
+  const skill = await workspace.skills.publish(await resolve(workspace, KINDS.skill, text), { version })
   print(options, skill, `Version ${version} of ${skill.name} is current.`)
 })
 
 const deleteSkill = withJson(
   describe('delete', 'Deletes a skill with all of its versions. Folders that have it stay as they are.', [
     'skills delete release-notes',
-  ]).argument(...NAME),
-).action(async (name, options) => {
+  ]).argument(...SKILL),
+).action(async (text, options) => {
   const workspace = connect()
-  print(options, await workspace.skills.delete(await findSkill(workspace, name)), `Deleted ${name}.`)
+  const id = await resolve(workspace, KINDS.skill, text)
+  print(options, await workspace.skills.delete(id), `Deleted ${text}.`)
 })
 
 const createFeed = withJson(
@@ -150,10 +152,13 @@ const listFeeds = withLimit(
 
 const deleteFeed = withJson(
   describe('delete', 'Deletes a feed. Its URL ends at once; what was installed stays installed.', [
+    'skills feed delete Laptops',
     'skills feed delete 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900',
-  ]).argument('<id>', 'the ID of the feed'),
-).action(async (feedId, options) => {
-  print(options, await connect().skillFeeds.delete(feedId), `Deleted ${feedId}.`)
+  ]).argument('<feed>', 'the ID of the feed, its first characters, or its name'),
+).action(async (text, options) => {
+  const workspace = connect()
+  const feedId = await resolve(workspace, KINDS.skillFeed, text)
+  print(options, await workspace.skillFeeds.delete(feedId), `Deleted ${feedId}.`)
 })
 
 const feed = group(

@@ -18,6 +18,8 @@ const receiver = createServer((request, response) => {
 let service: RunningService
 let login: WorkspaceLogin
 let receiverUrl: string
+let agent: string
+let session: string
 const LOGGED_IN = { url: '', apiKey: '' }
 const AGENT = '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901'
 
@@ -47,6 +49,13 @@ afterAll(async () => {
 })
 
 const commandsRun: string[][] = []
+/** The lists whose tables have a column of IDs, and those from which IDs were taken. */
+const lists = { withIds: new Set<string>(), taken: new Set<string>() }
+/** IDs as tables printed them. */
+const printedIds = new Set<string>()
+
+const nameOf = (args: readonly string[]) => args.slice(0, args.findIndex((arg) => arg.startsWith('-')) >>> 0).join(' ')
+const cellsOf = (line = '') => line.split(/ {2,}/)
 
 interface Given {
   readonly input?: string
@@ -58,7 +67,18 @@ async function run(args: readonly string[], expected: RegExp, { input, as = logi
   commandsRun.push([...args])
   const { status, stdout, stderr } = await runWorkspace(args, as, { XDG_CONFIG_HOME: folder }, folder, input)
   expect([args, status, stderr + stdout]).toEqual([args, 0, expect.stringMatching(expected)])
+  if (cellsOf(stdout.split('\n')[0]).includes('ID')) lists.withIds.add(nameOf(args))
   return stdout
+}
+
+/** @returns the ID that a list prints for the thing with this text in its row. */
+async function listed(args: readonly string[], text: string, expected = /^/): Promise<string> {
+  const [headings, ...rows] = (await run(args, expected)).split('\n').map(cellsOf)
+  const id = rows.find((cells) => cells.includes(text))?.[headings?.indexOf('ID') ?? 0]
+  if (id === undefined) throw new Error(`${args.join(' ')} has no ID of ${text}`)
+  printedIds.add(id)
+  lists.taken.add(nameOf(args))
+  return id
 }
 
 describe('every command', () => {
@@ -78,17 +98,19 @@ describe('every command', () => {
     await run(['projects', 'put', 'website', '--name', 'Web shop'], /^updated {3}website, Web shop$/m)
     await run(['projects', 'put', 'old', '--name', 'Old'], /^created/)
     await run(['projects', 'archive', 'Old'], /^Archived old\.$/m)
-    await run(['projects', 'list'], /^old +Old +\d+ (s|min) ago +\d+ (s|min) ago$/m)
-    await run(['projects', 'unarchive', 'old'], /^Unarchived old\.$/m)
-    await run(['projects', 'delete', 'old'], /^Deleted old\.$/m)
-    await run(['deletions', 'list', '--type', 'project'], /project +Old +\d+ s ago +in 6 days$/m)
-    await run(['deletions', 'restore', 'old'], /^Restored the project Old\.$/m)
-    await run(['projects', 'delete', 'old'], /^Deleted old\.$/m)
-    await run(['deletions', 'purge', 'OLD', '--yes'], /^Purged the project Old\.$/m)
+    const old = await listed(['projects', 'list'], 'Old', /^old +Old +\d+ (s|min) ago +\d+ (s|min) ago$/m)
+    await run(['projects', 'unarchive', old], /^Unarchived old\.$/m)
+    await run(['projects', 'archive', old], /^Archived old\.$/m)
+    await run(['projects', 'delete', old], /^Deleted old\.$/m)
+    const deleted = ['deletions', 'list', '--type', 'project']
+    const deletion = await listed(deleted, 'Old', /project +Old +\d+ s ago +in 6 days$/m)
+    await run(['deletions', 'restore', deletion], /^Restored the project Old\.$/m)
+    await run(['projects', 'delete', 'Old'], /^Deleted old\.$/m)
+    await run(['deletions', 'purge', await listed(deleted, 'Old'), '--yes'], /^Purged the project Old\.$/m)
     await run(['agents', 'put', AGENT, '--name', 'Reviewer'], /^created/)
-    await run(['agents', 'archive', 'Reviewer'], /^Archived/)
-    await run(['agents', 'unarchive', 'Reviewer'], /^Unarchived/)
-    await run(['agents', 'list', '--query', 'VIEW'], /^0198c2a4 +Reviewer /m)
+    agent = await listed(['agents', 'list', '--query', 'VIEW'], 'Reviewer')
+    await run(['agents', 'archive', agent], /^Archived/)
+    await run(['agents', 'unarchive', agent], /^Unarchived/)
     const [, sessionId] = /^created {3}(\S+), /.exec(
       await run(['sessions', 'put', '--name', 'Checkout', '--project', 'web shop'], /^created/),
     ) as unknown as [string, string]
@@ -97,17 +119,19 @@ describe('every command', () => {
     await run(['pull-requests', 'put', '--name', 'Apple Pay', '--project', 'website'], /^created/)
     await run(['pull-requests', 'list'], /Apple Pay +website /)
     await run(['users', 'put', 'grace', '--name', 'Grace'], /^created {3}grace, Grace$/m)
-    await run(['users', 'list', '--utc'], /^grace +Grace +\d{4}-\d\d-\d\dT\S+Z$/m)
-    await run(['users', 'delete', 'Grace'], /^Deleted grace\.$/m)
+    const user = await listed(['users', 'list', '--utc'], 'Grace', /^grace +Grace +\d{4}-\d\d-\d\dT\S+Z$/m)
+    await run(['users', 'delete', user], /^Deleted grace\.$/m)
   })
 
   it('of pins', async () => {
-    await run(['pins', 'add', 'session/Checkout'], /^Pinned Checkout\.$/m)
+    // Another session began in the same minute, so its ID begins with the same characters.
+    session = await listed(['sessions', 'list', '--query', 'checkout'], 'Checkout')
+    await run(['pins', 'add', `session/${session}`], /^Pinned Checkout\.$/m)
     await run(['pins', 'add', 'pull-request/Apple Pay'], /^Pinned Apple Pay\.$/m)
-    await run(['pins', 'list'], /Checkout.*\n.*pull-request +Apple Pay/)
-    await run(['pins', 'move', 'apple pay', '--before', 'session/checkout'], /^Moved Apple Pay before Checkout\.$/m)
+    const pin = await listed(['pins', 'list'], 'Apple Pay', /Checkout.*\n.*pull-request +Apple Pay/)
+    await run(['pins', 'move', pin, '--before', 'session/checkout'], /^Moved Apple Pay before Checkout\.$/m)
     await run(['pins', 'list'], /Apple Pay.*\n.*Checkout/)
-    await run(['pins', 'remove', 'Checkout', 'Apple Pay'], /^Unpinned Checkout\.\nUnpinned Apple Pay\.$/m)
+    await run(['pins', 'remove', 'Checkout', pin], /^Unpinned Checkout\.\nUnpinned Apple Pay\.$/m)
   })
 
   it('of environment variables', async () => {
@@ -128,19 +152,21 @@ describe('every command', () => {
     await run(['schedules', 'preview', '@daily', '--count', '1'], /T00:00:00\.000Z/)
     await run(['schedules', 'apply', 'schedules'], /^created {3}nightly\.yaml\ncreated {3}weekly\.yaml$/m)
     await run(['schedules', 'pause', 'nightly build'], /^Paused Nightly build\.$/m)
-    await run(['schedules', 'list', '--query', 'nightly'], /Nightly build +@daily +paused/)
-    await run(['schedules', 'resume', 'Nightly build', '--project', 'Web shop'], /^Resumed Nightly build\.$/m)
-    await run(['schedules', 'show', 'Nightly build', '--utc'], /^next run +\d{4}-\d\d-\d\dT00:00:00\.000Z$/m)
-    const runId = async () => /\S{36}/.exec(await run(['schedules', 'run', 'Nightly build'], /^Created the run/))?.[0]
-    const first = (await runId()) ?? ''
-    await run(
-      ['runs', 'list', '--schedule', 'Nightly build', '--status', 'pending'],
-      /Nightly build +\d+ (s|min) ago +pending/,
-    )
+    const nightly = ['schedules', 'list', '--query', 'nightly']
+    const schedule = await listed(nightly, 'Nightly build', /Nightly build +@daily +paused/)
+    await run(['schedules', 'resume', schedule, '--project', 'Web shop'], /^Resumed Nightly build\.$/m)
+    await run(['schedules', 'pause', schedule], /^Paused Nightly build\.$/m)
+    await run(['schedules', 'resume', schedule], /^Resumed Nightly build\.$/m)
+    await run(['schedules', 'show', schedule, '--utc'], /^next run +\d{4}-\d\d-\d\dT00:00:00\.000Z$/m)
+    const start = () => run(['schedules', 'run', schedule], /^Created the run/)
+    await start()
+    const pending = ['runs', 'list', '--schedule', schedule, '--status', 'pending']
+    const first = await listed(pending, 'Nightly build', /Nightly build +\d+ (s|min) ago +pending/)
     await run(['runs', 'show', first.slice(0, 13)], /^status +pending$/m)
-    await run(['runs', 'complete', first, 'succeeded', '--session', 'Checkout'], /has succeeded\.$/m)
+    await run(['runs', 'show', first], /^status +pending$/m)
+    await run(['runs', 'complete', first, 'succeeded', '--session', session], /has succeeded\.$/m)
     await run(['schedules', 'list'], /Nightly build +@daily +in .* succeeded$/m)
-    await runId()
+    await start()
     await run(['runs', 'work', '--once', '--', 'true'], /^succeeded .*Nightly build$/m)
 
     const secret = await run(
@@ -149,9 +175,11 @@ describe('every command', () => {
     )
     await run(['run-endpoint', 'show'], /^URL +http/m)
     await run(['run-endpoint', 'set', `${receiverUrl}/runs`], /Its secret stays the same\.$/m)
-    await run(['run-endpoint', 'test', 'Nightly build'], /^HTTP 202 \(\d+ ms\)$/m)
+    await run(['run-endpoint', 'test', schedule], /^HTTP 202 \(\d+ ms\)$/m)
     expect(await run(['run-endpoint', 'rotate', '--overlap', '0'], /whsec_/)).not.toBe(secret)
-    const sent = (await runId()) ?? ''
+    await start()
+    // The latest of several runs of one minute.
+    const sent = await listed(['runs', 'list', '--limit', '1'], 'Nightly build')
     await run(['runs', 'redeliver', sent], /is in the queue\.$/m)
     await run(['run-endpoint', 'delete'], /^Deleted the run endpoint\.$/m)
 
@@ -159,44 +187,45 @@ describe('every command', () => {
     const prune = ['schedules', 'apply', 'schedules', '--prune']
     await run([...prune, '--dry-run'], /^to delete \S{36}, Weekly report\nNothing was changed: this was a dry run\.$/m)
     await run([...prune, '--yes'], /^unchanged nightly\.yaml\ndeleted {3}\S{36}, Weekly report$/m)
-    await run(['schedules', 'delete', 'Nightly build'], /^Deleted \S{36}\.$/m)
+    await run(['schedules', 'delete', schedule], /^Deleted \S{36}\.$/m)
   })
 
   it('of files', async () => {
-    await run(['files', 'put', 'Checkout', 'report.txt'], /^created {3}report\.txt, 10 bytes$/m)
-    await run(['files', 'list', 'Checkout'], /^report\.txt +\d+ (s|min) ago /m)
-    await run(['files', 'get', 'Checkout', 'report.txt'], /^A report\.$/m)
-    await run(['files', 'delete', 'Checkout', 'report.txt'], /^Deleted report\.txt\.$/m)
-    await run(['sessions', 'delete', 'Checkout', 'Icons'], /^Deleted \S{36}\.\nDeleted \S{36}\.$/m)
-    await run(['pull-requests', 'delete', 'Apple Pay'], /^Deleted/)
-    await run(['agents', 'delete', 'Reviewer'], /^Deleted/)
+    await run(['files', 'put', session, 'report.txt'], /^created {3}report\.txt, 10 bytes$/m)
+    await run(['files', 'list', session], /^report\.txt +\d+ (s|min) ago$/m)
+    await run(['files', 'get', session, 'report.txt'], /^A report\.$/m)
+    await run(['files', 'delete', session, 'report.txt'], /^Deleted report\.txt\.$/m)
+    await run(['sessions', 'delete', session, 'Icons'], /^Deleted \S{36}\.\nDeleted \S{36}\.$/m)
+    await run(['pull-requests', 'delete', await listed(['pull-requests', 'list'], 'Apple Pay')], /^Deleted/)
+    await run(['agents', 'delete', agent], /^Deleted/)
   })
 
   it('of skills', async () => {
     await run(['skills', 'push', 'skills'], /^created {3}notes, 1 file$/m)
-    await run(['skills', 'list'], /^notes +1 /m)
+    const skill = await listed(['skills', 'list'], 'notes', /^notes +1 /m)
     await run(['skills', 'pull', 'pulled', 'notes'], /^created {3}notes, 1 file$/m)
     await run(['skills', 'diff', 'skills/notes'], /^$/)
-    await run(['skills', 'show', 'notes'], /^made +\d+ (s|min) ago, /m)
-    await run(['skills', 'versions', 'notes'], /^1 +current +\d+ (s|min) ago /m)
-    await run(['skills', 'publish', 'notes', '1'], /^Version 1 of notes is current\.$/m)
+    await run(['skills', 'show', skill], /^made +\d+ (s|min) ago, /m)
+    await run(['skills', 'versions', skill], /^1 +current +\d+ (s|min) ago /m)
+    await run(['skills', 'publish', skill, '1'], /^Version 1 of notes is current\.$/m)
     await run(['skills', 'feed', 'create', 'Laptops'], /^Created/)
-    const { id } = JSON.parse(await run(['skills', 'feed', 'list', '--json'], /Laptops/))
-    await run(['skills', 'feed', 'delete', id], /^Deleted/)
-    await run(['skills', 'delete', 'notes'], /^Deleted notes\.$/m)
+    await run(['skills', 'feed', 'create', 'CI'], /^Created/)
+    await run(['skills', 'feed', 'delete', await listed(['skills', 'feed', 'list'], 'Laptops')], /^Deleted/)
+    await run(['skills', 'feed', 'delete', 'ci'], /^Deleted/)
+    await run(['skills', 'delete', skill], /^Deleted \S{36}\.$/m)
   })
 
   it('of API keys', async () => {
     await run(['keys', 'create', 'sandbox', '--scope', 'skills:read'], /^Created/)
-    await run(['keys', 'list'], /sandbox/)
-    const { id } = JSON.parse(await run(['keys', 'rotate', 'sandbox', '--overlap', '0', '--json'], /token/))
-    await run(['keys', 'revoke', id], /^Revoked/)
+    await run(['keys', 'rotate', await listed(['keys', 'list'], 'sandbox'), '--overlap', '0'], /^Created/)
+    await run(['keys', 'revoke', await listed(['keys', 'list'], 'sandbox')], /^Revoked/)
     const { apiKey: own } = JSON.parse(await run(['whoami', '--json'], /apiKey/))
     await run(['keys', 'create', 'Editor', '--scope', 'skills:read'], /^Created/)
     // As the consent of the console makes it.
     const sql = `UPDATE "apiKeys" SET "kind" = 'grant', "createdByKeyId" = ?, "expiresAt" = '2999-01-01T00:00:00.000Z' WHERE "name" = 'Editor'`
     await service.database.prepare(sql).bind(own.id).run()
-    await run(['keys', 'revoke', 'Editor', '--app'], /^Disconnected \S{36}\.$/m)
+    const app = await listed(['keys', 'list', '--apps'], 'Editor')
+    await run(['keys', 'revoke', app, '--app'], /^Disconnected \S{36}\.$/m)
     await run(['keys', 'list', '--apps'], /^(?!.*Editor)/s)
   })
 
@@ -204,15 +233,15 @@ describe('every command', () => {
     const issuer = 'https://login.example.com'
     const rule = ['--issuer', issuer, '--claim', 'groups', '--value', 'engineers', '--role', 'member']
     await run(['people', 'add-rule', ...rule, '--project', 'website'], /^Created \S{36}\.$/m)
-    await run(['people', 'rules'], /groups +engineers +member +website$/m)
-    const { id } = JSON.parse(await run(['people', 'rules', '--json'], /engineers/))
+    const id = await listed(['people', 'rules'], 'engineers', /groups +engineers +member +website$/m)
     await run(['people', 'try', '--issuer', issuer, '--claim', 'groups=engineers'], /^Admitted as member, /)
     await run(
       ['people', 'invite', 'mary@example.com', '--issuer', issuer, '--role', 'viewer'],
       /^Invited mary@example\.com; /,
     )
-    await run(['people', 'invitations'], /mary@example\.com +\S+ +viewer +all +in \d+ days +-$/m)
-    await run(['people', 'uninvite', 'mary@example.com'], /^Deleted \S{36}\.$/m)
+    const row = /mary@example\.com +\S+ +viewer +all +in \d+ days +-$/m
+    const invitation = await listed(['people', 'invitations'], 'mary@example.com', row)
+    await run(['people', 'uninvite', invitation], /^Deleted \S{36}\.$/m)
     const { organization } = JSON.parse(await run(['whoami', '--json'], /organization/))
     await run(['users', 'put', 'mary', '--name', 'Mary'], /^created/)
     const identity = { organizationId: organization.id, userId: 'mary', issuer, role: 'member', ruleIds: [id] } as const
@@ -222,11 +251,11 @@ describe('every command', () => {
         .bind(...parameters)
         .run()
     }
-    await run(['people', 'list'], /^\S+ +Mary +- .* member +rules +\d+ (s|min) ago +-$/m)
-    await run(['people', 'role', 'Mary', 'admin'], /^Mary \(subject-mary of \S+\) has the role admin\.$/m)
-    await run(['people', 'block', 'mary'], /^Blocked Mary/m)
-    await run(['people', 'unblock', 'mary'], /^Unblocked Mary/m)
-    await run(['people', 'remove', 'mary'], /^Removed the access of Mary/m)
+    const person = await listed(['people', 'list'], 'Mary', /^\S+ +Mary +- .* member +rules +\d+ (s|min) ago +-$/m)
+    await run(['people', 'role', person, 'admin'], /^Mary \(subject-mary of \S+\) has the role admin\.$/m)
+    await run(['people', 'block', person], /^Blocked Mary/m)
+    await run(['people', 'unblock', person], /^Unblocked Mary/m)
+    await run(['people', 'remove', person], /^Removed the access of Mary/m)
     await run(['people', 'remove-rule', id], /^Deleted \S{36}\.$/m)
   })
 
@@ -234,13 +263,12 @@ describe('every command', () => {
     await run(['events', '--limit', '1'], /^\d+ (s|min) ago +laptop \(ada\) deleted the sign-in rule /m)
     const endpoints = ['events', 'endpoints']
     await run([...endpoints, 'create', `${receiverUrl}/events`], /^Created/)
-    const { id } = JSON.parse(await run([...endpoints, 'list', '--json'], /ents/))
-    const prefix = id.slice(0, 13)
-    await run([...endpoints, 'update', prefix, '--note', 'For the cache'], /^Updated/)
-    await run([...endpoints, 'test', prefix], /^HTTP 202/)
-    await run([...endpoints, 'rotate', prefix, '--overlap', '0'], /whsec_/)
-    await run([...endpoints, 'rewind', prefix, '--after', 'now'], /^Moved/)
-    await run([...endpoints, 'delete', prefix], /^Deleted/)
+    const id = await listed([...endpoints, 'list'], 'standard')
+    await run([...endpoints, 'update', id, '--note', 'For the cache'], /^Updated/)
+    await run([...endpoints, 'test', id], /^HTTP 202/)
+    await run([...endpoints, 'rotate', id, '--overlap', '0'], /whsec_/)
+    await run([...endpoints, 'rewind', id, '--after', 'now'], /^Moved/)
+    await run([...endpoints, 'delete', id], /^Deleted/)
   })
 
   it('was run', async () => {
@@ -252,6 +280,17 @@ describe('every command', () => {
     expect(names.length).toBeGreaterThan(60)
     const wasRun = (name: string) => commandsRun.some((args) => `${args.join(' ')} `.startsWith(`${name} `))
     expect(names.filter((name) => !wasRun(name))).toEqual([])
+    expect([...lists.withIds].filter((name) => !lists.taken.has(name))).toEqual([])
+    // Each command that takes an ID took one as a table printed it.
+    const takesId = (help: string) => /\nArguments:\n((?!\n\n).)*\bID\b(?!;)/s.test(help)
+    const tookId = (name: string) =>
+      commandsRun.some(
+        (args) =>
+          `${args.join(' ')} `.startsWith(`${name} `) && args.some((arg) => printedIds.has(arg.replace(/^.*\//, ''))),
+      )
+    const taking = commands.filter(({ help }) => takesId(help)).map(({ command }) => command.join(' '))
+    expect(taking.length).toBeGreaterThan(30)
+    expect(taking.filter((name) => !tookId(name))).toEqual([])
     // Each is in the table of README.md; the commands of the other resources are those of projects.
     const readme = readFileSync(join(ROOT, 'cli', 'README.md'), 'utf8')
     const isLikeProjects = (name: string) => /^(agents|sessions|pull-requests|users) /.test(name)

@@ -601,7 +601,7 @@ describe('versions', () => {
     expect(JSON.parse(json)).toMatchObject({ version: 1, isCurrent: false, files: { length: 4 } })
     expect((await run('show', ['notes', 'a.md', '--version', '1'])).printed).toEqual([...'123456789'])
     expect((await run('show', ['notes', 'run.sh'])).failed).toEqual(['Version 2 of the skill has no file run.sh.'])
-    expect((await run('show', ['other'])).failed).toEqual(['There is no skill with the name other.'])
+    expect((await run('show', ['other'])).failed).toEqual(['There is no skill with the ID or the name "other".'])
   })
 
   it('are compared with each other and with the folder', async () => {
@@ -651,7 +651,7 @@ describe('versions', () => {
     expect((await run('show', ['notes'])).printed.join('\n')).toMatch(/^version +1$/m)
     expect((await run('publish', ['notes', '9'])).failed).toEqual([expect.stringMatching(/no such version/)])
     expect(await run('delete', ['notes'])).toEqual(done('Deleted notes.'))
-    expect((await run('delete', ['notes'])).failed).toEqual(['There is no skill with the name notes.'])
+    expect((await run('delete', ['notes'])).failed).toEqual(['There is no skill with the ID or the name "notes".'])
     expect(existsSync(join(folder, 'mine/notes'))).toBe(true)
   })
 })
