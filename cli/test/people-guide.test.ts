@@ -96,6 +96,14 @@ it('adds a person and a service, revokes and rotates keys, and removes the perso
   expect(commands).toEqual([])
 })
 
+it('does other work while a command of the guide runs, such as hearing that the service ends a connection', async () => {
+  let turns = 0
+  const timer = setInterval(() => turns++, 1)
+  await runGuideCommand({ command: 'sleep 0.1', output: '' }, variables)
+  clearInterval(timer)
+  expect(turns).toBeGreaterThan(0)
+})
+
 it.each(rowsOf('Which scopes'))('grants scopes that exist: %s', async (_purpose, scopes) => {
   const created = await service.send('POST', '/v1/api-keys', { name: 'Purpose', scopes })
   expect(created.status).toBe(201)

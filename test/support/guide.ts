@@ -1,5 +1,6 @@
 /** The commands of the documentation, as its reader runs them. */
-import { execFileSync } from 'node:child_process'
+import { type ExecFileOptions, execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { ROOT } from './commands.ts'
 import { curlCallsOf, runCurl } from './curl.ts'
@@ -32,7 +33,11 @@ export function commandsIn(block: string): GuideCommand[] {
     })
 }
 
-/** Runs a command in a shell. @returns what it prints, which is as documented. */
+/**
+ * Runs a command in a shell. Meanwhile this process works on: `fetch` has to hear that the service ends a connection that
+ * was idle for 15 seconds.
+ * @returns what it prints, which is as documented.
+ */
 export async function runGuideCommand(
   { command, output }: GuideCommand,
   variables: Readonly<Record<string, string>>,
@@ -42,9 +47,15 @@ export async function runGuideCommand(
   const printed = command.startsWith('curl ')
     ? await responseOf(command, env)
     : // Some commands print a secret to standard output, and the rest to standard error.
-      execFileSync('sh', ['-euc', `exec 2>&1\n${command}`], { encoding: 'utf8', env, cwd })
+      await outputOf(command, { env, cwd })
   expect([command, printed.trimEnd()]).toEqual([command, expect.stringMatching(patternOf(output))])
   return printed
+}
+
+async function outputOf(command: string, options: ExecFileOptions): Promise<string> {
+  const running = promisify(execFile)('sh', ['-euc', `exec 2>&1\n${command}`], { ...options, encoding: 'utf8' })
+  running.child.stdin?.end()
+  return (await running).stdout
 }
 
 async function responseOf(command: string, env: NodeJS.ProcessEnv): Promise<string> {
