@@ -1,30 +1,44 @@
-/** The bundle of the command `workspace`, for build.ts and docs/dependencies.md. */
+/** The bundle of the command `workspace`. */
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
 const ROOT = join(import.meta.dirname, '..')
 
-interface CommandBundle {
-  readonly code: Uint8Array
-  /** The folders of the packages whose code is in it, relative to the repository. */
-  readonly packages: readonly string[]
-}
+/** The files of the bundle. The command imports the second one only if there is a proxy. */
+const ENTRIES = ['cli/src/workspace.ts', 'cli/src/proxied-fetch.ts']
 
-export async function bundleCommand(): Promise<CommandBundle> {
-  const { metafile, outputFiles } = await build({
+/**
+ * Writes the bundle into a folder.
+ * @param folder it is not written if this is left out.
+ * @returns the folders of the packages whose code is in it, relative to the repository.
+ */
+export async function bundleCommand(folder?: string): Promise<readonly string[]> {
+  const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: ['cli/src/workspace.ts'],
+    entryPoints: ENTRIES,
     bundle: true,
     platform: 'node',
     format: 'cjs',
     target: 'node20',
     logLevel: 'warning',
-    outdir: 'unused',
-    write: false,
+    outdir: folder ?? 'unused',
+    outExtension: { '.js': '.cjs' },
+    write: folder !== undefined,
     metafile: true,
+    plugins: [
+      {
+        name: 'import of the second file',
+        setup({ onResolve }) {
+          onResolve({ filter: /\/proxied-fetch\.ts$/ }, ({ kind }) =>
+            kind === 'dynamic-import' ? { path: './proxied-fetch.cjs', external: true } : undefined,
+          )
+        },
+      },
+    ],
   })
-  const [output] = Object.values(metafile.outputs)
-  const files = Object.entries(output?.inputs ?? {}).filter(([, { bytesInOutput }]) => bytesInOutput > 0)
-  const packages = files.flatMap(([file]) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [])
-  return { code: outputFiles[0]?.contents ?? new Uint8Array(), packages: [...new Set(packages)].sort() }
+  const files = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
+  )
+  const packages = files.flatMap((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [])
+  return [...new Set(packages)].sort()
 }

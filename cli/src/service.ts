@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { Workspace } from '../../client/src/index.ts'
 import { currentLogin, type Login, loginCommand, readLogin } from './configuration.ts'
+import { proxyOf } from './proxy.ts'
 
 export const CREATED = 201
 export const PRECONDITION_FAILED = 412
@@ -10,6 +11,7 @@ const MAX_RETRIES = 4
 
 const UNKNOWN_ISSUER =
   'the issuer of its certificate is not trusted; NODE_EXTRA_CA_CERTS names a file of further certificates to trust'
+const PROXY_REFUSED = 'PROXY_REFUSED'
 const WITHOUT_TLS = 'it does not speak HTTPS; http:// may be right'
 /** No server was reached, so the address or the network is wrong: what the codes of Node mean. */
 const NOT_REACHED: Readonly<Record<string, string>> = {
@@ -28,6 +30,7 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
   ERR_SSL_WRONG_VERSION_NUMBER: WITHOUT_TLS,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: WITHOUT_TLS,
+  [PROXY_REFUSED]: 'the proxy refuses the connection',
 }
 /** What may be better with the next attempt. */
 const INTERRUPTED: Readonly<Record<string, string>> = {
@@ -102,8 +105,18 @@ export async function send(request: Request, url: string): Promise<Response> {
 
 /** `fetch` puts the reason of a failure into the cause of its error. */
 function noResponse({ message, cause }: Error, url: string): Error {
-  const { code } = (cause ?? {}) as { code?: string }
+  const reasons = causesOf(cause)
+  // What undici says of a proxy.
+  const [status] = reasons.flatMap((each) => /^Proxy .*\((\d{3})\)/.exec(each.message)?.[1] ?? [])
+  const code = status ? PROXY_REFUSED : reasons[0]?.code
   const reason = NOT_REACHED[code ?? ''] ?? INTERRUPTED[code ?? '']
-  const text = reason ? `${reason} (${code}).` : (code ?? message)
-  return new Error(`No answer from ${url}: ${text}`, { cause: code })
+  const text = reason ? `${reason} (${status ?? code}).` : (code ?? message)
+  const proxy = proxyOf(url)
+  return new Error(`No answer from ${url}${proxy ? ` through the proxy ${proxy.origin}` : ''}: ${text}`, {
+    cause: code,
+  })
+}
+
+function causesOf(cause: unknown): NodeJS.ErrnoException[] {
+  return cause instanceof Error ? [cause, ...causesOf(cause.cause)] : []
 }

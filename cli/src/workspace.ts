@@ -15,6 +15,7 @@ import { login, logout, profiles, whoami } from './login.ts'
 import { surviveClosedOutput } from './output.ts'
 import { people } from './people.ts'
 import { pins } from './pins.ts'
+import { useProxies } from './proxy.ts'
 import { resources } from './resources.ts'
 import { runEndpoint } from './run-endpoint.ts'
 import { runs } from './runs.ts'
@@ -46,6 +47,7 @@ const program = group(
 )
   .version(manifest.version, '-V, --version', 'show the version')
   .hook('preAction', (_, command) => selectProfile((command.optsWithGlobals() as { profile?: string }).profile))
+  .hook('preAction', useProxies)
 
 addProfile(program)
 addCompletion(program)

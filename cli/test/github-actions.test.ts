@@ -39,7 +39,7 @@ beforeAll(async () => {
 
   const bin = join(folder, 'bin')
   mkdirSync(bin)
-  writeFileSync(join(bin, 'workspace.cjs'), (await bundleCommand()).code)
+  await bundleCommand(bin)
   writeFileSync(join(bin, 'workspace'), `#!/bin/sh\nexec '${process.execPath}' '${bin}/workspace.cjs' "$@"\n`)
   chmodSync(join(bin, 'workspace'), 0o755)
   variables = { PATH: `${bin}:${process.env.PATH}`, XDG_CONFIG_HOME: folder, WORKSPACE_URL: running.url }

@@ -62,7 +62,7 @@ ${tableOf(dependenciesOf('client'))}
 
 The packages whose code is in the bundle of the command \`workspace\`. Its installation brings no other package.
 
-${tableOf((await bundleCommand()).packages)}
+${tableOf(await bundleCommand())}
 
 ## Install scripts
 

@@ -1,6 +1,6 @@
 /** The scripts of package.json, run as npm runs them but without npm, which would take half a second each time. */
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { bundleCommand } from '../../cli/bundle.ts'
@@ -64,7 +64,7 @@ const environmentOf = ({ url, apiKey }: WorkspaceLogin) => ({
 
 /** The command as it is published: from its sources it takes three times as long to start. */
 const bundled = join(mkdtempSync(join(tmpdir(), 'workspace-api-command-')), 'workspace.cjs')
-writeFileSync(bundled, (await bundleCommand()).code)
+await bundleCommand(dirname(bundled))
 process.once('exit', () => rmSync(dirname(bundled), { recursive: true, force: true }))
 
 /** Starts the command `workspace` in a process group of its own. */
