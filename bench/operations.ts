@@ -194,7 +194,8 @@ function schedulesOf(
       },
     },
     [`update${name}Schedule`]: {
-      typical: existing(typicalCron),
+      // Another time than the schedule has.
+      typical: existing((index) => json({ cron: `${index % 60} 8 * * 1-5`, ...paris })),
       worst: withWorstCrons((body) => existing(() => body)),
     },
     [`delete${name}Schedule`]: {

@@ -503,34 +503,50 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."movedTo" is not null then 'moved'
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+            and ("eventEndpoints"."id" is not null)
+            and ("apiKeys"."projectIds" is null)
             and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              not exists (
+                select
+                  1
+                from
+                  "auditEvents"
+                where
+                  (
+                    "auditEvents"."organizationId" = "apiKeys"."organizationId"
+                    and "auditEvents"."sequence" > :after
+                    and "auditEvents"."sequence" < :oldestKept
+                  )
+              )
             )
           )
-          and ("eventEndpoints"."id" is not null)
-          and ("apiKeys"."projectIds" is null)
-          and (
-            not exists (
-              select
-                1
-              from
-                "auditEvents"
-              where
-                (
+          and case
+            when :after > "eventEndpoints"."deliveredSequence" then coalesce(
+              (
+                select
+                  max("sequence")
+                from
+                  "auditEvents"
+                where
                   "auditEvents"."organizationId" = "apiKeys"."organizationId"
-                  and "auditEvents"."sequence" > :after
-                  and "auditEvents"."sequence" < :oldestKept
-                )
-            )
-          )
+              ),
+              0
+            ) > "eventEndpoints"."deliveredSequence"
+            else :after < "eventEndpoints"."deliveredSequence"
+          end
         )
     )
     and "eventEndpoints"."id" = :eventEndpointId
@@ -618,18 +634,34 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
+      case
+        when :after > "eventEndpoints"."deliveredSequence" then coalesce(
           (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+            select
+              max("sequence")
+            from
+              "auditEvents"
+            where
+              "auditEvents"."organizationId" = "apiKeys"."organizationId"
+          ),
+          0
+        ) > "eventEndpoints"."deliveredSequence"
+        else :after < "eventEndpoints"."deliveredSequence"
+      end
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );
@@ -1793,14 +1825,36 @@ set
     else :changes ->> 'batch'
   end,
   "messageId" = case
-    when json_type(:changes, '$.types') is null
-    and json_type(:changes, '$.projectId') is null
-    and json_type(:changes, '$.batch') is null then "eventEndpoints"."messageId"
+    when not (
+      "eventEndpoints"."types" is not case
+        when json_type(:changes, '$.types') is null then "eventEndpoints"."types"
+        else :changes ->> 'types'
+      end
+      or "eventEndpoints"."projectId" is not case
+        when json_type(:changes, '$.projectId') is null then "eventEndpoints"."projectId"
+        else :changes ->> 'projectId'
+      end
+      or "eventEndpoints"."batch" is not case
+        when json_type(:changes, '$.batch') is null then "eventEndpoints"."batch"
+        else :changes ->> 'batch'
+      end
+    ) then "eventEndpoints"."messageId"
   end,
   "messageEnd" = case
-    when json_type(:changes, '$.types') is null
-    and json_type(:changes, '$.projectId') is null
-    and json_type(:changes, '$.batch') is null then "eventEndpoints"."messageEnd"
+    when not (
+      "eventEndpoints"."types" is not case
+        when json_type(:changes, '$.types') is null then "eventEndpoints"."types"
+        else :changes ->> 'types'
+      end
+      or "eventEndpoints"."projectId" is not case
+        when json_type(:changes, '$.projectId') is null then "eventEndpoints"."projectId"
+        else :changes ->> 'projectId'
+      end
+      or "eventEndpoints"."batch" is not case
+        when json_type(:changes, '$.batch') is null then "eventEndpoints"."batch"
+        else :changes ->> 'batch'
+      end
+    ) then "eventEndpoints"."messageEnd"
   end,
   "failures" = case
     when coalesce(:enabled, 0) then 0
@@ -1820,7 +1874,43 @@ set
     when not coalesce(:enabled, 1) then coalesce("eventEndpoints"."disabledReason", 'A request disabled it.')
     when not coalesce(:enabled, 0) then "eventEndpoints"."disabledReason"
   end,
-  "updatedAt" = :now
+  "updatedAt" = case
+    when (
+      "eventEndpoints"."sealedUrl" is not case
+        when json_type(:changes, '$.sealedUrl') is null then "eventEndpoints"."sealedUrl"
+        else :changes ->> 'sealedUrl'
+      end
+      or "eventEndpoints"."url" is not case
+        when json_type(:changes, '$.url') is null then "eventEndpoints"."url"
+        else :changes ->> 'url'
+      end
+      or "eventEndpoints"."types" is not case
+        when json_type(:changes, '$.types') is null then "eventEndpoints"."types"
+        else :changes ->> 'types'
+      end
+      or "eventEndpoints"."projectId" is not case
+        when json_type(:changes, '$.projectId') is null then "eventEndpoints"."projectId"
+        else :changes ->> 'projectId'
+      end
+      or "eventEndpoints"."batch" is not case
+        when json_type(:changes, '$.batch') is null then "eventEndpoints"."batch"
+        else :changes ->> 'batch'
+      end
+      or "eventEndpoints"."note" is not case
+        when json_type(:changes, '$.note') is null then "eventEndpoints"."note"
+        else :changes ->> 'note'
+      end
+      or "eventEndpoints"."disabledAt" is not case
+        when not coalesce(:enabled, 1) then coalesce("eventEndpoints"."disabledAt", :now)
+        when not coalesce(:enabled, 0) then "eventEndpoints"."disabledAt"
+      end
+      or "eventEndpoints"."disabledReason" is not case
+        when not coalesce(:enabled, 1) then coalesce("eventEndpoints"."disabledReason", 'A request disabled it.')
+        when not coalesce(:enabled, 0) then "eventEndpoints"."disabledReason"
+      end
+    ) then :now
+    else "eventEndpoints"."updatedAt"
+  end
 where
   (
     (
@@ -1966,18 +2056,54 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      (
+        "eventEndpoints"."sealedUrl" is not case
+          when json_type(:changes, '$.sealedUrl') is null then "eventEndpoints"."sealedUrl"
+          else :changes ->> 'sealedUrl'
+        end
+        or "eventEndpoints"."url" is not case
+          when json_type(:changes, '$.url') is null then "eventEndpoints"."url"
+          else :changes ->> 'url'
+        end
+        or "eventEndpoints"."types" is not case
+          when json_type(:changes, '$.types') is null then "eventEndpoints"."types"
+          else :changes ->> 'types'
+        end
+        or "eventEndpoints"."projectId" is not case
+          when json_type(:changes, '$.projectId') is null then "eventEndpoints"."projectId"
+          else :changes ->> 'projectId'
+        end
+        or "eventEndpoints"."batch" is not case
+          when json_type(:changes, '$.batch') is null then "eventEndpoints"."batch"
+          else :changes ->> 'batch'
+        end
+        or "eventEndpoints"."note" is not case
+          when json_type(:changes, '$.note') is null then "eventEndpoints"."note"
+          else :changes ->> 'note'
+        end
+        or "eventEndpoints"."disabledAt" is not case
+          when not coalesce(:enabled, 1) then coalesce("eventEndpoints"."disabledAt", :now)
+          when not coalesce(:enabled, 0) then "eventEndpoints"."disabledAt"
+        end
+        or "eventEndpoints"."disabledReason" is not case
+          when not coalesce(:enabled, 1) then coalesce("eventEndpoints"."disabledReason", 'A request disabled it.')
+          when not coalesce(:enabled, 0) then "eventEndpoints"."disabledReason"
+        end
+      )
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );

@@ -505,18 +505,40 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
-          )
+      (
+        "identities"."role" is not coalesce(:role, "identities"."role")
+        or "identities"."projectIds" is not case
+          when :role is null then "identities"."projectIds"
+          else :projectIds
+        end
+        or "identities"."ruleIds" is not case
+          when not :roleIsGiven then "identities"."ruleIds"
+          when :role is null then coalesce("identities"."ruleIds", '[]')
+        end
+        or "identities"."roleByKeyId" is not case
+          when not :roleIsGiven then "identities"."roleByKeyId"
+          when :role is not null then "apiKeys"."id"
+        end
+        or "identities"."blockedAt" is not case :blocked
+          when 1 then coalesce("identities"."blockedAt", :now)
+          when 0 then null
+          else "identities"."blockedAt"
+        end
+      )
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
+            )
+        )
       )
     )
   );
@@ -851,7 +873,67 @@ select
             and "projects"."id" = value
           )
       )
-  ) as "projectsExist"
+  ) as "projectsExist",
+  case
+    when not (
+      "identities"."role" is not coalesce(:role, "identities"."role")
+      or "identities"."projectIds" is not case
+        when :role is null then "identities"."projectIds"
+        else :projectIds
+      end
+      or "identities"."ruleIds" is not case
+        when not :roleIsGiven then "identities"."ruleIds"
+        when :role is null then coalesce("identities"."ruleIds", '[]')
+      end
+      or "identities"."roleByKeyId" is not case
+        when not :roleIsGiven then "identities"."roleByKeyId"
+        when :role is not null then "apiKeys"."id"
+      end
+      or "identities"."blockedAt" is not case :blocked
+        when 1 then coalesce("identities"."blockedAt", :now)
+        when 0 then null
+        else "identities"."blockedAt"
+      end
+    ) then json_object(
+      'id',
+      "identities"."id",
+      'issuer',
+      "identities"."issuer",
+      'subject',
+      "identities"."subject",
+      'userId',
+      "identities"."userId",
+      'userName',
+      coalesce(
+        (
+          select
+            "name"
+          from
+            "users"
+          where
+            (
+              "users"."organizationId" = "identities"."organizationId"
+              and "users"."id" = "identities"."userId"
+            )
+        ),
+        coalesce("identities"."email", "identities"."subject")
+      ),
+      'email',
+      "identities"."email",
+      'role',
+      "identities"."role",
+      'projectIds',
+      "identities"."projectIds",
+      'ruleIds',
+      "identities"."ruleIds",
+      'blockedAt',
+      "identities"."blockedAt",
+      'lastSignInAt',
+      "identities"."lastSignInAt",
+      'createdAt',
+      "identities"."createdAt"
+    )
+  end as "unchanged"
 from
   "apiKeys"
   left join "identities" on (
@@ -984,80 +1066,102 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and ("identities"."id" is not null)
-          and ("apiKeys"."projectIds" is null)
-          and ("apiKeys"."rotatedAt" is null)
-          and (
             (
-              :role is null
-              or "identities"."id" is not "apiKeys"."identityId"
-            )
-          )
-          and (
-            (
-              :blocked is not 0
-              or exists (
-                select
-                  "name"
-                from
-                  "users"
-                where
-                  (
-                    "users"."organizationId" = "identities"."organizationId"
-                    and "users"."id" = "identities"."userId"
-                  )
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."movedTo" is not null then 'moved'
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
               )
             )
-          )
-          and (
-            (
-              not :isGiving
-              or not exists (
+            and ("identities"."id" is not null)
+            and ("apiKeys"."projectIds" is null)
+            and ("apiKeys"."rotatedAt" is null)
+            and (
+              (
+                :role is null
+                or "identities"."id" is not "apiKeys"."identityId"
+              )
+            )
+            and (
+              (
+                :blocked is not 0
+                or exists (
+                  select
+                    "name"
+                  from
+                    "users"
+                  where
+                    (
+                      "users"."organizationId" = "identities"."organizationId"
+                      and "users"."id" = "identities"."userId"
+                    )
+                )
+              )
+            )
+            and (
+              (
+                not :isGiving
+                or not exists (
+                  select
+                    1
+                  from
+                    json_each(:roleScopes -> coalesce(:role, "identities"."role"))
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."scopes")
+                    )
+                )
+              )
+            )
+            and (
+              not exists (
                 select
                   1
                 from
-                  json_each(:roleScopes -> coalesce(:role, "identities"."role"))
+                  json_each(:projectIds)
                 where
-                  value not in (
+                  not exists (
                     select
-                      value
+                      "id"
                     from
-                      json_each("apiKeys"."scopes")
+                      "projects"
+                    where
+                      (
+                        "projects"."organizationId" = "apiKeys"."organizationId"
+                        and "projects"."id" = value
+                      )
                   )
               )
             )
           )
           and (
-            not exists (
-              select
-                1
-              from
-                json_each(:projectIds)
-              where
-                not exists (
-                  select
-                    "id"
-                  from
-                    "projects"
-                  where
-                    (
-                      "projects"."organizationId" = "apiKeys"."organizationId"
-                      and "projects"."id" = value
-                    )
-                )
-            )
+            "identities"."role" is not coalesce(:role, "identities"."role")
+            or "identities"."projectIds" is not case
+              when :role is null then "identities"."projectIds"
+              else :projectIds
+            end
+            or "identities"."ruleIds" is not case
+              when not :roleIsGiven then "identities"."ruleIds"
+              when :role is null then coalesce("identities"."ruleIds", '[]')
+            end
+            or "identities"."roleByKeyId" is not case
+              when not :roleIsGiven then "identities"."roleByKeyId"
+              when :role is not null then "apiKeys"."id"
+            end
+            or "identities"."blockedAt" is not case :blocked
+              when 1 then coalesce("identities"."blockedAt", :now)
+              when 0 then null
+              else "identities"."blockedAt"
+            end
           )
         )
     )
@@ -1225,18 +1329,40 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      (
+        "identities"."role" is not coalesce(:role, "identities"."role")
+        or "identities"."projectIds" is not case
+          when :role is null then "identities"."projectIds"
+          else :projectIds
+        end
+        or "identities"."ruleIds" is not case
+          when not :roleIsGiven then "identities"."ruleIds"
+          when :role is null then coalesce("identities"."ruleIds", '[]')
+        end
+        or "identities"."roleByKeyId" is not case
+          when not :roleIsGiven then "identities"."roleByKeyId"
+          when :role is not null then "apiKeys"."id"
+        end
+        or "identities"."blockedAt" is not case :blocked
+          when 1 then coalesce("identities"."blockedAt", :now)
+          when 0 then null
+          else "identities"."blockedAt"
+        end
+      )
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );

@@ -134,12 +134,12 @@ on conflict ("agents"."organizationId", "agents"."id") do update
 set
   "name" = excluded."name",
   "updatedAt" = case
-    when "agents"."name" is excluded."name" then "agents"."updatedAt"
-    else excluded."updatedAt"
+    when ("agents"."name" is not excluded."name") then :now
+    else "agents"."updatedAt"
   end,
   "revision" = case
-    when "agents"."name" is excluded."name" then "agents"."revision"
-    else excluded."revision"
+    when ("agents"."name" is not excluded."name") then lower(hex(randomblob(8)))
+    else "agents"."revision"
   end
 returning
   "id",
@@ -255,7 +255,7 @@ where
       )
     )
     and (
-      "agents"."name" is not :name
+      ("agents"."name" is not :name)
       and (
         not :event.isRepeatable
         or not exists (
@@ -836,12 +836,20 @@ set
     when :archived then coalesce("agents"."archivedAt", :now)
   end,
   "updatedAt" = case
-    when ("agents"."archivedAt" is not null) is :archived then "agents"."updatedAt"
-    else :now
+    when (
+      "agents"."archivedAt" is not case
+        when :archived then coalesce("agents"."archivedAt", :now)
+      end
+    ) then :now
+    else "agents"."updatedAt"
   end,
   "revision" = case
-    when ("agents"."archivedAt" is not null) is :archived then "agents"."revision"
-    else lower(hex(randomblob(8)))
+    when (
+      "agents"."archivedAt" is not case
+        when :archived then coalesce("agents"."archivedAt", :now)
+      end
+    ) then lower(hex(randomblob(8)))
+    else "agents"."revision"
   end
 where
   (
@@ -1008,7 +1016,11 @@ where
       )
     )
     and (
-      not (("agents"."archivedAt" is not null) is :archived)
+      (
+        "agents"."archivedAt" is not case
+          when :archived then coalesce("agents"."archivedAt", :now)
+        end
+      )
       and (
         not :event.isRepeatable
         or not exists (
@@ -1181,12 +1193,12 @@ on conflict ("projects"."organizationId", "projects"."id") do update
 set
   "name" = excluded."name",
   "updatedAt" = case
-    when "projects"."name" is excluded."name" then "projects"."updatedAt"
-    else excluded."updatedAt"
+    when ("projects"."name" is not excluded."name") then :now
+    else "projects"."updatedAt"
   end,
   "revision" = case
-    when "projects"."name" is excluded."name" then "projects"."revision"
-    else excluded."revision"
+    when ("projects"."name" is not excluded."name") then lower(hex(randomblob(8)))
+    else "projects"."revision"
   end
 returning
   "id",
@@ -1312,7 +1324,7 @@ where
       )
     )
     and (
-      "projects"."name" is not :name
+      ("projects"."name" is not :name)
       and (
         not :event.isRepeatable
         or not exists (
@@ -2009,12 +2021,20 @@ set
     when :archived then coalesce("projects"."archivedAt", :now)
   end,
   "updatedAt" = case
-    when ("projects"."archivedAt" is not null) is :archived then "projects"."updatedAt"
-    else :now
+    when (
+      "projects"."archivedAt" is not case
+        when :archived then coalesce("projects"."archivedAt", :now)
+      end
+    ) then :now
+    else "projects"."updatedAt"
   end,
   "revision" = case
-    when ("projects"."archivedAt" is not null) is :archived then "projects"."revision"
-    else lower(hex(randomblob(8)))
+    when (
+      "projects"."archivedAt" is not case
+        when :archived then coalesce("projects"."archivedAt", :now)
+      end
+    ) then lower(hex(randomblob(8)))
+    else "projects"."revision"
   end
 where
   (
@@ -2201,7 +2221,11 @@ where
       )
     )
     and (
-      not (("projects"."archivedAt" is not null) is :archived)
+      (
+        "projects"."archivedAt" is not case
+          when :archived then coalesce("projects"."archivedAt", :now)
+        end
+      )
       and (
         not :event.isRepeatable
         or not exists (
@@ -2434,12 +2458,12 @@ on conflict ("pullRequests"."organizationId", "pullRequests"."id") do update
 set
   "name" = excluded."name",
   "updatedAt" = case
-    when "pullRequests"."name" is excluded."name" then "pullRequests"."updatedAt"
-    else excluded."updatedAt"
+    when ("pullRequests"."name" is not excluded."name") then :now
+    else "pullRequests"."updatedAt"
   end,
   "revision" = case
-    when "pullRequests"."name" is excluded."name" then "pullRequests"."revision"
-    else excluded."revision"
+    when ("pullRequests"."name" is not excluded."name") then lower(hex(randomblob(8)))
+    else "pullRequests"."revision"
   end
 returning
   "id",
@@ -2597,7 +2621,7 @@ where
       )
     )
     and (
-      "pullRequests"."name" is not :name
+      ("pullRequests"."name" is not :name)
       and (
         not :event.isRepeatable
         or not exists (
@@ -3884,12 +3908,12 @@ on conflict ("sessions"."organizationId", "sessions"."id") do update
 set
   "name" = excluded."name",
   "updatedAt" = case
-    when "sessions"."name" is excluded."name" then "sessions"."updatedAt"
-    else excluded."updatedAt"
+    when ("sessions"."name" is not excluded."name") then :now
+    else "sessions"."updatedAt"
   end,
   "revision" = case
-    when "sessions"."name" is excluded."name" then "sessions"."revision"
-    else excluded."revision"
+    when ("sessions"."name" is not excluded."name") then lower(hex(randomblob(8)))
+    else "sessions"."revision"
   end
 returning
   "id",
@@ -4047,7 +4071,7 @@ where
       )
     )
     and (
-      "sessions"."name" is not :name
+      ("sessions"."name" is not :name)
       and (
         not :event.isRepeatable
         or not exists (
@@ -5255,12 +5279,12 @@ on conflict ("users"."organizationId", "users"."id") do update
 set
   "name" = excluded."name",
   "updatedAt" = case
-    when "users"."name" is excluded."name" then "users"."updatedAt"
-    else excluded."updatedAt"
+    when ("users"."name" is not excluded."name") then :now
+    else "users"."updatedAt"
   end,
   "revision" = case
-    when "users"."name" is excluded."name" then "users"."revision"
-    else excluded."revision"
+    when ("users"."name" is not excluded."name") then lower(hex(randomblob(8)))
+    else "users"."revision"
   end
 returning
   "id",
@@ -5375,7 +5399,7 @@ where
       )
     )
     and (
-      "users"."name" is not :name
+      ("users"."name" is not :name)
       and (
         not :event.isRepeatable
         or not exists (

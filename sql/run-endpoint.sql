@@ -187,6 +187,8 @@ set
   "url" = excluded."url",
   "updatedAt" = excluded."updatedAt",
   "slowUntil" = null
+where
+  ("runEndpoints"."url" is not excluded."url")
 returning
   "url",
   case
@@ -469,6 +471,45 @@ where
     )
     and ("runEndpoints"."organizationId" is not null)
     and ("apiKeys"."projectIds" is null)
+  );
+
+-- selectUnchanged
+select
+  "runEndpoints"."url",
+  case
+    when coalesce("runEndpoints"."previousExpiresAt" > :now, false) then "runEndpoints"."previousExpiresAt"
+  end as "previousSecretExpiresAt",
+  "runEndpoints"."createdAt",
+  "runEndpoints"."updatedAt",
+  "runEndpoints"."sealedSecret" = :sealedSecret as "hasNewSecret"
+from
+  "apiKeys"
+  inner join "runEndpoints" on (
+    "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+    and "runEndpoints"."url" = :url
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :caller.keyHash
+        and case
+          when "apiKeys"."movedTo" is not null then 'moved'
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+          when "apiKeys"."suspendedAt" is not null then 'suspended'
+        end is null
+        and (
+          :caller.scope is null
+          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+    )
+    and (
+      "apiKeys"."organizationId" = :sealedFor
+      and changes() = 0
+    )
   );
 
 -- settable.check

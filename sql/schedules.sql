@@ -200,67 +200,6 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- agentPreconditions.updatable.check
-select
-  case
-    when "apiKeys"."movedTo" is not null then 'moved'
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-    when "apiKeys"."suspendedAt" is not null then 'suspended'
-  end as "keyEnd",
-  "apiKeys"."movedTo" as "movedTo",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "agents"."id" is not null as "parentExists",
-  "schedules"."id" is not null as "scheduleExists",
-  "agents"."archivedAt" is null as "parentIsActive",
-  :ifMatch is null
-  or (
-    :ifMatch = '*'
-    and "schedules"."revision" is not null
-  )
-  or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0 as "matchesRevision",
-  "schedules"."revision" = coalesce(:seenRevision, "schedules"."revision") as "isUnchanged",
-  (
-    case
-      when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
-      else :changes ->> '$.overlap'
-    end <> 'skip'
-    or case
-      when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
-      else :changes ->> '$.maxRunSeconds'
-    end is not null
-  ) as "hasTimeLimit",
-  (
-    :runAt is null
-    or :runAt > :now
-    or :runAt is "schedules"."runAt"
-  ) as "runAtIsAhead"
-from
-  "apiKeys"
-  left join "agents" on (
-    "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
-
 -- agentPreconditions.puttable.check
 select
   case
@@ -565,76 +504,6 @@ select
     and "schedules"."revision" is not null
   )
   or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0 as "matchesRevision"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :caller.keyHash;
-
--- projectPreconditions.updatable.check
-select
-  case
-    when "apiKeys"."movedTo" is not null then 'moved'
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-    when "apiKeys"."suspendedAt" is not null then 'suspended'
-  end as "keyEnd",
-  "apiKeys"."movedTo" as "movedTo",
-  (
-    :caller.scope is null
-    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "parentExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "projectIsAccessible",
-  "schedules"."id" is not null as "scheduleExists",
-  "projects"."archivedAt" is null as "parentIsActive",
-  :ifMatch is null
-  or (
-    :ifMatch = '*'
-    and "schedules"."revision" is not null
-  )
-  or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0 as "matchesRevision",
-  "schedules"."revision" = coalesce(:seenRevision, "schedules"."revision") as "isUnchanged",
-  (
-    case
-      when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
-      else :changes ->> '$.overlap'
-    end <> 'skip'
-    or case
-      when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
-      else :changes ->> '$.maxRunSeconds'
-    end is not null
-  ) as "hasTimeLimit",
-  (
-    :runAt is null
-    or :runAt > :now
-    or :runAt is "schedules"."runAt"
-  ) as "runAtIsAhead"
 from
   "apiKeys"
   left join "projects" on (
@@ -1175,19 +1044,19 @@ set
   "note" = excluded."note",
   "payload" = excluded."payload"
 where
-  not (
-    "schedules"."name" is excluded."name"
-    and "schedules"."cron" is excluded."cron"
-    and "schedules"."runAt" is excluded."runAt"
-    and "schedules"."timezone" is excluded."timezone"
-    and "schedules"."overlap" is excluded."overlap"
-    and "schedules"."maxRunSeconds" is excluded."maxRunSeconds"
-    and "schedules"."pauseAfterFailures" is excluded."pauseAfterFailures"
-    and "schedules"."note" is excluded."note"
-    and "schedules"."payload" is excluded."payload"
-    and case
-      when :enabled then coalesce("schedules"."enabledAt", "schedules"."pausedReason") is not null
-      else "schedules"."enabledAt" is null
+  (
+    "schedules"."name" is not excluded."name"
+    or "schedules"."cron" is not excluded."cron"
+    or "schedules"."runAt" is not excluded."runAt"
+    or "schedules"."timezone" is not excluded."timezone"
+    or "schedules"."overlap" is not excluded."overlap"
+    or "schedules"."maxRunSeconds" is not excluded."maxRunSeconds"
+    or "schedules"."pauseAfterFailures" is not excluded."pauseAfterFailures"
+    or "schedules"."note" is not excluded."note"
+    or "schedules"."payload" is not excluded."payload"
+    or "schedules"."enabledAt" is not case
+      when :enabled
+      and "schedules"."pausedReason" is null then coalesce("schedules"."enabledAt", :now)
     end
   );
 
@@ -1341,19 +1210,19 @@ where
     and (
       (
         "schedules"."id" is null
-        or not (
-          "schedules"."name" is :name
-          and "schedules"."cron" is :cron
-          and "schedules"."runAt" is :runAt
-          and "schedules"."timezone" is :timezone
-          and "schedules"."overlap" is :overlap
-          and "schedules"."maxRunSeconds" is :maxRunSeconds
-          and "schedules"."pauseAfterFailures" is :pauseAfterFailures
-          and "schedules"."note" is :note
-          and "schedules"."payload" is :payload
-          and case
-            when :enabled then coalesce("schedules"."enabledAt", "schedules"."pausedReason") is not null
-            else "schedules"."enabledAt" is null
+        or (
+          "schedules"."name" is not :name
+          or "schedules"."cron" is not :cron
+          or "schedules"."runAt" is not :runAt
+          or "schedules"."timezone" is not :timezone
+          or "schedules"."overlap" is not :overlap
+          or "schedules"."maxRunSeconds" is not :maxRunSeconds
+          or "schedules"."pauseAfterFailures" is not :pauseAfterFailures
+          or "schedules"."note" is not :note
+          or "schedules"."payload" is not :payload
+          or "schedules"."enabledAt" is not case
+            when :enabled
+            and "schedules"."pausedReason" is null then coalesce("schedules"."enabledAt", :now)
           end
         )
       )
@@ -1609,6 +1478,150 @@ where
       )
   ) is not null;
 
+-- agentSchedules.updatable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "agents"."id" is not null as "parentExists",
+  "schedules"."id" is not null as "scheduleExists",
+  "agents"."archivedAt" is null as "parentIsActive",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "schedules"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0 as "matchesRevision",
+  "schedules"."revision" = coalesce(:seenRevision, "schedules"."revision") as "isUnchanged",
+  (
+    case
+      when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+      else :changes ->> '$.overlap'
+    end <> 'skip'
+    or case
+      when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+      else :changes ->> '$.maxRunSeconds'
+    end is not null
+  ) as "hasTimeLimit",
+  (
+    :runAt is null
+    or :runAt > :now
+    or :runAt is "schedules"."runAt"
+  ) as "runAtIsAhead",
+  case
+    when not (
+      "schedules"."name" is not case
+        when json_type(:changes, '$.name') is null then "schedules"."name"
+        else :changes ->> '$.name'
+      end
+      or "schedules"."cron" is not case
+        when json_type(:changes, '$.cron') is null then "schedules"."cron"
+        else :changes ->> '$.cron'
+      end
+      or "schedules"."runAt" is not case
+        when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+        else :changes ->> '$.runAt'
+      end
+      or "schedules"."timezone" is not case
+        when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+        else :changes ->> '$.timezone'
+      end
+      or "schedules"."overlap" is not case
+        when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+        else :changes ->> '$.overlap'
+      end
+      or "schedules"."maxRunSeconds" is not case
+        when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+        else :changes ->> '$.maxRunSeconds'
+      end
+      or "schedules"."pauseAfterFailures" is not case
+        when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
+        else :changes ->> '$.pauseAfterFailures'
+      end
+      or "schedules"."note" is not case
+        when json_type(:changes, '$.note') is null then "schedules"."note"
+        else :changes ->> '$.note'
+      end
+      or "schedules"."payload" is not case
+        when json_type(:changes, '$.payload') is null then "schedules"."payload"
+        else :changes ->> '$.payload'
+      end
+      or "schedules"."enabledAt" is not case
+        when :enabled is null then "schedules"."enabledAt"
+        when :enabled then coalesce("schedules"."enabledAt", :now)
+      end
+      or "schedules"."pausedReason" is not case
+        when :enabled then null
+        else "schedules"."pausedReason"
+      end
+    ) then json_object(
+      'id',
+      "schedules"."id",
+      'agentId',
+      "schedules"."parentId",
+      'cron',
+      "schedules"."cron",
+      'enabledAt',
+      "schedules"."enabledAt",
+      'lastRunAt',
+      "schedules"."lastRunAt",
+      'nextRunAt',
+      "schedules"."nextRunAt",
+      'createdAt',
+      "schedules"."createdAt",
+      'updatedAt',
+      "schedules"."updatedAt",
+      'name',
+      "schedules"."name",
+      'runAt',
+      "schedules"."runAt",
+      'payload',
+      "schedules"."payload",
+      'overlap',
+      "schedules"."overlap",
+      'maxRunSeconds',
+      "schedules"."maxRunSeconds",
+      'pauseAfterFailures',
+      "schedules"."pauseAfterFailures",
+      'note',
+      "schedules"."note",
+      'pausedReason',
+      "schedules"."pausedReason",
+      'revision',
+      "schedules"."revision"
+    )
+  end as "unchanged"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  "apiKeys"."hash" = :caller.keyHash;
+
 -- agentSchedules.update
 update "schedules"
 set
@@ -1703,48 +1716,96 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
+            (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."movedTo" is not null then 'moved'
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+            and ("agents"."id" is not null)
+            and ("schedules"."id" is not null)
+            and ("agents"."archivedAt" is null)
             and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              :ifMatch is null
+              or (
+                :ifMatch = '*'
+                and "schedules"."revision" is not null
+              )
+              or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+            )
+            and ("schedules"."revision" = coalesce(:seenRevision, "schedules"."revision"))
+            and (
+              (
+                case
+                  when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+                  else :changes ->> '$.overlap'
+                end <> 'skip'
+                or case
+                  when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+                  else :changes ->> '$.maxRunSeconds'
+                end is not null
+              )
+            )
+            and (
+              (
+                :runAt is null
+                or :runAt > :now
+                or :runAt is "schedules"."runAt"
+              )
             )
           )
-          and ("agents"."id" is not null)
-          and ("schedules"."id" is not null)
-          and ("agents"."archivedAt" is null)
           and (
-            :ifMatch is null
-            or (
-              :ifMatch = '*'
-              and "schedules"."revision" is not null
-            )
-            or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
-          )
-          and ("schedules"."revision" = coalesce(:seenRevision, "schedules"."revision"))
-          and (
-            (
-              case
-                when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
-                else :changes ->> '$.overlap'
-              end <> 'skip'
-              or case
-                when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
-                else :changes ->> '$.maxRunSeconds'
-              end is not null
-            )
-          )
-          and (
-            (
-              :runAt is null
-              or :runAt > :now
-              or :runAt is "schedules"."runAt"
-            )
+            "schedules"."name" is not case
+              when json_type(:changes, '$.name') is null then "schedules"."name"
+              else :changes ->> '$.name'
+            end
+            or "schedules"."cron" is not case
+              when json_type(:changes, '$.cron') is null then "schedules"."cron"
+              else :changes ->> '$.cron'
+            end
+            or "schedules"."runAt" is not case
+              when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+              else :changes ->> '$.runAt'
+            end
+            or "schedules"."timezone" is not case
+              when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+              else :changes ->> '$.timezone'
+            end
+            or "schedules"."overlap" is not case
+              when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+              else :changes ->> '$.overlap'
+            end
+            or "schedules"."maxRunSeconds" is not case
+              when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+              else :changes ->> '$.maxRunSeconds'
+            end
+            or "schedules"."pauseAfterFailures" is not case
+              when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
+              else :changes ->> '$.pauseAfterFailures'
+            end
+            or "schedules"."note" is not case
+              when json_type(:changes, '$.note') is null then "schedules"."note"
+              else :changes ->> '$.note'
+            end
+            or "schedules"."payload" is not case
+              when json_type(:changes, '$.payload') is null then "schedules"."payload"
+              else :changes ->> '$.payload'
+            end
+            or "schedules"."enabledAt" is not case
+              when :enabled is null then "schedules"."enabledAt"
+              when :enabled then coalesce("schedules"."enabledAt", :now)
+            end
+            or "schedules"."pausedReason" is not case
+              when :enabled then null
+              else "schedules"."pausedReason"
+            end
           )
         )
     )
@@ -1887,18 +1948,66 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      (
+        "schedules"."name" is not case
+          when json_type(:changes, '$.name') is null then "schedules"."name"
+          else :changes ->> '$.name'
+        end
+        or "schedules"."cron" is not case
+          when json_type(:changes, '$.cron') is null then "schedules"."cron"
+          else :changes ->> '$.cron'
+        end
+        or "schedules"."runAt" is not case
+          when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+          else :changes ->> '$.runAt'
+        end
+        or "schedules"."timezone" is not case
+          when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+          else :changes ->> '$.timezone'
+        end
+        or "schedules"."overlap" is not case
+          when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+          else :changes ->> '$.overlap'
+        end
+        or "schedules"."maxRunSeconds" is not case
+          when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+          else :changes ->> '$.maxRunSeconds'
+        end
+        or "schedules"."pauseAfterFailures" is not case
+          when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
+          else :changes ->> '$.pauseAfterFailures'
+        end
+        or "schedules"."note" is not case
+          when json_type(:changes, '$.note') is null then "schedules"."note"
+          else :changes ->> '$.note'
+        end
+        or "schedules"."payload" is not case
+          when json_type(:changes, '$.payload') is null then "schedules"."payload"
+          else :changes ->> '$.payload'
+        end
+        or "schedules"."enabledAt" is not case
+          when :enabled is null then "schedules"."enabledAt"
+          when :enabled then coalesce("schedules"."enabledAt", :now)
+        end
+        or "schedules"."pausedReason" is not case
+          when :enabled then null
+          else "schedules"."pausedReason"
+        end
+      )
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );
@@ -2677,19 +2786,19 @@ set
   "note" = excluded."note",
   "payload" = excluded."payload"
 where
-  not (
-    "schedules"."name" is excluded."name"
-    and "schedules"."cron" is excluded."cron"
-    and "schedules"."runAt" is excluded."runAt"
-    and "schedules"."timezone" is excluded."timezone"
-    and "schedules"."overlap" is excluded."overlap"
-    and "schedules"."maxRunSeconds" is excluded."maxRunSeconds"
-    and "schedules"."pauseAfterFailures" is excluded."pauseAfterFailures"
-    and "schedules"."note" is excluded."note"
-    and "schedules"."payload" is excluded."payload"
-    and case
-      when :enabled then coalesce("schedules"."enabledAt", "schedules"."pausedReason") is not null
-      else "schedules"."enabledAt" is null
+  (
+    "schedules"."name" is not excluded."name"
+    or "schedules"."cron" is not excluded."cron"
+    or "schedules"."runAt" is not excluded."runAt"
+    or "schedules"."timezone" is not excluded."timezone"
+    or "schedules"."overlap" is not excluded."overlap"
+    or "schedules"."maxRunSeconds" is not excluded."maxRunSeconds"
+    or "schedules"."pauseAfterFailures" is not excluded."pauseAfterFailures"
+    or "schedules"."note" is not excluded."note"
+    or "schedules"."payload" is not excluded."payload"
+    or "schedules"."enabledAt" is not case
+      when :enabled
+      and "schedules"."pausedReason" is null then coalesce("schedules"."enabledAt", :now)
     end
   );
 
@@ -2854,19 +2963,19 @@ where
     and (
       (
         "schedules"."id" is null
-        or not (
-          "schedules"."name" is :name
-          and "schedules"."cron" is :cron
-          and "schedules"."runAt" is :runAt
-          and "schedules"."timezone" is :timezone
-          and "schedules"."overlap" is :overlap
-          and "schedules"."maxRunSeconds" is :maxRunSeconds
-          and "schedules"."pauseAfterFailures" is :pauseAfterFailures
-          and "schedules"."note" is :note
-          and "schedules"."payload" is :payload
-          and case
-            when :enabled then coalesce("schedules"."enabledAt", "schedules"."pausedReason") is not null
-            else "schedules"."enabledAt" is null
+        or (
+          "schedules"."name" is not :name
+          or "schedules"."cron" is not :cron
+          or "schedules"."runAt" is not :runAt
+          or "schedules"."timezone" is not :timezone
+          or "schedules"."overlap" is not :overlap
+          or "schedules"."maxRunSeconds" is not :maxRunSeconds
+          or "schedules"."pauseAfterFailures" is not :pauseAfterFailures
+          or "schedules"."note" is not :note
+          or "schedules"."payload" is not :payload
+          or "schedules"."enabledAt" is not case
+            when :enabled
+            and "schedules"."pausedReason" is null then coalesce("schedules"."enabledAt", :now)
           end
         )
       )
@@ -3168,6 +3277,161 @@ where
       )
   ) is not null;
 
+-- projectSchedules.updatable.check
+select
+  case
+    when "apiKeys"."movedTo" is not null then 'moved'
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+    when "apiKeys"."suspendedAt" is not null then 'suspended'
+  end as "keyEnd",
+  "apiKeys"."movedTo" as "movedTo",
+  (
+    :caller.scope is null
+    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :caller.hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "parentExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsAccessible",
+  "schedules"."id" is not null as "scheduleExists",
+  "projects"."archivedAt" is null as "parentIsActive",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "schedules"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0 as "matchesRevision",
+  "schedules"."revision" = coalesce(:seenRevision, "schedules"."revision") as "isUnchanged",
+  (
+    case
+      when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+      else :changes ->> '$.overlap'
+    end <> 'skip'
+    or case
+      when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+      else :changes ->> '$.maxRunSeconds'
+    end is not null
+  ) as "hasTimeLimit",
+  (
+    :runAt is null
+    or :runAt > :now
+    or :runAt is "schedules"."runAt"
+  ) as "runAtIsAhead",
+  case
+    when not (
+      "schedules"."name" is not case
+        when json_type(:changes, '$.name') is null then "schedules"."name"
+        else :changes ->> '$.name'
+      end
+      or "schedules"."cron" is not case
+        when json_type(:changes, '$.cron') is null then "schedules"."cron"
+        else :changes ->> '$.cron'
+      end
+      or "schedules"."runAt" is not case
+        when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+        else :changes ->> '$.runAt'
+      end
+      or "schedules"."timezone" is not case
+        when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+        else :changes ->> '$.timezone'
+      end
+      or "schedules"."overlap" is not case
+        when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+        else :changes ->> '$.overlap'
+      end
+      or "schedules"."maxRunSeconds" is not case
+        when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+        else :changes ->> '$.maxRunSeconds'
+      end
+      or "schedules"."pauseAfterFailures" is not case
+        when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
+        else :changes ->> '$.pauseAfterFailures'
+      end
+      or "schedules"."note" is not case
+        when json_type(:changes, '$.note') is null then "schedules"."note"
+        else :changes ->> '$.note'
+      end
+      or "schedules"."payload" is not case
+        when json_type(:changes, '$.payload') is null then "schedules"."payload"
+        else :changes ->> '$.payload'
+      end
+      or "schedules"."enabledAt" is not case
+        when :enabled is null then "schedules"."enabledAt"
+        when :enabled then coalesce("schedules"."enabledAt", :now)
+      end
+      or "schedules"."pausedReason" is not case
+        when :enabled then null
+        else "schedules"."pausedReason"
+      end
+    ) then json_object(
+      'id',
+      "schedules"."id",
+      'projectId',
+      "schedules"."parentId",
+      'cron',
+      "schedules"."cron",
+      'timezone',
+      "schedules"."timezone",
+      'enabledAt',
+      "schedules"."enabledAt",
+      'lastRunAt',
+      "schedules"."lastRunAt",
+      'nextRunAt',
+      "schedules"."nextRunAt",
+      'createdAt',
+      "schedules"."createdAt",
+      'updatedAt',
+      "schedules"."updatedAt",
+      'name',
+      "schedules"."name",
+      'runAt',
+      "schedules"."runAt",
+      'payload',
+      "schedules"."payload",
+      'overlap',
+      "schedules"."overlap",
+      'maxRunSeconds',
+      "schedules"."maxRunSeconds",
+      'pauseAfterFailures',
+      "schedules"."pauseAfterFailures",
+      'note',
+      "schedules"."note",
+      'pausedReason',
+      "schedules"."pausedReason",
+      'revision',
+      "schedules"."revision"
+    )
+  end as "unchanged"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  "apiKeys"."hash" = :caller.keyHash;
+
 -- projectSchedules.update
 update "schedules"
 set
@@ -3262,59 +3526,107 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and ("projects"."id" is not null)
-          and (
             (
-              "apiKeys"."projectIds" is null
-              or "projects"."id" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."movedTo" is not null then 'moved'
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+            and ("projects"."id" is not null)
+            and (
+              (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+            )
+            and ("schedules"."id" is not null)
+            and ("projects"."archivedAt" is null)
+            and (
+              :ifMatch is null
+              or (
+                :ifMatch = '*'
+                and "schedules"."revision" is not null
+              )
+              or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+            )
+            and ("schedules"."revision" = coalesce(:seenRevision, "schedules"."revision"))
+            and (
+              (
+                case
+                  when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+                  else :changes ->> '$.overlap'
+                end <> 'skip'
+                or case
+                  when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+                  else :changes ->> '$.maxRunSeconds'
+                end is not null
+              )
+            )
+            and (
+              (
+                :runAt is null
+                or :runAt > :now
+                or :runAt is "schedules"."runAt"
               )
             )
           )
-          and ("schedules"."id" is not null)
-          and ("projects"."archivedAt" is null)
           and (
-            :ifMatch is null
-            or (
-              :ifMatch = '*'
-              and "schedules"."revision" is not null
-            )
-            or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
-          )
-          and ("schedules"."revision" = coalesce(:seenRevision, "schedules"."revision"))
-          and (
-            (
-              case
-                when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
-                else :changes ->> '$.overlap'
-              end <> 'skip'
-              or case
-                when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
-                else :changes ->> '$.maxRunSeconds'
-              end is not null
-            )
-          )
-          and (
-            (
-              :runAt is null
-              or :runAt > :now
-              or :runAt is "schedules"."runAt"
-            )
+            "schedules"."name" is not case
+              when json_type(:changes, '$.name') is null then "schedules"."name"
+              else :changes ->> '$.name'
+            end
+            or "schedules"."cron" is not case
+              when json_type(:changes, '$.cron') is null then "schedules"."cron"
+              else :changes ->> '$.cron'
+            end
+            or "schedules"."runAt" is not case
+              when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+              else :changes ->> '$.runAt'
+            end
+            or "schedules"."timezone" is not case
+              when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+              else :changes ->> '$.timezone'
+            end
+            or "schedules"."overlap" is not case
+              when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+              else :changes ->> '$.overlap'
+            end
+            or "schedules"."maxRunSeconds" is not case
+              when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+              else :changes ->> '$.maxRunSeconds'
+            end
+            or "schedules"."pauseAfterFailures" is not case
+              when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
+              else :changes ->> '$.pauseAfterFailures'
+            end
+            or "schedules"."note" is not case
+              when json_type(:changes, '$.note') is null then "schedules"."note"
+              else :changes ->> '$.note'
+            end
+            or "schedules"."payload" is not case
+              when json_type(:changes, '$.payload') is null then "schedules"."payload"
+              else :changes ->> '$.payload'
+            end
+            or "schedules"."enabledAt" is not case
+              when :enabled is null then "schedules"."enabledAt"
+              when :enabled then coalesce("schedules"."enabledAt", :now)
+            end
+            or "schedules"."pausedReason" is not case
+              when :enabled then null
+              else "schedules"."pausedReason"
+            end
           )
         )
     )
@@ -3469,18 +3781,66 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      (
+        "schedules"."name" is not case
+          when json_type(:changes, '$.name') is null then "schedules"."name"
+          else :changes ->> '$.name'
+        end
+        or "schedules"."cron" is not case
+          when json_type(:changes, '$.cron') is null then "schedules"."cron"
+          else :changes ->> '$.cron'
+        end
+        or "schedules"."runAt" is not case
+          when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+          else :changes ->> '$.runAt'
+        end
+        or "schedules"."timezone" is not case
+          when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+          else :changes ->> '$.timezone'
+        end
+        or "schedules"."overlap" is not case
+          when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+          else :changes ->> '$.overlap'
+        end
+        or "schedules"."maxRunSeconds" is not case
+          when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+          else :changes ->> '$.maxRunSeconds'
+        end
+        or "schedules"."pauseAfterFailures" is not case
+          when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
+          else :changes ->> '$.pauseAfterFailures'
+        end
+        or "schedules"."note" is not case
+          when json_type(:changes, '$.note') is null then "schedules"."note"
+          else :changes ->> '$.note'
+        end
+        or "schedules"."payload" is not case
+          when json_type(:changes, '$.payload') is null then "schedules"."payload"
+          else :changes ->> '$.payload'
+        end
+        or "schedules"."enabledAt" is not case
+          when :enabled is null then "schedules"."enabledAt"
+          when :enabled then coalesce("schedules"."enabledAt", :now)
+        end
+        or "schedules"."pausedReason" is not case
+          when :enabled then null
+          else "schedules"."pausedReason"
+        end
+      )
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );

@@ -556,18 +556,43 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
-          )
+      (
+        "signInRules"."issuer" is not case
+          when json_type(:changes, '$.issuer') is null then "signInRules"."issuer"
+          else :changes ->> 'issuer'
+        end
+        or "signInRules"."claim" is not case
+          when json_type(:changes, '$.claim') is null then "signInRules"."claim"
+          else :changes ->> 'claim'
+        end
+        or "signInRules"."value" is not case
+          when json_type(:changes, '$.value') is null then "signInRules"."value"
+          else :changes ->> 'value'
+        end
+        or "signInRules"."role" is not case
+          when json_type(:changes, '$.role') is null then "signInRules"."role"
+          else :changes ->> 'role'
+        end
+        or "signInRules"."projectIds" is not case
+          when json_type(:changes, '$.projectIds') is null then "signInRules"."projectIds"
+          else :changes ->> 'projectIds'
+        end
+        or "signInRules"."createdByKeyId" is not "apiKeys"."id"
+      )
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 32768 + 0)
+            )
+        )
       )
     )
   );
@@ -1143,7 +1168,53 @@ select
     :ifMatch = '*'
     and "signInRules"."revision" is not null
   )
-  or instr(:ifMatch, '"' || "signInRules"."revision" || '"') > 0 as "matchesRevision"
+  or instr(:ifMatch, '"' || "signInRules"."revision" || '"') > 0 as "matchesRevision",
+  case
+    when not (
+      "signInRules"."issuer" is not case
+        when json_type(:changes, '$.issuer') is null then "signInRules"."issuer"
+        else :changes ->> 'issuer'
+      end
+      or "signInRules"."claim" is not case
+        when json_type(:changes, '$.claim') is null then "signInRules"."claim"
+        else :changes ->> 'claim'
+      end
+      or "signInRules"."value" is not case
+        when json_type(:changes, '$.value') is null then "signInRules"."value"
+        else :changes ->> 'value'
+      end
+      or "signInRules"."role" is not case
+        when json_type(:changes, '$.role') is null then "signInRules"."role"
+        else :changes ->> 'role'
+      end
+      or "signInRules"."projectIds" is not case
+        when json_type(:changes, '$.projectIds') is null then "signInRules"."projectIds"
+        else :changes ->> 'projectIds'
+      end
+      or "signInRules"."createdByKeyId" is not "apiKeys"."id"
+    ) then json_object(
+      'id',
+      "signInRules"."id",
+      'issuer',
+      "signInRules"."issuer",
+      'claim',
+      "signInRules"."claim",
+      'value',
+      "signInRules"."value",
+      'role',
+      "signInRules"."role",
+      'projectIds',
+      "signInRules"."projectIds",
+      'createdByKeyId',
+      "signInRules"."createdByKeyId",
+      'createdAt',
+      "signInRules"."createdAt",
+      'updatedAt',
+      "signInRules"."updatedAt",
+      'revision',
+      "signInRules"."revision"
+    )
+  end as "unchanged"
 from
   "apiKeys"
   left join "signInRules" on (
@@ -1274,73 +1345,98 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and ("signInRules"."id" is not null)
-          and ("apiKeys"."projectIds" is null)
-          and ("apiKeys"."rotatedAt" is null)
-          and (
             (
-              not true
-              or not exists (
+              "apiKeys"."hash" = :caller.keyHash
+              and case
+                when "apiKeys"."movedTo" is not null then 'moved'
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+                when "apiKeys"."suspendedAt" is not null then 'suspended'
+              end is null
+              and (
+                :caller.scope is null
+                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              )
+            )
+            and ("signInRules"."id" is not null)
+            and ("apiKeys"."projectIds" is null)
+            and ("apiKeys"."rotatedAt" is null)
+            and (
+              (
+                not true
+                or not exists (
+                  select
+                    1
+                  from
+                    json_each(
+                      :roleScopes -> (
+                        case
+                          when json_type(:changes, '$.role') is null then "signInRules"."role"
+                          else :changes ->> 'role'
+                        end
+                      )
+                    )
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."scopes")
+                    )
+                )
+              )
+            )
+            and (
+              not exists (
                 select
                   1
                 from
-                  json_each(
-                    :roleScopes -> (
-                      case
-                        when json_type(:changes, '$.role') is null then "signInRules"."role"
-                        else :changes ->> 'role'
-                      end
-                    )
-                  )
+                  json_each(:changes ->> 'projectIds')
                 where
-                  value not in (
+                  not exists (
                     select
-                      value
+                      "id"
                     from
-                      json_each("apiKeys"."scopes")
+                      "projects"
+                    where
+                      (
+                        "projects"."organizationId" = "apiKeys"."organizationId"
+                        and "projects"."id" = value
+                      )
                   )
               )
             )
-          )
-          and (
-            not exists (
-              select
-                1
-              from
-                json_each(:changes ->> 'projectIds')
-              where
-                not exists (
-                  select
-                    "id"
-                  from
-                    "projects"
-                  where
-                    (
-                      "projects"."organizationId" = "apiKeys"."organizationId"
-                      and "projects"."id" = value
-                    )
-                )
+            and (
+              :ifMatch is null
+              or (
+                :ifMatch = '*'
+                and "signInRules"."revision" is not null
+              )
+              or instr(:ifMatch, '"' || "signInRules"."revision" || '"') > 0
             )
           )
           and (
-            :ifMatch is null
-            or (
-              :ifMatch = '*'
-              and "signInRules"."revision" is not null
-            )
-            or instr(:ifMatch, '"' || "signInRules"."revision" || '"') > 0
+            "signInRules"."issuer" is not case
+              when json_type(:changes, '$.issuer') is null then "signInRules"."issuer"
+              else :changes ->> 'issuer'
+            end
+            or "signInRules"."claim" is not case
+              when json_type(:changes, '$.claim') is null then "signInRules"."claim"
+              else :changes ->> 'claim'
+            end
+            or "signInRules"."value" is not case
+              when json_type(:changes, '$.value') is null then "signInRules"."value"
+              else :changes ->> 'value'
+            end
+            or "signInRules"."role" is not case
+              when json_type(:changes, '$.role') is null then "signInRules"."role"
+              else :changes ->> 'role'
+            end
+            or "signInRules"."projectIds" is not case
+              when json_type(:changes, '$.projectIds') is null then "signInRules"."projectIds"
+              else :changes ->> 'projectIds'
+            end
+            or "signInRules"."createdByKeyId" is not "apiKeys"."id"
           )
         )
     )
@@ -1486,18 +1582,43 @@ where
       )
     )
     and (
-      not :event.isRepeatable
-      or not exists (
-        select
-          1
-        from
-          "auditEvents" "recorded"
-        where
-          (
-            "recorded"."organizationId" = "apiKeys"."organizationId"
-            and "recorded"."sequence" >= :event.firstSequence
-            and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
-          )
+      (
+        "signInRules"."issuer" is not case
+          when json_type(:changes, '$.issuer') is null then "signInRules"."issuer"
+          else :changes ->> 'issuer'
+        end
+        or "signInRules"."claim" is not case
+          when json_type(:changes, '$.claim') is null then "signInRules"."claim"
+          else :changes ->> 'claim'
+        end
+        or "signInRules"."value" is not case
+          when json_type(:changes, '$.value') is null then "signInRules"."value"
+          else :changes ->> 'value'
+        end
+        or "signInRules"."role" is not case
+          when json_type(:changes, '$.role') is null then "signInRules"."role"
+          else :changes ->> 'role'
+        end
+        or "signInRules"."projectIds" is not case
+          when json_type(:changes, '$.projectIds') is null then "signInRules"."projectIds"
+          else :changes ->> 'projectIds'
+        end
+        or "signInRules"."createdByKeyId" is not "apiKeys"."id"
+      )
+      and (
+        not :event.isRepeatable
+        or not exists (
+          select
+            1
+          from
+            "auditEvents" "recorded"
+          where
+            (
+              "recorded"."organizationId" = "apiKeys"."organizationId"
+              and "recorded"."sequence" >= :event.firstSequence
+              and "recorded"."id" = substr(:event.id, 1, 32) || printf('%04x', 0 + 0)
+            )
+        )
       )
     )
   );

@@ -115,10 +115,14 @@ export const ofRule = <P extends Parameter>(ruleId: P): People<P> => ({
 /** True if a JSON array of rules has the rule. */
 export const hasRule = (ruleIds: SQLWrapper, ruleId: SQLWrapper) => sql`instr(${ruleIds}, '"' || ${ruleId} || '"') > 0`
 
-/** Ends the sessions, apps and keys of people, together with a change of what admits them. */
+/**
+ * Ends the sessions, apps and keys of people, together with a change of what admits them.
+ * @param condition of the change, beside its guard.
+ */
 export function endOfKeys<P extends Parameter, Q extends Parameter>(
   preconditions: Pick<Preconditions<unknown, P>, 'rows' | 'takes'>,
   { areTheirs, takes }: People<Q>,
+  condition?: SQL,
 ) {
   const isEnding = and(
     eq(ended.organizationId, apiKeys.organizationId),
@@ -134,7 +138,7 @@ export function endOfKeys<P extends Parameter, Q extends Parameter>(
       preconditions,
       [],
       { type: typeOfEnd(ended.kind), id: ended.id, name: ended.name },
-      (row, condition) => preconditions.rows(row, condition).innerJoin(ended, isEnding),
+      (row, isNew) => preconditions.rows(row, and(condition, isNew)).innerJoin(ended, isEnding),
       'consequence',
     ),
     /** Directly after the change, because the caller's key may be among them. */

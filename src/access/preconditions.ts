@@ -108,6 +108,8 @@ export interface Preconditions<Values = unknown, P extends Parameter = Parameter
   readonly guard: SQL
   /** The caller's organization where the guard holds; else NULL, which matches no row. For updates and deletions. */
   readonly organizationId: SQL<string>
+  /** The same where the further condition holds, too. */
+  organizationIdIf(condition: SQL): SQL<string>
   /** One row if the guard, and the further condition, hold: what inserts and reads begin from. */
   rows<Fields extends SelectedFields>(fields: Fields, condition?: SQL): Selected<Fields>
   /**
@@ -171,6 +173,7 @@ export function requiring<
     get organizationId() {
       return sql<string>`${rows({ organizationId: apiKeys.organizationId })}`
     },
+    organizationIdIf: (condition) => sql<string>`${rows({ organizationId: apiKeys.organizationId }, condition)}`,
     rows,
     refusal(results, context) {
       const failed = unmet(results)

@@ -52,6 +52,12 @@ export function asSql<Fields extends Readonly<Record<string, SQLiteColumn | SQL.
   }
 }
 
+/** A row as the text of a JSON object. */
+export function asJson(fields: Readonly<Record<string, SQLiteColumn | SQL.Aliased>>): SQL<string> {
+  const properties = Object.entries(fields).map(([name, field]) => sql`${sql.raw(`'${name}'`)}, ${columnOf(field)}`)
+  return sql`json_object(${sql.join(properties, sql`, `)})`
+}
+
 function columnOf(field: SQLiteColumn | SQL.Aliased): SQLWrapper {
   return is(field, SQL.Aliased) ? field.sql : field
 }

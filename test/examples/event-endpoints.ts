@@ -1,6 +1,6 @@
 import { request } from '../support/api.ts'
 import { type Example, eventOf, type Row, type Rows } from '../support/example.ts'
-import type { Workspace } from '../support/workspace.ts'
+import { now, type Workspace } from '../support/workspace.ts'
 
 const PATH = '/v1/event-endpoints'
 const URL_OF_EVENTS = 'https://hooks.example.com/events'
@@ -137,7 +137,10 @@ export const eventEndpointRows: Rows = {
   },
 
   rewindEventEndpoint: {
-    prepare: prepareEndpoint('/rewind', { after: 'now' }),
+    async prepare(workspace) {
+      await workspace.addEvents([new Date(Date.parse(now()) - 1000).toISOString()])
+      return prepareEndpoint('/rewind', { after: 'now' })(workspace)
+    },
     ...organizationWide,
     events: recorded('event-endpoint.rewound', { name }),
     variations: {

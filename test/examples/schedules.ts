@@ -231,6 +231,7 @@ function scheduleOperationRows(parentType: 'project' | 'agent', change: object):
         },
         'it is enabled, and it was': {
           calls: 2,
+          events: noEvents,
           apply: async (_, example) => ({ ...example, json: { enabled: true } }),
         },
         'the schedule is resumed': {

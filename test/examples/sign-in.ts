@@ -7,6 +7,7 @@ import {
   eventOf,
   ifMatchVariations,
   ifNoneMatchVariations,
+  noEvents,
   type Row,
   type Rows,
 } from '../support/example.ts'
@@ -273,7 +274,14 @@ export const signInRows: Rows = {
           return { ...example, json: { blocked: false } }
         },
       },
-      'the rules decide again': withJson({ role: null }, eventOf('identity.updated', { name: email })),
+      'the rules decide again': {
+        events: eventOf('identity.updated', { name: email }),
+        async apply(workspace, example) {
+          await workspace.change(identities, lastSegment(example), { ruleIds: null })
+          return { ...example, json: { role: null } }
+        },
+      },
+      'the rules decide, and they did': withJson({ role: null }, noEvents),
       'the project does not exist': { ...withJson({ role: 'viewer', projectIds: ['unknown'] }), status: 404 },
       'the person has a session': withSession(ofIdentity, eventOf('identity.blocked', { name: email })),
     },

@@ -3,6 +3,7 @@
  * people, evaluated a second time here.
  * After every change, each token that was given away is live or dead as this evaluation says.
  */
+import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ROLE_NAMES, ROLES, type Role } from '../../src/access/roles.ts'
@@ -313,12 +314,14 @@ it('admits whom the rules admit, with what they give, and ends what they no long
           const path = `/v1/sign-in-rules/${rule.id}`
           if (command.do === 'update rule') {
             await call('PATCH', path, command.change)
-            model.rules[index] = { ...rule, ...command.change }
+            const changed = { ...rule, ...command.change }
+            if (!isDeepStrictEqual(changed, rule)) model.endOfRule(rule.id)
+            model.rules[index] = changed
           } else {
             await call('DELETE', path)
             model.rules.splice(index, 1)
+            model.endOfRule(rule.id)
           }
-          model.endOfRule(rule.id)
         } else {
           const known = model.identities.get(command.subject)
           if (!known) continue
@@ -341,8 +344,9 @@ it('admits whom the rules admit, with what they give, and ends what they no long
             const changed = 'blocked' in change ? { ...known, isBlocked: change.blocked } : known
             const role = 'role' in change && change.role ? { ...change, ruleIds: null } : {}
             const ruleIds = 'role' in change && change.role === null ? { ruleIds: known.ruleIds ?? [] } : {}
-            model.identities.set(command.subject, { ...changed, ...role, ...ruleIds } as Known)
-            model.end(command.subject)
+            const updated = { ...changed, ...role, ...ruleIds } as Known
+            if (!isDeepStrictEqual(updated, known)) model.end(command.subject)
+            model.identities.set(command.subject, updated)
           }
         }
         for (const token of model.dead)

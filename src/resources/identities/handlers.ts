@@ -1,5 +1,6 @@
 import { ROLE_SCOPES } from '../../access/admission.ts'
 import { one } from '../../access/request-context.ts'
+import { rowAfter } from '../../access/revision.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { toPage, toPaging } from '../../http/paging.ts'
 import {
@@ -55,9 +56,9 @@ export const retrieveIdentity = endpoint(retrieveIdentityContract, async (c, con
 export const updateIdentity = endpoint(updateIdentityContract, async (c, context) => {
   const { role, projectIds, blocked } = c.req.valid('json')
   const { recordEndedKeys, endKeys } = endOfUpdated
-  const { updated } = await context.run(
+  const { check, updated } = await context.run(
     updatable,
-    { recordEndedKeys, updated: one(updateOne), endKeys },
+    { recordEndedKeys, updated: updateOne, endKeys },
     {
       ...c.req.valid('param'),
       role: role ?? null,
@@ -68,7 +69,7 @@ export const updateIdentity = endpoint(updateIdentityContract, async (c, context
       roleScopes: ROLE_SCOPES,
     },
   )
-  return { body: parseLists(updated) }
+  return { body: parseLists(rowAfter(updated, check)) }
 })
 
 export const deleteIdentity = endpoint(deleteIdentityContract, async (c, context) => {

@@ -1,10 +1,11 @@
 /** The people who signed in, in SQL. A change of an identity ends the keys of the person. */
-import { and, asc, eq, exists, gt, isNotNull, isNull, or, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, gt, isNotNull, isNull, or, type SQLWrapper, sql } from 'drizzle-orm'
 import { callerHasScopesOf, endOfKeys, ofIdentity, roleScopes, scopesOf } from '../../access/admission.ts'
 import { eventType, guardedChange, recordedBefore } from '../../access/events.ts'
 import { callerIsUnrotated, hasScopes } from '../../access/manage-keys.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
 import { projectsExist, unrestrictedFor } from '../../access/project.ts'
+import { differs, unchangedIf } from '../../access/revision.ts'
 import { cursor, now, number, numberOrNull, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { asSql, columnsIn, indexedBy } from '../../db/rows.ts'
 import { apiKeys, identities, users } from '../../db/schema.ts'
@@ -69,47 +70,64 @@ export const selectIdentity = guarded(readable, [], () => readable.rows(fields))
 
 const toChange = { identityExists, isUnrestricted, callerIsUnrotated: callerIsUnrotated() }
 
-export const updatable = requiring([named], {
-  ...toChange,
-  isNotOwnRole: precondition(
-    sql`(${role} is null or ${identities.id} is not ${apiKeys.identityId})`,
-    () => new ApiError('api_key_forbidden', 'You cannot give yourself a role. Ask another admin.'),
-    [role],
-  ),
-  userExists: precondition(
-    or(sql`${blocked} is not 0`, exists(user)),
-    () =>
-      new ApiError('user_not_found', 'The user of this person was deleted. Restore the user, or delete the identity.'),
-    [blocked],
-  ),
-  callerHasScopes: callerHasScopesOf(sql`coalesce(${role}, ${identities.role})`, [role, isGiving], isGiving),
-  projectsExist: projectsExist(projectIds, [projectIds]),
+/** @param callersKeyId of a person who gets a role, the key that gives it. */
+const settingsWith = (callersKeyId: SQLWrapper) => ({
+  role: sql`coalesce(${role}, ${identities.role})`,
+  projectIds: sql`case when ${role} is null then ${identities.projectIds} else ${projectIds} end`,
+  ruleIds: sql`case when not ${roleIsGiven} then ${identities.ruleIds}
+    when ${role} is null then coalesce(${identities.ruleIds}, '[]') end`,
+  roleByKeyId: sql`case when not ${roleIsGiven} then ${identities.roleByKeyId}
+    when ${role} is not null then ${callersKeyId} end`,
+  blockedAt: sql`case ${blocked} when 1 then coalesce(${identities.blockedAt}, ${now})
+    when 0 then null else ${identities.blockedAt} end`,
 })
+const isChanged = differs(identities, settingsWith(apiKeys.id))
 
-const recordedUpdate = recordedBefore(updatable, [blocked], {
-  ...ofNamed,
-  type: eventType(sql`case when ${blocked} = 1 and ${isNull(identities.blockedAt)} then 'identity.blocked'
-    when ${blocked} = 0 and ${isNotNull(identities.blockedAt)} then 'identity.unblocked' else 'identity.updated' end`),
-})
+export const updatable = requiring(
+  [named],
+  {
+    ...toChange,
+    isNotOwnRole: precondition(
+      sql`(${role} is null or ${identities.id} is not ${apiKeys.identityId})`,
+      () => new ApiError('api_key_forbidden', 'You cannot give yourself a role. Ask another admin.'),
+      [role],
+    ),
+    userExists: precondition(
+      or(sql`${blocked} is not 0`, exists(user)),
+      () =>
+        new ApiError(
+          'user_not_found',
+          'The user of this person was deleted. Restore the user, or delete the identity.',
+        ),
+      [blocked],
+    ),
+    callerHasScopes: callerHasScopesOf(sql`coalesce(${role}, ${identities.role})`, [role, isGiving], isGiving),
+    projectsExist: projectsExist(projectIds, [projectIds]),
+  },
+  unchangedIf(isChanged, fields),
+  [roleIsGiven],
+)
 
-export const updateIdentity = guardedChange(updatable, [roleIsGiven, blocked], recordedUpdate, () =>
+const recordedUpdate = recordedBefore(
+  updatable,
+  [],
+  {
+    ...ofNamed,
+    type: eventType(sql`case when ${blocked} = 1 and ${isNull(identities.blockedAt)} then 'identity.blocked'
+      when ${blocked} = 0 and ${isNotNull(identities.blockedAt)} then 'identity.unblocked' else 'identity.updated' end`),
+  },
+  isChanged,
+)
+
+export const updateIdentity = guardedChange(updatable, [], recordedUpdate, () =>
   query
     .update(identities)
-    .set({
-      role: sql`coalesce(${role}, ${identities.role})`,
-      projectIds: sql`case when ${role} is null then ${identities.projectIds} else ${projectIds} end`,
-      ruleIds: sql`case when not ${roleIsGiven} then ${identities.ruleIds}
-        when ${role} is null then coalesce(${identities.ruleIds}, '[]') end`,
-      roleByKeyId: sql`case when not ${roleIsGiven} then ${identities.roleByKeyId}
-        when ${role} is not null then ${updatable.rows({ id: apiKeys.id })} end`,
-      blockedAt: sql`case ${blocked} when 1 then coalesce(${identities.blockedAt}, ${now})
-        when 0 then null else ${identities.blockedAt} end`,
-    })
-    .where(and(eq(identities.organizationId, updatable.organizationId), isNamed))
+    .set(settingsWith(sql`${updatable.rows({ id: apiKeys.id })}`))
+    .where(and(eq(identities.organizationId, updatable.organizationIdIf(isChanged)), isNamed))
     .returning(fields),
 )
 
-export const endOfUpdated = endOfKeys(updatable, ofIdentity(identityId))
+export const endOfUpdated = endOfKeys(updatable, ofIdentity(identityId), isChanged)
 
 export const deletable = requiring([named], {
   ...toChange,

@@ -3,7 +3,7 @@
  * depends on the resource is gone at once, because every statement looks for what its rows depend on. It stays in its
  * tables until the deletion is final; then the purge removes it.
  */
-import { and, asc, eq, getTableName, gt, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableName, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { copyToDeletions } from '../../access/deletions.ts'
 import { createdOrUpdated, eventType, guardedChange, recordedBefore } from '../../access/events.ts'
@@ -32,7 +32,7 @@ import {
   withAccessTo,
 } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
-import { isNewIfRequired, matchesRevision, newRevision } from '../../access/revision.ts'
+import { differs, edited, isNewIfRequired, matchesRevision, newRevision } from '../../access/revision.ts'
 import { examined, type RowOfColumns } from '../../db/examined.ts'
 import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { asSql, containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
@@ -55,10 +55,6 @@ type ProjectResourceFields = ResourceFields & Pick<ProjectResourceTable, 'projec
 /** The type of the resource in events. */
 const eventResource = ({ type }: Kind) => (type === 'pull_request' ? 'pull-request' : type)
 
-/** The value of a column that a change which leaves everything as it was does not touch. */
-const unless = (isUnchanged: SQL, column: SQLiteColumn, value: SQLWrapper) =>
-  sql`case when ${isUnchanged} then ${column} else ${value} end`
-
 /** Creates the resource, or renames it. */
 function putStatement<Fields extends ResourceFields>(
   kind: Kind,
@@ -77,9 +73,8 @@ function putStatement<Fields extends ResourceFields>(
       name,
       projectId: type === 'project' ? id : ofProject.projectId,
     },
-    sql`${table.name} is not ${name}`,
+    differs(table, { name }),
   )
-  const hasName = sql`${table.name} is ${excluded('name')}`
   return guardedChange(puttable, [name], recorded, () =>
     query
       .insert(table)
@@ -98,11 +93,7 @@ function putStatement<Fields extends ResourceFields>(
       )
       .onConflictDoUpdate({
         target: [table.organizationId, table.id],
-        set: {
-          name: excluded('name'),
-          updatedAt: unless(hasName, table.updatedAt, excluded('updatedAt')),
-          revision: unless(hasName, table.revision, excluded('revision')),
-        },
+        set: edited(table, { name: excluded('name') }),
       })
       .returning({ ...fields, revision: table.revision }),
   )
@@ -217,8 +208,7 @@ export function archivingStatements(
   const { table, type, idName } = kind
   const { joins, exists, isNotDeleted } = namedResource(kind)
   const archivable = requiring(joins, { exists, ...toChange, isNotDeleted, ...conditionsOfChange(kind) })
-  const archivedAt = sql`case when ${archived} then coalesce(${table.archivedAt}, ${now}) end`
-  const isAsArchived = sql`(${isNotNull(table.archivedAt)}) is ${archived}`
+  const settings = { archivedAt: sql`case when ${archived} then coalesce(${table.archivedAt}, ${now}) end` }
   const recorded = recordedBefore(
     archivable,
     [archived],
@@ -229,18 +219,14 @@ export function archivingStatements(
       name: table.name,
       projectId: type === 'project' ? table.id : undefined,
     },
-    sql`not (${isAsArchived})`,
+    differs(table, settings),
   )
   return {
     archivable,
     archive: guardedChange(archivable, [archived], recorded, () =>
       query
         .update(table)
-        .set({
-          archivedAt,
-          updatedAt: unless(isAsArchived, table.updatedAt, now),
-          revision: unless(isAsArchived, table.revision, newRevision),
-        })
+        .set(edited(table, settings))
         .where(and(eq(table.organizationId, archivable.organizationId), eq(table.id, text(idName))))
         .returning({ ...fields, revision: table.revision }),
     ),

@@ -1,6 +1,7 @@
 import { v7 as newUuid } from 'uuid'
 import { deletionValues } from '../../access/deletions.ts'
 import { one, type RequestContext } from '../../access/request-context.ts'
+import { rowAfter } from '../../access/revision.ts'
 import { runsAfter } from '../../cron/next-run.ts'
 import { localTime } from '../../cron/timezone.ts'
 import { nextTime, type Timing } from '../../cron/timing.ts'
@@ -192,9 +193,9 @@ function handlersOf(
         runAt: cron === undefined ? (runAt ?? seen?.runAt ?? null) : null,
         timezone: timezone ?? (seen && 'timezone' in seen ? seen.timezone : 'UTC'),
       }
-      const { schedule } = await context.run(
+      const { check, updated } = await context.run(
         updatable,
-        { schedule: one(update) },
+        { updated: update },
         {
           ...named,
           ...parseConditions(c.req.valid('header')),
@@ -205,7 +206,7 @@ function handlersOf(
           nextRunAt: nextTime(timing, new Date(context.now)),
         },
       )
-      return withEntityTag(withPayload(schedule))
+      return withEntityTag(withPayload(rowAfter(updated, check)))
     }),
 
     remove: endpoint(contracts.remove, async (c, context) => {

@@ -162,12 +162,8 @@ function preconditionsOf(parentType: ParentType) {
     readable: requiring([namedParent, namedSchedule], { ...accessible, scheduleExists }),
     changeable: requiring([namedParent, namedSchedule], changeable),
     deletable: requiring([namedParent, namedSchedule], deletable),
-    updatable: requiring([namedParent, namedSchedule], {
-      ...deletable,
-      isUnchanged,
-      hasTimeLimit,
-      runAtIsAhead,
-    }),
+    /** The joins and the preconditions of an update. */
+    updating: [[namedParent, namedSchedule], { ...deletable, isUnchanged, hasTimeLimit, runAtIsAhead }] as const,
     puttable: requiring(
       [namedParent, namedSchedule, otherSchedule, scheduleDeletion],
       {

@@ -1,11 +1,11 @@
 /** The schedules of projects and agents, in SQL, written once for both types of parent. */
-import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { copyToDeletions } from '../../access/deletions.ts'
 import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import { requiring } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
-import { newRevision } from '../../access/revision.ts'
+import { differs, newRevision, unchangedIf } from '../../access/revision.ts'
 import { examined } from '../../db/examined.ts'
 import { cursor, now, numberOrNull, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { asSql, columnsIn, containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
@@ -46,6 +46,10 @@ const SETTINGS = {
 }
 const settingNames = Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]
 const changedColumn = (name: keyof typeof SETTINGS) => changed(name, schedules[name])
+const settingsBy = (settingOf: (name: keyof typeof SETTINGS) => SQL) =>
+  Object.fromEntries(settingNames.map((name) => [name, settingOf(name)])) as Record<keyof typeof SETTINGS, SQL>
+const excludedSettings = settingsBy(excluded)
+const changedSettings = settingsBy(changedColumn)
 
 /** The time from which runs are counted in the statistics of their schedule, and how many of them at most. */
 const since = text('since')
@@ -63,7 +67,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
   created: Created,
   state: State,
 ) {
-  const { creatable, listable, readable, deletable, updatable, puttable } = preconditions
+  const { creatable, listable, readable, deletable, updating, puttable } = preconditions
   const { revision } = schedules
   const { cron, timezone } = SETTINGS
 
@@ -111,17 +115,12 @@ function statementsOf<Created extends Fields, State extends Fields>(
       .innerJoin(schedules, and(isOfParent(parentType), eq(schedules.id, sql`coalesce(${earlierId}, ${id})`))),
   )
 
-  type Setting = keyof typeof SETTINGS
-  const isEqual = (name: Setting, value: SQLWrapper = excluded(name)) => sql`${schedules[name]} is ${value}`
+  const isEqual = (name: keyof typeof SETTINGS) => sql`${schedules[name]} is ${excluded(name)}`
   const isEqualTiming = sql`${isEqual('cron')} and ${isEqual('runAt')} and (${schedules.cron} is null or ${isEqual('timezone')})`
   /** Of a schedule that a PUT replaces: one that the service paused stays paused. */
   const enabledSince = sql`case when ${enabled} and ${schedules.pausedReason} is null
     then coalesce(${schedules.enabledAt}, ${now}) end`
-  const isAsEnabled = sql`case when ${enabled} then coalesce(${schedules.enabledAt}, ${schedules.pausedReason}) is not null
-    else ${schedules.enabledAt} is null end`
-  /** @param sent the setting that the request has. */
-  const isUnchanged = (sent: (name: Setting) => SQLWrapper) =>
-    sql.join([...settingNames.map((name) => isEqual(name, sent(name))), isAsEnabled], sql` and `)
+  const replaced = { ...excludedSettings, enabledAt: enabledSince }
   const recordedPut = recordedBefore(
     puttable,
     [scheduleId, parentId, enabled, ...Object.values(SETTINGS)],
@@ -134,7 +133,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
       name: SETTINGS.name,
       ...ofParent,
     },
-    sql`(${isNull(schedules.id)} or not (${isUnchanged((name) => SETTINGS[name])}))`,
+    or(isNull(schedules.id), differs(schedules, { ...SETTINGS, enabledAt: enabledSince })),
   )
   /** Creates the schedule, or replaces its settings if one of them differs. */
   const put = guardedChange(puttable, [enabled, nextRunAt, ...Object.values(SETTINGS)], recordedPut, () =>
@@ -159,15 +158,14 @@ function statementsOf<Created extends Fields, State extends Fields>(
       .onConflictDoUpdate({
         target: [schedules.organizationId, schedules.id],
         set: {
-          ...Object.fromEntries(settingNames.map((name) => [name, excluded(name)])),
-          enabledAt: enabledSince,
+          ...replaced,
           nextRunAt: sql`case when ${enabledSince} is null then null
             when ${schedules.nextRunAt} is not null and ${isEqualTiming} then ${schedules.nextRunAt}
             else ${excluded('nextRunAt')} end`,
           updatedAt: excluded('updatedAt'),
           revision: excluded('revision'),
         },
-        setWhere: sql`not (${isUnchanged(excluded)})`,
+        setWhere: differs(schedules, replaced),
       }),
   )
 
@@ -229,27 +227,37 @@ function statementsOf<Created extends Fields, State extends Fields>(
   const keepsNextRun = sql`${schedules.nextRunAt} is not null and ${schedules.cron} is ${changedColumn('cron')}
     and ${schedules.runAt} is ${changedColumn('runAt')}
     and (${schedules.cron} is null or ${schedules.timezone} is ${changedColumn('timezone')})`
-  const recordedUpdate = recordedBefore(updatable, [enabled], {
-    type: eventType(sql`case when not ${enabled} and ${schedules.enabledAt} is not null then 'schedule.paused'
-      when ${enabled} and ${schedules.enabledAt} is null then 'schedule.resumed'
-      else 'schedule.updated' end`),
-    id: schedules.id,
-    name: changedColumn('name'),
-    ...ofParent,
-  })
-  const update = guardedChange(updatable, [enabled, nextRunAt], recordedUpdate, () =>
+  const updated = {
+    ...changedSettings,
+    enabledAt,
+    pausedReason: sql`case when ${enabled} then null else ${schedules.pausedReason} end`,
+  }
+  const isUpdated = differs(schedules, updated)
+  const updatable = requiring(...updating, unchangedIf(isUpdated, { ...state, revision }), [enabled])
+  const recordedUpdate = recordedBefore(
+    updatable,
+    [],
+    {
+      type: eventType(sql`case when not ${enabled} and ${schedules.enabledAt} is not null then 'schedule.paused'
+        when ${enabled} and ${schedules.enabledAt} is null then 'schedule.resumed'
+        else 'schedule.updated' end`),
+      id: schedules.id,
+      name: changedColumn('name'),
+      ...ofParent,
+    },
+    isUpdated,
+  )
+  const update = guardedChange(updatable, [nextRunAt], recordedUpdate, () =>
     query
       .update(schedules)
       .set({
-        ...Object.fromEntries(settingNames.map((name) => [name, changedColumn(name)])),
-        enabledAt,
+        ...updated,
         nextRunAt: sql`case when ${enabledAt} is null then null when ${keepsNextRun} then ${schedules.nextRunAt}
           else ${nextRunAt} end`,
-        pausedReason: sql`case when ${enabled} then null else ${schedules.pausedReason} end`,
         updatedAt: sql`${now}`,
         revision: newRevision,
       })
-      .where(and(eq(schedules.organizationId, updatable.organizationId), isNamed))
+      .where(and(eq(schedules.organizationId, updatable.organizationIdIf(isUpdated)), isNamed))
       .returning({ ...state, revision }),
   )
 
@@ -277,6 +285,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
     list,
     retrieve,
     selectStatistics,
+    updatable,
     update,
     copyDeleted,
     remove,

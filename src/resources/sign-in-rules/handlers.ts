@@ -1,6 +1,7 @@
 import { v7 as newUuid } from 'uuid'
 import { ROLE_SCOPES, toClaims } from '../../access/admission.ts'
 import { one } from '../../access/request-context.ts'
+import { rowAfter } from '../../access/revision.ts'
 import { matchesEntityTag, parseConditions, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import {
@@ -79,9 +80,9 @@ export const retrieveSignInRule = endpoint(retrieveSignInRuleContract, async (c,
 export const updateSignInRule = endpoint(updateSignInRuleContract, async (c, context) => {
   const { projectIds, ...settings } = c.req.valid('json')
   const { recordEndedKeys, endKeys } = endOfUpdated
-  const { updated } = await context.run(
+  const { check, updated } = await context.run(
     updatable,
-    { recordEndedKeys, updated: one(updateRule), endKeys },
+    { recordEndedKeys, updated: updateRule, endKeys },
     {
       ...c.req.valid('param'),
       ...parseConditions(c.req.valid('header')),
@@ -89,7 +90,7 @@ export const updateSignInRule = endpoint(updateSignInRuleContract, async (c, con
       roleScopes: ROLE_SCOPES,
     },
   )
-  return withEntityTag(parseList(updated))
+  return withEntityTag(parseList(rowAfter(updated, check)))
 })
 
 export const deleteSignInRule = endpoint(deleteSignInRuleContract, async (c, context) => {

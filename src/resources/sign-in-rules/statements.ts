@@ -5,7 +5,7 @@ import { guardedChange, recordedAfter, recordedBefore } from '../../access/event
 import { callerIsUnrotated } from '../../access/manage-keys.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
 import { projectsExist, unrestrictedFor } from '../../access/project.ts'
-import { matchesRevision, newRevision } from '../../access/revision.ts'
+import { differs, matchesRevision, newRevision, unchangedIf } from '../../access/revision.ts'
 import { now, text, textOrNull } from '../../db/parameters.ts'
 import { columnsIn, insertRow } from '../../db/rows.ts'
 import { apiKeys, signInRules } from '../../db/schema.ts'
@@ -105,38 +105,53 @@ const changed = (column: 'issuer' | 'claim' | 'value' | 'role' | 'projectIds') =
   sql`case when json_type(${changes}, ${sql.raw(`'$.${column}'`)}) is null then ${signInRules[column]}
     else ${changes} ->> ${sql.raw(`'${column}'`)} end`
 
-export const updatable = requiring([named], {
-  ruleExists,
-  ...toChange,
-  callerHasScopes: callerHasScopesOf(sql`(${changed('role')})`, [changes]),
-  projectsExist: projectsExist(sql`${changes} ->> 'projectIds'`, [changes]),
-  matchesRevision: matchesRevision('sign-in rule', signInRules.revision),
-})
+const settings = {
+  issuer: changed('issuer'),
+  claim: changed('claim'),
+  value: changed('value'),
+  role: changed('role'),
+  projectIds: changed('projectIds'),
+}
+/** The rule gets the rights of the caller's key, so the same settings by another key are a change. */
+const isChanged = differs(signInRules, { ...settings, createdByKeyId: apiKeys.id })
 
-const recordedUpdate = recordedBefore(updatable, [], {
-  type: 'sign-in-rule.updated',
-  id: signInRules.id,
-  name: sql`${changed('claim')} || '=' || ${changed('value')}`,
-})
+export const updatable = requiring(
+  [named],
+  {
+    ruleExists,
+    ...toChange,
+    callerHasScopes: callerHasScopesOf(sql`(${changed('role')})`, [changes]),
+    projectsExist: projectsExist(sql`${changes} ->> 'projectIds'`, [changes]),
+    matchesRevision: matchesRevision('sign-in rule', signInRules.revision),
+  },
+  unchangedIf(isChanged, fields),
+)
+
+const recordedUpdate = recordedBefore(
+  updatable,
+  [],
+  {
+    type: 'sign-in-rule.updated',
+    id: signInRules.id,
+    name: sql`${changed('claim')} || '=' || ${changed('value')}`,
+  },
+  isChanged,
+)
 
 export const updateRule = guardedChange(updatable, [], recordedUpdate, () =>
   query
     .update(signInRules)
     .set({
-      issuer: changed('issuer'),
-      claim: changed('claim'),
-      value: changed('value'),
-      role: changed('role'),
-      projectIds: changed('projectIds'),
+      ...settings,
       createdByKeyId: sql`${updatable.rows({ id: apiKeys.id })}`,
       updatedAt: sql`${now}`,
       revision: newRevision,
     })
-    .where(and(eq(signInRules.organizationId, updatable.organizationId), isNamed))
+    .where(and(eq(signInRules.organizationId, updatable.organizationIdIf(isChanged)), isNamed))
     .returning(fields),
 )
 
-export const endOfUpdated = endOfKeys(updatable, ofRule(signInRuleId))
+export const endOfUpdated = endOfKeys(updatable, ofRule(signInRuleId), isChanged)
 
 export const deletable = requiring([named], {
   ruleExists,

@@ -938,8 +938,10 @@ describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
       const from = now()
       const database = watchedDatabase()
       const { status, headers, body } = await patch(change, { environment: { DB: database.DB } })
+      const hasChanged = Object.keys(change).length > 1 || change.enabled !== !isPaused
       const revision = headers.get('ETag')?.slice(1, -1)
-      expect(body.updatedAt >= from && body.updatedAt <= now()).toBe(true)
+      if (hasChanged) expect(body.updatedAt >= from && body.updatedAt <= now()).toBe(true)
+      else expect(body.updatedAt).toBe(ran.updatedAt)
       const cron = change.cron ?? schedule.cron
       const timezone = change.timezone ?? 'UTC'
       const isEnabled = change.enabled ?? !isPaused

@@ -10,6 +10,7 @@ import {
 } from '../../../access/events.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { unrestrictedFor } from '../../../access/project.ts'
+import { differs, edited } from '../../../access/revision.ts'
 import { isWantedBy } from '../../../access/wanted.ts'
 import { now, number, numberOrNull, text, textOrNull } from '../../../db/parameters.ts'
 import { insertRow } from '../../../db/rows.ts'
@@ -180,37 +181,44 @@ export const updatable = requiring([named], {
   ),
 })
 
-const recordedUpdate = recordedBefore(updatable, [changes], {
-  ...ofEndpoint,
-  type: eventType(sql`case when ${isDisabling} and ${isNull(eventEndpoints.disabledAt)} then 'event-endpoint.disabled'
-    else 'event-endpoint.updated' end`),
-  name: changed('url'),
-})
+const ofMessage = { types: changed('types'), projectId: changed('projectId'), batch: changed('batch') }
+/** A URL is always a change: each time it is sealed, it is another text. */
+const settings = {
+  sealedUrl: changed('sealedUrl'),
+  url: changed('url'),
+  ...ofMessage,
+  note: changed('note'),
+  disabledAt: sql`case when ${isDisabling} then coalesce(${eventEndpoints.disabledAt}, ${now})
+    when not ${isEnabling} then ${eventEndpoints.disabledAt} end`,
+  disabledReason: sql`case when ${isDisabling} then coalesce(${eventEndpoints.disabledReason}, 'A request disabled it.')
+    when not ${isEnabling} then ${eventEndpoints.disabledReason} end`,
+}
+
+const recordedUpdate = recordedBefore(
+  updatable,
+  [changes],
+  {
+    ...ofEndpoint,
+    type: eventType(sql`case when ${isDisabling} and ${isNull(eventEndpoints.disabledAt)} then 'event-endpoint.disabled'
+      else 'event-endpoint.updated' end`),
+    name: changed('url'),
+  },
+  differs(eventEndpoints, settings),
+)
 
 /** What is being sent stays the same message only if it has the same events. */
-const isSameMessage = sql`json_type(${changes}, '$.types') is null and json_type(${changes}, '$.projectId') is null
-  and json_type(${changes}, '$.batch') is null`
+const isOtherMessage = differs(eventEndpoints, ofMessage)
 
 export const updateEndpoint = guardedChange(updatable, [changes, sealedFor], recordedUpdate, () =>
   query
     .update(eventEndpoints)
     .set({
-      sealedUrl: changed('sealedUrl'),
-      url: changed('url'),
-      types: changed('types'),
-      projectId: changed('projectId'),
-      note: changed('note'),
-      batch: changed('batch'),
-      messageId: sql`case when ${isSameMessage} then ${eventEndpoints.messageId} end`,
-      messageEnd: sql`case when ${isSameMessage} then ${eventEndpoints.messageEnd} end`,
+      ...edited(eventEndpoints, settings),
+      messageId: sql`case when not ${isOtherMessage} then ${eventEndpoints.messageId} end`,
+      messageEnd: sql`case when not ${isOtherMessage} then ${eventEndpoints.messageEnd} end`,
       failures: sql`case when ${isEnabling} then 0 else ${eventEndpoints.failures} end`,
       failingSince: sql`case when not ${isEnabling} then ${eventEndpoints.failingSince} end`,
       nextAttemptAt: sql`case when not ${isEnabling} then ${eventEndpoints.nextAttemptAt} end`,
-      disabledAt: sql`case when ${isDisabling} then coalesce(${eventEndpoints.disabledAt}, ${now})
-        when not ${isEnabling} then ${eventEndpoints.disabledAt} end`,
-      disabledReason: sql`case when ${isDisabling} then coalesce(${eventEndpoints.disabledReason}, 'A request disabled it.')
-        when not ${isEnabling} then ${eventEndpoints.disabledReason} end`,
-      updatedAt: sql`${now}`,
     })
     .where(and(isNamed(updatable.organizationId), eq(eventEndpoints.organizationId, sealedFor))),
 )
@@ -253,7 +261,11 @@ export const rewindable = requiring([named], {
   isKept: keptAfter('Use a later cursor.'),
 })
 
-const recordedRewind = recordedBefore(rewindable, [], { ...ofEndpoint, type: 'event-endpoint.rewound' })
+/** The numbers after that of the endpoint, up to the last event, are behind it. */
+const isElsewhere = sql`case when ${after} > ${eventEndpoints.deliveredSequence}
+  then ${end} > ${eventEndpoints.deliveredSequence} else ${after} < ${eventEndpoints.deliveredSequence} end`
+
+const recordedRewind = recordedBefore(rewindable, [], { ...ofEndpoint, type: 'event-endpoint.rewound' }, isElsewhere)
 
 /** Never beyond the last event: the next one would be left out. */
 export const rewind = guardedChange(rewindable, [], recordedRewind, () =>
@@ -268,7 +280,7 @@ export const rewind = guardedChange(rewindable, [], recordedRewind, () =>
       messageEnd: null,
       updatedAt: sql`${now}`,
     })
-    .where(isNamed(rewindable.organizationId)),
+    .where(isNamed(rewindable.organizationIdIf(isElsewhere))),
 )
 
 export const selectRewound = guarded(rewindable, [], () => rewindable.rows(fields))

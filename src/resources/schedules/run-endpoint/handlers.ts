@@ -18,6 +18,7 @@ import {
   rotatable,
   rotateSecret,
   selectEndpoint,
+  selectUnchanged,
   settable,
 } from './statements.ts'
 
@@ -37,7 +38,7 @@ export const putRunEndpoint = endpoint(putRunEndpointContract, async (c, context
   }
   const { secret, values } = await newSecretFor(context)
   const url = new URL(sentUrl).href
-  const { stored } = await context.run(settable, { stored: one(putEndpoint) }, { url, ...values })
+  const { stored } = await context.run(settable, { stored: one([putEndpoint, selectUnchanged]) }, { url, ...values })
   const { hasNewSecret, ...runEndpoint } = stored
   return {
     body: { ...runEndpoint, secret: hasNewSecret ? secret : null },

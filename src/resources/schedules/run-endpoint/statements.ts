@@ -3,6 +3,7 @@ import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { guardedChange, recordedAfter } from '../../../access/events.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { unrestrictedFor } from '../../../access/project.ts'
+import { differs } from '../../../access/revision.ts'
 import { now, text } from '../../../db/parameters.ts'
 import { excluded, insertRow } from '../../../db/rows.ts'
 import { apiKeys, runEndpoints } from '../../../db/schema.ts'
@@ -46,7 +47,13 @@ export const selectEndpoint = guarded(accessible, [], () => accessible.rows(fiel
 const recorded = (type: 'run-endpoint.set' | 'run-endpoint.rotated' | 'run-endpoint.deleted') =>
   recordedAfter([], { type, id: apiKeys.organizationId })
 
-/** An existing secret is kept. */
+const stored = {
+  ...fields,
+  hasNewSecret: sql<0 | 1>`${runEndpoints.sealedSecret} = ${sealedSecret}`.as('hasNewSecret'),
+}
+const isSealed = eq(apiKeys.organizationId, sealedFor)
+
+/** No row if the endpoint has this URL. An existing secret is kept. */
 export const putEndpoint = guardedChange(settable, [url, sealedSecret, sealedFor], recorded('run-endpoint.set'), () =>
   query
     .insert(runEndpoints)
@@ -59,17 +66,22 @@ export const putEndpoint = guardedChange(settable, [url, sealedSecret, sealedFor
           createdAt: now,
           updatedAt: now,
         }),
-        eq(apiKeys.organizationId, sealedFor),
+        isSealed,
       ),
     )
     .onConflictDoUpdate({
       target: runEndpoints.organizationId,
       set: { url: excluded('url'), updatedAt: excluded('updatedAt'), slowUntil: null },
+      setWhere: differs(runEndpoints, { url: excluded('url') }),
     })
-    .returning({
-      ...fields,
-      hasNewSecret: sql<0 | 1>`${runEndpoints.sealedSecret} = ${sealedSecret}`.as('hasNewSecret'),
-    }),
+    .returning(stored),
+)
+
+/** Directly after `putEndpoint`: the endpoint, if it had the URL already. */
+export const selectUnchanged = guarded(settable, [url, sealedSecret, sealedFor], () =>
+  settable
+    .rows(stored, and(isSealed, sql`changes() = 0`))
+    .innerJoin(runEndpoints, and(ownRunEndpoint.on, eq(runEndpoints.url, url))),
 )
 
 export const rotateSecret = guardedChange(
