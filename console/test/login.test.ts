@@ -1,7 +1,10 @@
 /** `workspace login`, from consent to the key: what the page and the command send to the console's Worker. */
+import { createExecutionContext } from 'cloudflare:test'
 import { hash } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { exchange as exchangeKey } from '../../src/sign-in/exchange.ts'
 import { ORIGIN, request } from '../../test/support/api.ts'
+import { deployed, env } from '../../test/support/env.ts'
 import { admitted, ISSUER as PROVIDER, personIn } from '../../test/support/sign-in.ts'
 import { Workspace } from '../../test/support/workspace.ts'
 import { parseLoginRequest } from '../src/login/request.ts'
@@ -90,6 +93,12 @@ describe('a login', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(code)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(answers.filter(({ status }) => status !== 200)).toEqual(Array(7).fill(REFUSED))
+  })
+
+  it('is a matter of grants: another key has no code', async () => {
+    const { workspace, key } = await newPerson()
+    expect(await exchangeKey(deployed(env), createExecutionContext(), key, '')).toEqual({ isFirst: false })
+    expect((await workspace.dump('apiKeys')).map(({ redeemedAt }) => redeemedAt)).toEqual([null, null])
   })
 
   it('gets no key that was revoked meanwhile', async () => {

@@ -145,6 +145,16 @@ describe('an app', () => {
     expect((await workspace.dump('apiKeys')).filter(({ kind }) => kind === 'grant')).toHaveLength(1)
   })
 
+  it.each([
+    ['the key of its person', 1200, 1200],
+    ['the key of its person, in less time than KV can keep', 30, 60],
+  ])('gets tokens that end with %s', async (_, seconds, expiresIn) => {
+    const { browser } = await newPerson({ expiresAt: new Date(Date.now() + seconds * 1000).toISOString() })
+    const { tokens } = await connected(browser)
+    expect(tokens.expires_in).toBeGreaterThan(expiresIn - 30)
+    expect(tokens.expires_in).toBeLessThanOrEqual(expiresIn)
+  })
+
   it('is told what its tokens can do, also if it asks for less with a code or a refresh token', async () => {
     const { browser } = await newPerson()
     const client = await newClient()

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { ROLES } from '../../src/access/roles.ts'
 import { requireDatabase } from '../../src/db/database.ts'
-import { apiKeys } from '../../src/db/schema.ts'
+import { apiKeys, type identities } from '../../src/db/schema.ts'
 import { request } from '../support/api.ts'
 import { failingDatabase, watchedDatabase } from '../support/bindings.ts'
 import { databaseNumber, env } from '../support/env.ts'
@@ -10,7 +10,7 @@ import { eventsOf } from '../support/events.ts'
 import { admitted, ISSUER, newPerson, personIn, signIn } from '../support/sign-in.ts'
 import { dumpStores } from '../support/stores.ts'
 import { threeDatabases, threeForRequests, useThreeDatabases } from '../support/three-databases.ts'
-import { Workspace } from '../support/workspace.ts'
+import { type KeyOptions, Workspace } from '../support/workspace.ts'
 
 useThreeDatabases()
 
@@ -457,6 +457,158 @@ describe('an administrator', () => {
     const { identityId } = (await request('GET', '/v1/me', { key: third.token })).body.apiKey
     expect((await request('DELETE', `${IDENTITIES}/${identityId}`, { key: third.token })).status).toBe(200)
     expect((await request('GET', '/v1/me', { key: third.token })).status).toBe(401)
+  })
+})
+
+// Each condition of time and state in the statements.
+
+const DAY_MS = 86_400_000
+const days = (count: number) => new Date(Date.now() + count * DAY_MS).toISOString()
+const PAST = '2020-01-01T00:00:00.000Z'
+
+type Effect = 'stays' | 'ends' | 'moves on'
+interface Key extends KeyOptions {
+  /** If it is not that of the person. */
+  readonly of?: 'another person' | 'nobody'
+  readonly revokedAt?: string
+  readonly grantEndsAt?: string
+}
+
+describe('the keys of a person', () => {
+  const endless = { scopes: ['skills:read'], projectIds: ['own'] } as const
+  const within = { ...endless, expiresAt: days(1) } as const
+  const beyond = { ...within, scopes: ['api-keys:write'] } as const
+  const app = { ...within, kind: 'grant', grantEndsAt: days(90) } as const
+
+  it.each<readonly [string, Effect, Key]>([
+    ['a session', 'stays', { ...within, kind: 'session' }],
+    ['a key', 'stays', within],
+    ['a key without an end', 'stays', endless],
+    ['a key with a scope beyond the role', 'ends', beyond],
+    ['a session with a scope beyond the role', 'ends', { ...beyond, kind: 'session' }],
+    ['a key beyond the role, without an end', 'ends', { ...endless, scopes: beyond.scopes }],
+    ['a key beyond the role that has expired', 'stays', { ...beyond, expiresAt: PAST }],
+    ['a key beyond the role that was revoked', 'stays', { ...beyond, revokedAt: PAST }],
+    ['a key of all projects', 'ends', { scopes: within.scopes, expiresAt: within.expiresAt }],
+    ['a key of another project', 'ends', { ...within, projectIds: ['other'] }],
+    ['a key of one project more', 'ends', { ...within, projectIds: ['own', 'other'] }],
+    ['an app', 'moves on', app],
+    ['an app that has expired', 'stays', { ...app, expiresAt: PAST }],
+    ['an app that was disconnected', 'stays', { ...app, revokedAt: PAST }],
+    ['an app beyond the role', 'ends', { ...app, scopes: beyond.scopes }],
+    ['an app of another person', 'stays', { ...app, of: 'another person' }],
+    ['an app of nobody', 'stays', { ...app, of: 'nobody' }],
+    ['a session of another person, beyond the role', 'stays', { ...beyond, kind: 'session', of: 'another person' }],
+    ['a key of nobody, beyond the role', 'stays', { ...beyond, of: 'nobody' }],
+  ])('%s %s when they sign in', async (_, effect, { of, revokedAt, grantEndsAt, ...options }) => {
+    const workspace = await Workspace.create()
+    await workspace.addSignInRule({ projectIds: '["own"]' })
+    const person = personIn('engineers')
+    const identityId = await workspace.addIdentity({ subject: person.subject })
+    const owner = of === undefined ? identityId : await workspace.addIdentity()
+    const { id } = await workspace.addKeyWithId({ ...options, ...(of !== 'nobody' && { identityId: owner }) })
+    const given = { ...(revokedAt && { revokedAt }), ...(grantEndsAt && { grantEndsAt }) }
+    if (Object.keys(given).length > 0) await workspace.change(apiKeys, id, given)
+    const rowOf = async () => (await workspace.dump('apiKeys')).find((row) => row.id === id)
+    const before = await rowOf()
+    expect(await signIn(workspace, person)).toMatchObject({ scopes: ROLES.member })
+    const after = await rowOf()
+    const changed = {
+      stays: {},
+      ends: { revokedAt: expect.any(String) },
+      'moves on': { expiresAt: expect.not.stringMatching(String(before?.expiresAt)) },
+    }[effect]
+    expect(after).toEqual({ ...before, ...changed })
+    const ends = (await workspace.dump('auditEvents')).filter(({ resourceId }) => resourceId === id)
+    expect(ends).toHaveLength(effect === 'ends' ? 1 : 0)
+  })
+
+  it.each<KeyOptions>([{}, { kind: 'session' }, { kind: 'grant' }])(
+    'end when no rule admits them: %o',
+    async (kind) => {
+      const workspace = await Workspace.create()
+      const person = personIn('sales')
+      const identityId = await workspace.addIdentity({ subject: person.subject })
+      const { id } = await workspace.addKeyWithId({ ...within, ...kind, identityId })
+      expect(await signIn(workspace, person)).toEqual({ refusal: 'not_admitted' })
+      expect(await workspace.dump('apiKeys')).toMatchObject([{ id, revokedAt: expect.any(String) }])
+    },
+  )
+
+  it('are sessions too many only if 20 of their own are live', async () => {
+    const workspace = await Workspace.create()
+    await workspace.addSignInRule()
+    const person = personIn('engineers')
+    const identityId = await workspace.addIdentity({ subject: person.subject })
+    const other = await workspace.addIdentity()
+    const session = { scopes: ['skills:read'], kind: 'session', expiresAt: days(1), identityId } as const
+    const oldest = await workspace.addKeyWithId(session)
+    for (let count = 1; count < 19; count++) await workspace.addKeyWithId(session)
+    await workspace.addKeyWithId({ ...session, expiresAt: PAST })
+    const { kind: _, ...key } = session
+    await workspace.addKeyWithId(key)
+    await workspace.addKeyWithId({ ...session, kind: 'grant' })
+    await workspace.addKeyWithId({ ...session, identityId: other })
+    await workspace.revokeKey((await workspace.addKeyWithId(session)).id)
+    const isEnded = async () => (await workspace.dump('apiKeys')).find(({ id }) => id === oldest.id)?.revokedAt !== null
+    await signIn(workspace, person)
+    expect(await isEnded()).toBe(false)
+    await signIn(workspace, person)
+    expect(await isEnded()).toBe(true)
+  })
+})
+
+describe('the identity of a person', () => {
+  const known = { role: 'viewer', projectIds: '["own"]', email: 'old@example.com', lastSignInAt: PAST } as const
+  const own = { ...known, ruleIds: null, roleByKeyId: 'giver' } as const
+  const NOW = expect.stringMatching(/^(?!2020)\d{4}-/)
+
+  it.each<readonly [string, Partial<typeof identities.$inferSelect>, string, object]>([
+    ['whose role is their own', own, 'engineers', { lastSignInAt: NOW, email: 'new@example.com' }],
+    ['whose role is their own, and whom no rule admits', own, 'sales', { lastSignInAt: NOW, email: 'new@example.com' }],
+    [
+      'whom a rule admits',
+      { ...known, ruleIds: '["old"]' },
+      'engineers',
+      { role: 'member', projectIds: '["rule"]', ruleIds: '["the rule"]', lastSignInAt: NOW, email: 'new@example.com' },
+    ],
+    [
+      'whom a rule admits again',
+      { ...known, ruleIds: '[]' },
+      'engineers',
+      { role: 'member', projectIds: '["rule"]', ruleIds: '["the rule"]', lastSignInAt: NOW, email: 'new@example.com' },
+    ],
+    [
+      'whom no rule admits any more',
+      { ...known, ruleIds: '["old"]' },
+      'sales',
+      { ruleIds: '[]', email: 'new@example.com' },
+    ],
+    ['who is blocked', { ...known, ruleIds: '["old"]', blockedAt: PAST }, 'engineers', {}],
+    ['who is blocked, with a role of their own', { ...own, blockedAt: PAST }, 'engineers', {}],
+  ])('%s changes as the sign-in says', async (_, before, group, changed) => {
+    const workspace = await Workspace.create()
+    const rule = await workspace.addSignInRule({ projectIds: '["rule"]' })
+    const person = { ...personIn(group), email: 'new@example.com' }
+    const id = await workspace.addIdentity({ ...before, subject: person.subject })
+    const rowOf = async () => (await workspace.dump('identities')).find((row) => row.id === id)
+    const row = await rowOf()
+    await signIn(workspace, person)
+    const after = JSON.parse(JSON.stringify(await rowOf()).replaceAll(rule, 'the rule'))
+    expect(after).toEqual({ ...row, ...changed })
+  })
+
+  it('who accepts a second invitation has what that one gives', async () => {
+    const workspace = await Workspace.create()
+    const person = { ...personIn(), email: 'ada@example.com' }
+    const id = await workspace.addIdentity({ ...known, ruleIds: '[]', subject: person.subject })
+    const invitation = { issuer: ISSUER, email: 'ada@example.com' }
+    await workspace.addInvitation({ ...invitation, role: 'viewer', acceptedAt: PAST, identityId: id })
+    await workspace.addInvitation({ ...invitation, role: 'admin', projectIds: '["two"]', createdByKeyId: 'maker' })
+    expect(await signIn(workspace, person)).toMatchObject({ scopes: ROLES.admin })
+    expect(await workspace.dump('identities')).toMatchObject([
+      { id, role: 'admin', projectIds: '["two"]', ruleIds: null, roleByKeyId: 'maker', linkedByKeyId: null },
+    ])
   })
 })
 

@@ -1,7 +1,9 @@
 /** The settings of identity providers, and the cookie of a sign-in that has begun. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ATTEMPT_SECONDS, type Attempt, seal, unseal } from '../../src/sign-in/attempt.ts'
+import { openid } from '../../src/sign-in/openid.ts'
 import { type CodeProvider, readProviders } from '../../src/sign-in/providers.ts'
+import { startIssuers } from '../issuer.ts'
 
 const OKTA = { id: 'okta-eu', name: 'Okta', issuer: 'https://example.okta.com', client_id: 'workspace' }
 const SECRET = { SIGN_IN_SECRET_OKTA_EU: 's' }
@@ -155,6 +157,30 @@ describe('the settings', () => {
       expect(readProviders({ SIGN_IN_PROVIDERS: wrong }).problems).toEqual([
         'SIGN_IN_PROVIDERS is not a list; allowed: [[vars.SIGN_IN_PROVIDERS]] tables.',
       ])
+    }
+  })
+})
+
+describe('the metadata of an issuer', () => {
+  it('are read again after ten minutes', async () => {
+    const issuers = await startIssuers()
+    try {
+      const issuer = issuers.issuerOf('main')
+      const provider = { ...(read({}).providers[0] as CodeProvider), issuer }
+      const attempt = { state: 's', nonce: 'n', verifier: 'v', organization: 'o', to: '/', expiresAt: 0 }
+      const timesRead = async (now: number) => {
+        vi.setSystemTime(now)
+        await openid.authorizationUrl(provider, attempt, 'https://console.example/callback')
+        return issuers.at('main').asked.length
+      }
+      vi.useFakeTimers({ toFake: ['Date'] })
+      const start = Date.now()
+      expect([await timesRead(start), await timesRead(start + 599_999), await timesRead(start + 600_000)]).toEqual([
+        1, 1, 2,
+      ])
+    } finally {
+      vi.useRealTimers()
+      await issuers.stop()
     }
   })
 })
