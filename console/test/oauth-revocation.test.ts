@@ -202,6 +202,16 @@ describe('a call', () => {
     expect((await refresh(client, tokens.refresh_token)).status).toBe(200)
   })
 
+  it('gets 503 while its key is over its rate limit, and keeps its grant', async () => {
+    const person = await newPerson()
+    const { client, tokens } = await connected(person.browser)
+    const KEY_RATE_LIMIT = { limit: async () => ({ success: false }) } as RateLimit
+    const limited = { environment: { RATE_LIMIT: 'on', KEY_RATE_LIMIT } }
+    const refused = await refresh(client, tokens.refresh_token, {}, limited)
+    expect([refused.status, await refused.json()]).toMatchObject([503, { error: 'temporarily_unavailable' }])
+    expect((await refresh(client, tokens.refresh_token)).status).toBe(200)
+  })
+
   it('is refused while the organization is suspended, and works again afterwards', async () => {
     const person = await newPerson()
     const { client, tokens } = await connected(person.browser)
