@@ -3,13 +3,15 @@ import './private-files.ts'
 import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { isDeepStrictEqual } from 'node:util'
 import { stripCopy, tableNames, verifyBackup } from './backups/backup-file.ts'
 import { type BackupFile, writeManifest } from './backups/manifest.ts'
 import { objectFolder, saveObjects, stillReferenced } from './backups/objects.ts'
+import { endMoves } from './backups/restored-places.ts'
 import { snapshot } from './backups/snapshot.ts'
 import { describeScript, getTarget, parsed, temporaryFolder, UsageError, withTarget } from './command-line.ts'
 import type { CommandDatabase } from './database.ts'
-import { Databases, type NumberedDatabase, readPlaces } from './databases.ts'
+import { Databases, type NumberedDatabase, type Place, readPlaces } from './databases.ts'
 import { ObjectStore } from './objects.ts'
 import { requireStateFolder } from './state-folder.ts'
 
@@ -61,17 +63,15 @@ async function backUp(): Promise<void> {
 async function writeAll(databases: Databases, folder: string): Promise<void> {
   const createdAt = new Date().toISOString()
   const before = await readPlaces(databases.first)
-  const moving = [...before].find(([, { movingTo }]) => movingTo !== null)
-  if (moving) throw new Error(`The organization ${moving[0]} is moving to another database. Complete the move first.`)
   mkdirSync(folder)
   const written: BackupFile[] = []
-  for (const each of databases.all) written.push(await writeBackup(each, fileOf(folder, each.number)))
+  for (const each of databases.all) written.push(await writeBackup(each, fileOf(folder, each.number), before))
   const after = await readPlaces(databases.first)
-  const moved = [...before].find(([id, { database }]) => {
-    const place = after.get(id)
-    return place && (place.database !== database || place.movingTo !== null)
-  })
+  const moved = [...before].find(([id, place]) => !isDeepStrictEqual(after.get(id) ?? place, place))
   if (moved) throw new Error(`The organization ${moved[0]} was moved during the backup. Run it again.`)
+  for (const [id, { database, movingTo }] of before) {
+    if (movingTo !== null) console.log(`The organization ${id} is moving: the backup has it in database ${database}.`)
+  }
   writeManifest(folder, createdAt, written)
 }
 
@@ -96,7 +96,12 @@ async function backUpObjects(current: CommandDatabase, file: string, folder: str
   )
 }
 
-async function writeBackup({ source, number }: NumberedDatabase, output: string): Promise<BackupFile> {
+/** @param places where organizations are; none if there is one database. */
+async function writeBackup(
+  { source, number }: NumberedDatabase,
+  output: string,
+  places: ReadonlyMap<string, Place> = new Map(),
+): Promise<BackupFile> {
   const partial = join(temporaryFolder(`${output}.`), 'backup.sqlite')
   await snapshot(source, partial)
   const database = new DatabaseSync(partial)
@@ -104,6 +109,7 @@ async function writeBackup({ source, number }: NumberedDatabase, output: string)
   let problem: string | undefined
   try {
     stripCopy(database)
+    endMoves(database, number, places)
     problem = problemOf(database)
     rows = countRows(database)
   } finally {

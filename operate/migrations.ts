@@ -6,18 +6,23 @@ import type { CommandDatabase } from './database.ts'
 /** Between two statements of a migration. */
 const BREAKPOINT = '--> statement-breakpoint'
 
-/** @returns the names of the migrations that the database lacked. */
+/** Another process may do the same at once. @returns the names of the migrations that the database lacked. */
 export async function migrate(database: CommandDatabase): Promise<string[]> {
   const applied = await appliedMigrations(database)
-  if (!applied) await database.batch([{ sql: MIGRATIONS_TABLE }])
+  if (!applied) await database.batch([{ sql: MIGRATIONS_TABLE.replace('CREATE TABLE', 'CREATE TABLE IF NOT EXISTS') }])
   const missing = migrationNames().filter((name) => !applied?.includes(name))
   for (const name of missing) {
     const statements = readMigration(name)
       .split(BREAKPOINT)
       .map((sql) => ({ sql: sql.trim() }))
       .filter(({ sql }) => sql !== '')
+    // First, because it fails if another process was faster.
     const record = { sql: 'INSERT INTO "d1_migrations" ("name") VALUES (?)', parameters: [name] }
-    await database.batch([...statements, record])
+    try {
+      await database.batch([record, ...statements])
+    } catch (error) {
+      if (!(await appliedMigrations(database))?.includes(name)) throw error
+    }
   }
   return missing
 }

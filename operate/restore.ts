@@ -115,7 +115,9 @@ async function restore(target: Target): Promise<void> {
   if (instant !== undefined) return restoreInstant(target, instant)
   const files = readManifest(input ?? '')
   if (!files && !existsSync(input ?? '')) {
-    throw new UsageError(`--input is not a file; got "${input}"; allowed: a file that \`npm run backup\` wrote.`)
+    throw new UsageError(
+      `--input does not exist; got "${input}"; allowed: a file or a folder that \`npm run backup\` wrote.`,
+    )
   }
   const now = await readCurrent(target)
   try {

@@ -90,6 +90,30 @@ export function removeElsewhere(
   })
 }
 
+/**
+ * In a backup, ends each move where the organization is: it is complete there, however far the move came. The rows in
+ * another database, which a restore removes but for the keys and feeds, send callers there.
+ * @param places the directory; it did not change while the databases were copied.
+ */
+export function endMoves(backup: DatabaseSync, number: number, places: ReadonlyMap<string, Place>): void {
+  inTransaction(backup, () => {
+    for (const [id, { database, movingTo }] of places) {
+      if (movingTo === null) continue
+      const isHere = database === number
+      for (const table of ['apiKeys', 'skillFeeds']) {
+        backup
+          .prepare(`UPDATE "${table}" SET "movedTo" = ? WHERE "organizationId" = ?`)
+          .run(isHere ? null : database, id)
+      }
+      const halt = isHere
+        ? 'DELETE FROM "halts"'
+        : `UPDATE "halts" SET "kind" = 'left', "until" = NULL, "reason" = NULL`
+      backup.prepare(`${halt} WHERE "organizationId" = ? AND "kind" IN ('leaving', 'arriving', 'left')`).run(id)
+      backup.prepare('UPDATE "directory" SET "movingTo" = NULL WHERE "organizationId" = ?').run(id)
+    }
+  })
+}
+
 /** The rows with which a current database sends callers elsewhere, by their table. */
 export async function readRedirects(database: CommandDatabase): Promise<Map<string, Row[]>> {
   const answers = await database.batch(

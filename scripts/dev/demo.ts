@@ -2,6 +2,7 @@
 import { generateKeyPairSync, hash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { v7 as newUuid } from 'uuid'
 import { run } from '../../operate/database.ts'
 import type { Databases } from '../../operate/databases.ts'
@@ -125,11 +126,12 @@ export interface DemoKeys {
 
 /**
  * Creates the demo's organizations, the second one in database 1 if there is one.
- * @returns undefined if there are organizations already.
+ * @param isNew true if the databases were created just now: another process may have added an organization since.
+ * @returns undefined if there were organizations before.
  */
-export async function createDemoKeys(databases: Databases): Promise<DemoKeys | undefined> {
+export async function createDemoKeys(databases: Databases, isNew: boolean): Promise<DemoKeys | undefined> {
   const found = await databases.map((each) => run(each, [{ statement: selectOldestOrganizations, values: {} }]))
-  if (found.flat(2).length > 0) return undefined
+  if (!isNew && found.flat(2).length > 0) return undefined
   const otherDatabase = databases.areSeveral ? 1 : 0
   const acme = organization(EXAMPLE_IDS.organizationId, 'Acme', EXAMPLE_IDS.userId, 'Ada Lovelace')
   const globex = organization(newUuid(), 'Globex', 'grace', 'Grace Hopper')
@@ -503,6 +505,10 @@ export async function fillDemo(
 
 const FILES_AT_ONCE = 10
 
+const SERVER_ERRORS = 500
+const MAX_ATTEMPTS = 40
+const RETRY_MS = 250
+
 /** Creates resources of the demo with one API key. */
 class DemoClient {
   readonly #service: Service
@@ -511,8 +517,18 @@ class DemoClient {
     this.#service = new Service(baseUrl, apiKey)
   }
 
+  /** Repeats what fails while another process, such as `npm run bootstrap`, writes: SQLite locks the database. */
   async send(method: string, path: string, body?: object): Promise<Record<string, string>> {
-    return (await this.#service.send<Record<string, string>>(method, path, body)).body
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return (await this.#service.send<Record<string, string>>(method, path, body)).body
+      } catch (error) {
+        // The cause is the status, undefined without an answer.
+        const { cause } = error as Error
+        if (Number(cause) < SERVER_ERRORS || attempt === MAX_ATTEMPTS) throw error
+      }
+      await setTimeout(RETRY_MS)
+    }
   }
 
   /** @returns the ID. */

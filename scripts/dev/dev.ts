@@ -11,11 +11,22 @@ import { join, relative } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { printable } from '../../client/src/printable.ts'
 import { describeScript, parsed, portNumber, positiveInteger } from '../../operate/command-line.ts'
+import { localDatabaseFile } from '../../operate/database.ts'
 import { Databases } from '../../operate/databases.ts'
 import { prepareLocalDatabases, writeLocalConfiguration } from '../../operate/local-databases.ts'
 import { checkStateFolder } from '../../operate/state-folder.ts'
 import { ROOT, startDevelopmentServers, stateFolder } from '../../operate/wrangler.ts'
-import { createDemoKeys, curlLines, type Demo, demoFile, fillDemo, firstCurlLines, loadDemo, saveDemo } from './demo.ts'
+import {
+  createDemoKeys,
+  curlLines,
+  type Demo,
+  type DemoKeys,
+  demoFile,
+  fillDemo,
+  firstCurlLines,
+  loadDemo,
+  saveDemo,
+} from './demo.ts'
 import { receiveRuns, tickEachMinute } from './local-runs.ts'
 import type { DemoProvider } from './sign-in.ts'
 
@@ -89,9 +100,10 @@ async function run(): Promise<void> {
   createSecret(join(ROOT, '.dev.vars'))
   // A configuration of the user has its own databases.
   const hasOwn = args.some((arg) => /^(--config|-c)\b/.test(arg))
+  const isNew = !existsSync(localDatabaseFile(target))
   const count = await prepareLocalDatabases(target, hasOwn ? 1 : options.databases)
   const databases = await Databases.open(target)
-  const demoKeys = await createDemoKeys(databases).finally(() => databases.close())
+  const demoKeys = await createDemoKeys(databases, isNew).finally(() => databases.close())
   const provider = await startSignIn(demoKeys?.organizationId ?? loadDemo(target)?.organizationId)
   await pendingSignals()
   hasServer = true
@@ -119,10 +131,21 @@ async function run(): Promise<void> {
   })
   await untilHealthy(`${baseUrl}/health`)
   if (consoleUrl !== undefined) await untilHealthy(consoleUrl)
-  const demo = demoKeys ? await fillDemo(baseUrl, demoKeys) : loadDemo(target)
-  if (demo && (await isKeyValid(baseUrl, demo))) await showDemo(demo, provider)
+  const demo = demoKeys ? await filledDemo(demoKeys) : loadDemo(target)
+  if (demo && (demoKeys || (await isKeyValid(baseUrl, demo)))) await showDemo(demo, provider)
   else await showAddress()
   await tickEachMinute(baseUrl)
+}
+
+/** Saved before anything else can fail: only its file has the keys. */
+async function filledDemo(keys: DemoKeys): Promise<Demo> {
+  const demo = await fillDemo(baseUrl, keys).catch((error: Error) => {
+    throw new Error(
+      `The demo workspace is incomplete: ${error.message} To start again, delete the state folder ${shown(stateFolder(target))}.`,
+    )
+  })
+  saveDemo(target, demo)
+  return demo
 }
 
 function signInPortOf(given: number | true | undefined): number | undefined {

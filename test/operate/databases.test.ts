@@ -1,8 +1,10 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { migrationNames } from '../../operate/backups/backup-file.ts'
 import { localDatabase, localDatabaseFile } from '../../operate/database.ts'
 import { prepareLocalDatabases } from '../../operate/local-databases.ts'
+import { appliedMigrations, migrate } from '../../operate/migrations.ts'
 import { listTables, OBJECT_COLUMNS } from '../../operate/organization-tables.ts'
 import { parseToken } from '../../src/access/api-key.ts'
 import { callScript, runScript } from '../support/commands.ts'
@@ -27,10 +29,9 @@ async function stateWith(databases: number) {
 
 const databaseOf = async (apiKey: string) => (await parseToken(apiKey))?.databaseNumber
 
-/** As after a move from one database to another. */
-async function moved(state: string, id: string, from = 0, to = 1): Promise<void> {
+/** Copies an organization to another database, as a move does. */
+async function copied(state: string, id: string, from: number, to: number): Promise<void> {
   const tables = ['organizations', 'organizationUsage', 'users', 'apiKeys']
-  await rowsOf(state, `DELETE FROM "halts" WHERE "organizationId" = '${id}'`, to)
   for (const table of tables) {
     const rows = await rowsOf(
       state,
@@ -45,12 +46,28 @@ async function moved(state: string, id: string, from = 0, to = 1): Promise<void>
     }
     target.close()
   }
+}
+
+/** As after a move from one database to another. */
+async function moved(state: string, id: string, from = 0, to = 1): Promise<void> {
+  await rowsOf(state, `DELETE FROM "halts" WHERE "organizationId" = '${id}'`, to)
+  await copied(state, id, from, to)
   await rowsOf(state, `DELETE FROM "organizations" WHERE "id" = '${id}'`, from)
   await rowsOf(state, `DELETE FROM "users" WHERE "organizationId" = '${id}'`, from)
   await rowsOf(state, `UPDATE "apiKeys" SET "movedTo" = ${to} WHERE "organizationId" = '${id}'`, from)
   await rowsOf(state, `INSERT INTO "halts" ("organizationId", "kind") VALUES ('${id}', 'left')`, from)
   await rowsOf(state, `UPDATE "directory" SET "database" = ${to} WHERE "organizationId" = '${id}'`)
 }
+
+it('two processes migrate a database at once', async () => {
+  const file = join(newFolder(), 'new.sqlite')
+  folders.push(dirname(file))
+  const processes = [localDatabase(file), localDatabase(file)]
+  await Promise.all(processes.map(migrate))
+  const names = await Promise.all(processes.map(appliedMigrations))
+  expect(names).toEqual([migrationNames(), migrationNames()])
+  for (const database of processes) database.close()
+})
 
 describe('with one database', () => {
   it('the commands say nothing about databases', async () => {
@@ -326,13 +343,56 @@ describe('a backup of several databases', () => {
     expect(await rowsOf(state, keys, 1)).toEqual([])
   })
 
-  it('is refused while an organization moves, and restored only if it is complete', async () => {
-    const { state, output, acme, folder } = await backedUp()
+  it('has each organization whose move was killed, where it is complete', async () => {
+    const { state, acme, globex, initech, folder, names, call } = await backedUp()
+    const halt = (id: string, kind: string, number: number) =>
+      rowsOf(state, `INSERT INTO "halts" ("organizationId", "kind") VALUES ('${id}', '${kind}')`, number)
+    const refer = (id: string, movedTo: number, number: number) =>
+      rowsOf(state, `UPDATE "apiKeys" SET "movedTo" = ${movedTo} WHERE "organizationId" = '${id}'`, number)
+    // Of each: where it was, and where it went. Acme was still being copied.
+    for (const [{ organizationId: id }, from, to] of [
+      [acme, 0, 1],
+      [globex, 0, 1],
+      [initech, 1, 0],
+    ] as const) {
+      await copied(state, id, from, to)
+      await rowsOf(state, `UPDATE "directory" SET "movingTo" = 1 WHERE "organizationId" = '${id}'`)
+      await halt(id, 'arriving', 1)
+    }
+    await halt(acme.organizationId, 'leaving', 0)
+    await refer(acme.organizationId, 0, 1)
+    // Globex had left, and the directory was to be changed; that of Initech was.
+    for (const { organizationId: id } of [globex, initech]) {
+      await halt(id, 'left', 0)
+      await refer(id, 1, 0)
+    }
+    const output = join(folder, 'tuesday')
+    const printed = call('backup', '--output', output)
+    for (const { organizationId } of [acme, globex]) {
+      expect(printed).toContain(`The organization ${organizationId} is moving: the backup has it in database 0.\n`)
+    }
+    const place = join(folder, 'state')
+    callScript('restore', '--yes', '--input', output, '--persist-to', place)
+    expect([await names(0, place), await names(1, place)]).toEqual([['Acme', 'Globex'], ['Initech']])
+    expect(await rowsOf(place, 'SELECT "movingTo" FROM "directory" WHERE "movingTo" IS NOT NULL')).toEqual([])
+    for (const number of [0, 1]) {
+      const here = number === 0 ? [acme, globex] : [initech]
+      const elsewhere = number === 0 ? [initech] : [acme, globex]
+      const keys = await rowsOf(place, 'SELECT "organizationId", "movedTo" FROM "apiKeys"', number)
+      expect(new Map(keys.map(({ organizationId, movedTo }) => [organizationId, movedTo]))).toEqual(
+        new Map<unknown, unknown>([
+          ...here.map(({ organizationId }) => [organizationId, null] as const),
+          ...elsewhere.map(({ organizationId }) => [organizationId, 1 - number] as const),
+        ]),
+      )
+      const halts = await rowsOf(place, 'SELECT "organizationId", "kind" FROM "halts" ORDER BY 1', number)
+      expect(halts).toEqual(elsewhere.map(({ organizationId }) => ({ organizationId, kind: 'left' })))
+    }
+  })
+
+  it('is restored only if no organization moves, and if it is complete', async () => {
+    const { state, output, acme } = await backedUp()
     await rowsOf(state, `UPDATE "directory" SET "movingTo" = 1 WHERE "organizationId" = '${acme.organizationId}'`)
-    const again = join(folder, 'tuesday')
-    const backup = await runScript('backup', ['--output', again, '--persist-to', state])
-    expect([backup.status, existsSync(again)]).toEqual([1, false])
-    expect(backup.stderr).toContain('Complete the move first')
     const all = ['--yes', '--persist-to', state, '--input', output]
     expect((await runScript('restore', all)).stderr).toContain('Complete the move first')
     await rowsOf(state, 'UPDATE "directory" SET "movingTo" = NULL')
@@ -344,6 +404,6 @@ describe('a backup of several databases', () => {
       stderr: expect.stringContaining('Nothing was changed'),
     })
     rmSync(join(output, 'manifest.json'))
-    expect((await runScript('restore', all)).stderr).toContain('a folder without manifest.json')
+    expect((await runScript('restore', all)).stderr).toContain('an unfinished backup: the folder has no manifest.json')
   })
 })

@@ -99,7 +99,7 @@ describe('wrong use', () => {
     [['restore'], 'Pass either --input <file>, a file that `npm run backup` wrote, or --time-travel <instant>.'],
     [
       ['restore', '--input', 'missing'],
-      '--input is not a file; got "missing"; allowed: a file that `npm run backup` wrote.',
+      '--input does not exist; got "missing"; allowed: a file or a folder that `npm run backup` wrote.',
     ],
     [
       ['restore', '--time-travel', '2026-01-01T00:00:00Z'],

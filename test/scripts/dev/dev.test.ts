@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { localDatabaseFile } from '../../../operate/database.ts'
+import { localDatabaseFile, openLocalFile } from '../../../operate/database.ts'
 import { receiveRuns, tickEachMinute } from '../../../scripts/dev/local-runs.ts'
 import { Service } from '../../../scripts/service.ts'
 import { parseToken } from '../../../src/access/api-key.ts'
@@ -541,15 +541,25 @@ describe('the tick of npm run dev', () => {
 })
 
 describe('npm run dev -- --var LOCAL_RECEIVERS:off', { tags: 'slow' }, () => {
-  const state = newState()
+  const state = newFolder()
   let service: DevServer
 
   beforeAll(async () => {
-    service = await startDevServer(state, await freePort(), '--var', 'LOCAL_RECEIVERS:off')
+    const starting = startDevServer(state, await freePort(), '--var', 'LOCAL_RECEIVERS:off')
+    const ended = new AbortController()
+    const beside = writeBeside(state, ended.signal)
+    service = await starting.finally(() => ended.abort())
+    await beside
   })
   afterAll(async () => {
     await stopDevServer(service)
     rmSync(state, { recursive: true })
+  })
+
+  it('fills a new database, although another process writes to it from the start', async () => {
+    const names = await rowsOf(state, 'SELECT "name" FROM "organizations" ORDER BY "name"')
+    expect(names).toEqual([{ name: 'Acme' }, { name: 'Beside' }])
+    expect(service.printed).toContain(readDemo(state).apiKey)
   })
 
   it('sets no run endpoint, says so, and allows none on this machine', async () => {
@@ -676,6 +686,28 @@ describe('npm run dev on a state folder that it cannot use', () => {
     )
   })
 })
+
+/** Adds an organization as soon as there is a database, as bootstrap does, and locks the database again and again. */
+async function writeBeside(state: string, ended: AbortSignal): Promise<void> {
+  const file = localDatabaseFile({ remote: false, persistTo: state })
+  const LOCK_MS = 100
+  for (let isAdded = false; !ended.aborted; await setTimeout(LOCK_MS)) {
+    if (!existsSync(file)) continue
+    const database = openLocalFile(file)
+    try {
+      database.exec('BEGIN IMMEDIATE')
+      if (!isAdded)
+        database.exec(`INSERT INTO "organizations" ("id", "name", "createdAt") VALUES ('1', 'Beside', '2026')`)
+      await setTimeout(LOCK_MS)
+      database.exec('COMMIT')
+      isAdded = true
+    } catch (error) {
+      expect((error as Error).message).toMatch(/no such table|locked/)
+    } finally {
+      database.close()
+    }
+  }
+}
 
 /** Runs it where it cannot start. @returns what it says; nothing else is printed. */
 async function refusal(state: string, port: number, ...flags: readonly string[]): Promise<string> {
