@@ -141,6 +141,13 @@ CREATE TABLE `eventEndpoints` (
 CREATE INDEX `eventEndpointsByUrlKeyId` ON `eventEndpoints` (substr(substr("sealedUrl", 4), 1, instr(substr("sealedUrl", 4), '.') - 1));--> statement-breakpoint
 CREATE INDEX `eventEndpointsByKeyId` ON `eventEndpoints` (substr(substr("sealedSecret", 4), 1, instr(substr("sealedSecret", 4), '.') - 1));--> statement-breakpoint
 CREATE INDEX `eventEndpointsByPreviousKeyId` ON `eventEndpoints` (substr(substr("previousSealedSecret", 4), 1, instr(substr("previousSealedSecret", 4), '.') - 1));--> statement-breakpoint
+CREATE TABLE `eventUsage` (
+	`organizationId` text PRIMARY KEY NOT NULL,
+	`countedTo` integer NOT NULL,
+	`bytes` integer NOT NULL,
+	`removedTo` integer NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `halts` (
 	`organizationId` text PRIMARY KEY NOT NULL,
 	`kind` text NOT NULL,
@@ -596,4 +603,10 @@ CREATE TRIGGER `deletionRemoved` AFTER DELETE ON `deletions` WHEN old.`row` IS N
     `schedules` = `schedules` - (old.`resourceType` = 'schedule'),
     `skills` = `skills` - (old.`resourceType` = 'skill')
   WHERE `organizationId` = old.`organizationId`;
+END;--> statement-breakpoint
+-- Its events are counted by the tick (src/maintenance/event-bytes.ts counts the same).
+CREATE TRIGGER `eventRemoved` AFTER DELETE ON `auditEvents` BEGIN
+  UPDATE `eventUsage` SET `removedTo` = max(`removedTo`, old.`sequence`),
+    `bytes` = `bytes` - iif(old.`sequence` <= `countedTo`, octet_length(json_array(old.`organizationId`, old.`sequence`, old.`id`, old.`type`, old.`resourceId`, old.`parentId`, old.`resourceName`, old.`projectId`, old.`apiKeyId`, old.`apiKeyName`, old.`userId`, old.`requestId`)), 0)
+    WHERE `organizationId` = old.`organizationId`;
 END;

@@ -519,17 +519,31 @@ where
             and ("eventEndpoints"."id" is not null)
             and ("apiKeys"."projectIds" is null)
             and (
-              not exists (
-                select
-                  1
-                from
-                  "auditEvents"
-                where
-                  (
-                    "auditEvents"."organizationId" = "apiKeys"."organizationId"
-                    and "auditEvents"."sequence" > :after
-                    and "auditEvents"."sequence" < :oldestKept
-                  )
+              (
+                not exists (
+                  select
+                    1
+                  from
+                    "auditEvents"
+                  where
+                    (
+                      "auditEvents"."organizationId" = "apiKeys"."organizationId"
+                      and "auditEvents"."sequence" > :after
+                      and "auditEvents"."sequence" < :oldestKept
+                    )
+                )
+                and not exists (
+                  select
+                    1
+                  from
+                    "eventUsage"
+                  where
+                    (
+                      "eventUsage"."organizationId" = "apiKeys"."organizationId"
+                      and "eventUsage"."removedTo" > :after
+                      and :after <> :oldestKept - 1
+                    )
+                )
               )
             )
           )
@@ -619,17 +633,31 @@ where
       and ("eventEndpoints"."id" is not null)
       and ("apiKeys"."projectIds" is null)
       and (
-        not exists (
-          select
-            1
-          from
-            "auditEvents"
-          where
-            (
-              "auditEvents"."organizationId" = "apiKeys"."organizationId"
-              and "auditEvents"."sequence" > :after
-              and "auditEvents"."sequence" < :oldestKept
-            )
+        (
+          not exists (
+            select
+              1
+            from
+              "auditEvents"
+            where
+              (
+                "auditEvents"."organizationId" = "apiKeys"."organizationId"
+                and "auditEvents"."sequence" > :after
+                and "auditEvents"."sequence" < :oldestKept
+              )
+          )
+          and not exists (
+            select
+              1
+            from
+              "eventUsage"
+            where
+              (
+                "eventUsage"."organizationId" = "apiKeys"."organizationId"
+                and "eventUsage"."removedTo" > :after
+                and :after <> :oldestKept - 1
+              )
+          )
         )
       )
     )
@@ -687,17 +715,31 @@ select
   ) as "isLastUsedStale",
   "eventEndpoints"."id" is not null as "endpointExists",
   "apiKeys"."projectIds" is null as "isUnrestricted",
-  not exists (
-    select
-      1
-    from
-      "auditEvents"
-    where
-      (
-        "auditEvents"."organizationId" = "apiKeys"."organizationId"
-        and "auditEvents"."sequence" > :after
-        and "auditEvents"."sequence" < :oldestKept
-      )
+  (
+    not exists (
+      select
+        1
+      from
+        "auditEvents"
+      where
+        (
+          "auditEvents"."organizationId" = "apiKeys"."organizationId"
+          and "auditEvents"."sequence" > :after
+          and "auditEvents"."sequence" < :oldestKept
+        )
+    )
+    and not exists (
+      select
+        1
+      from
+        "eventUsage"
+      where
+        (
+          "eventUsage"."organizationId" = "apiKeys"."organizationId"
+          and "eventUsage"."removedTo" > :after
+          and :after <> :oldestKept - 1
+        )
+    )
   ) as "isKept"
 from
   "apiKeys"
@@ -1382,17 +1424,31 @@ where
     and ("eventEndpoints"."id" is not null)
     and ("apiKeys"."projectIds" is null)
     and (
-      not exists (
-        select
-          1
-        from
-          "auditEvents"
-        where
-          (
-            "auditEvents"."organizationId" = "apiKeys"."organizationId"
-            and "auditEvents"."sequence" > :after
-            and "auditEvents"."sequence" < :oldestKept
-          )
+      (
+        not exists (
+          select
+            1
+          from
+            "auditEvents"
+          where
+            (
+              "auditEvents"."organizationId" = "apiKeys"."organizationId"
+              and "auditEvents"."sequence" > :after
+              and "auditEvents"."sequence" < :oldestKept
+            )
+        )
+        and not exists (
+          select
+            1
+          from
+            "eventUsage"
+          where
+            (
+              "eventUsage"."organizationId" = "apiKeys"."organizationId"
+              and "eventUsage"."removedTo" > :after
+              and :after <> :oldestKept - 1
+            )
+        )
       )
     )
   );
@@ -1736,17 +1792,31 @@ where
     and (
       (
         not coalesce(:enabled, 0)
-        or not exists (
-          select
-            1
-          from
-            "auditEvents"
-          where
-            (
-              "auditEvents"."organizationId" = "apiKeys"."organizationId"
-              and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
-              and "auditEvents"."sequence" < :oldestKept
-            )
+        or (
+          not exists (
+            select
+              1
+            from
+              "auditEvents"
+            where
+              (
+                "auditEvents"."organizationId" = "apiKeys"."organizationId"
+                and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+                and "auditEvents"."sequence" < :oldestKept
+              )
+          )
+          and not exists (
+            select
+              1
+            from
+              "eventUsage"
+            where
+              (
+                "eventUsage"."organizationId" = "apiKeys"."organizationId"
+                and "eventUsage"."removedTo" > "eventEndpoints"."deliveredSequence"
+                and "eventEndpoints"."deliveredSequence" <> :oldestKept - 1
+              )
+          )
         )
       )
     )
@@ -1775,17 +1845,31 @@ select
   "apiKeys"."projectIds" is null as "isUnrestricted",
   (
     not coalesce(:enabled, 0)
-    or not exists (
-      select
-        1
-      from
-        "auditEvents"
-      where
-        (
-          "auditEvents"."organizationId" = "apiKeys"."organizationId"
-          and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
-          and "auditEvents"."sequence" < :oldestKept
-        )
+    or (
+      not exists (
+        select
+          1
+        from
+          "auditEvents"
+        where
+          (
+            "auditEvents"."organizationId" = "apiKeys"."organizationId"
+            and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+            and "auditEvents"."sequence" < :oldestKept
+          )
+      )
+      and not exists (
+        select
+          1
+        from
+          "eventUsage"
+        where
+          (
+            "eventUsage"."organizationId" = "apiKeys"."organizationId"
+            and "eventUsage"."removedTo" > "eventEndpoints"."deliveredSequence"
+            and "eventEndpoints"."deliveredSequence" <> :oldestKept - 1
+          )
+      )
     )
   ) as "isKept"
 from
@@ -1943,17 +2027,31 @@ where
             and (
               (
                 not coalesce(:enabled, 0)
-                or not exists (
-                  select
-                    1
-                  from
-                    "auditEvents"
-                  where
-                    (
-                      "auditEvents"."organizationId" = "apiKeys"."organizationId"
-                      and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
-                      and "auditEvents"."sequence" < :oldestKept
-                    )
+                or (
+                  not exists (
+                    select
+                      1
+                    from
+                      "auditEvents"
+                    where
+                      (
+                        "auditEvents"."organizationId" = "apiKeys"."organizationId"
+                        and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+                        and "auditEvents"."sequence" < :oldestKept
+                      )
+                  )
+                  and not exists (
+                    select
+                      1
+                    from
+                      "eventUsage"
+                    where
+                      (
+                        "eventUsage"."organizationId" = "apiKeys"."organizationId"
+                        and "eventUsage"."removedTo" > "eventEndpoints"."deliveredSequence"
+                        and "eventEndpoints"."deliveredSequence" <> :oldestKept - 1
+                      )
+                  )
                 )
               )
             )
@@ -2040,17 +2138,31 @@ where
       and (
         (
           not coalesce(:enabled, 0)
-          or not exists (
-            select
-              1
-            from
-              "auditEvents"
-            where
-              (
-                "auditEvents"."organizationId" = "apiKeys"."organizationId"
-                and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
-                and "auditEvents"."sequence" < :oldestKept
-              )
+          or (
+            not exists (
+              select
+                1
+              from
+                "auditEvents"
+              where
+                (
+                  "auditEvents"."organizationId" = "apiKeys"."organizationId"
+                  and "auditEvents"."sequence" > "eventEndpoints"."deliveredSequence"
+                  and "auditEvents"."sequence" < :oldestKept
+                )
+            )
+            and not exists (
+              select
+                1
+              from
+                "eventUsage"
+              where
+                (
+                  "eventUsage"."organizationId" = "apiKeys"."organizationId"
+                  and "eventUsage"."removedTo" > "eventEndpoints"."deliveredSequence"
+                  and "eventEndpoints"."deliveredSequence" <> :oldestKept - 1
+                )
+            )
           )
         )
       )

@@ -77,17 +77,31 @@ from
                 )
               )
               and (
-                not exists (
-                  select
-                    1
-                  from
-                    "auditEvents"
-                  where
-                    (
-                      "auditEvents"."organizationId" = "apiKeys"."organizationId"
-                      and "auditEvents"."sequence" > :after
-                      and "auditEvents"."sequence" < :oldestKept
-                    )
+                (
+                  not exists (
+                    select
+                      1
+                    from
+                      "auditEvents"
+                    where
+                      (
+                        "auditEvents"."organizationId" = "apiKeys"."organizationId"
+                        and "auditEvents"."sequence" > :after
+                        and "auditEvents"."sequence" < :oldestKept
+                      )
+                  )
+                  and not exists (
+                    select
+                      1
+                    from
+                      "eventUsage"
+                    where
+                      (
+                        "eventUsage"."organizationId" = "apiKeys"."organizationId"
+                        and "eventUsage"."removedTo" > :after
+                        and :after <> :oldestKept - 1
+                      )
+                  )
                 )
               )
             )
@@ -192,17 +206,31 @@ where
         )
       )
       and (
-        not exists (
-          select
-            1
-          from
-            "auditEvents"
-          where
-            (
-              "auditEvents"."organizationId" = "apiKeys"."organizationId"
-              and "auditEvents"."sequence" > :after
-              and "auditEvents"."sequence" < :oldestKept
-            )
+        (
+          not exists (
+            select
+              1
+            from
+              "auditEvents"
+            where
+              (
+                "auditEvents"."organizationId" = "apiKeys"."organizationId"
+                and "auditEvents"."sequence" > :after
+                and "auditEvents"."sequence" < :oldestKept
+              )
+          )
+          and not exists (
+            select
+              1
+            from
+              "eventUsage"
+            where
+              (
+                "eventUsage"."organizationId" = "apiKeys"."organizationId"
+                and "eventUsage"."removedTo" > :after
+                and :after <> :oldestKept - 1
+              )
+          )
         )
       )
     )
@@ -237,17 +265,31 @@ select
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :caller.hourAgo
   ) as "isLastUsedStale",
-  not exists (
-    select
-      1
-    from
-      "auditEvents"
-    where
-      (
-        "auditEvents"."organizationId" = "apiKeys"."organizationId"
-        and "auditEvents"."sequence" > :after
-        and "auditEvents"."sequence" < :oldestKept
-      )
+  (
+    not exists (
+      select
+        1
+      from
+        "auditEvents"
+      where
+        (
+          "auditEvents"."organizationId" = "apiKeys"."organizationId"
+          and "auditEvents"."sequence" > :after
+          and "auditEvents"."sequence" < :oldestKept
+        )
+    )
+    and not exists (
+      select
+        1
+      from
+        "eventUsage"
+      where
+        (
+          "eventUsage"."organizationId" = "apiKeys"."organizationId"
+          and "eventUsage"."removedTo" > :after
+          and :after <> :oldestKept - 1
+        )
+    )
   ) as "isKept"
 from
   "apiKeys"
@@ -282,17 +324,31 @@ where
       )
     )
     and (
-      not exists (
-        select
-          1
-        from
-          "auditEvents"
-        where
-          (
-            "auditEvents"."organizationId" = "apiKeys"."organizationId"
-            and "auditEvents"."sequence" > :after
-            and "auditEvents"."sequence" < :oldestKept
-          )
+      (
+        not exists (
+          select
+            1
+          from
+            "auditEvents"
+          where
+            (
+              "auditEvents"."organizationId" = "apiKeys"."organizationId"
+              and "auditEvents"."sequence" > :after
+              and "auditEvents"."sequence" < :oldestKept
+            )
+        )
+        and not exists (
+          select
+            1
+          from
+            "eventUsage"
+          where
+            (
+              "eventUsage"."organizationId" = "apiKeys"."organizationId"
+              and "eventUsage"."removedTo" > :after
+              and :after <> :oldestKept - 1
+            )
+        )
       )
     )
   );

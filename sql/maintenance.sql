@@ -425,6 +425,345 @@ from
       1
   ) as "ended";
 
+-- src/maintenance/event-bytes.ts
+
+-- countEvents
+insert into
+  "eventUsage" ("organizationId", "countedTo", "bytes", "removedTo")
+select
+  "new"."organizationId" as "organizationId",
+  max("new"."sequence") as "countedTo",
+  sum("new"."bytes") as "bytes",
+  -1 as "removedTo"
+from
+  (
+    select
+      "auditEvents"."organizationId" as "organizationId",
+      "auditEvents"."sequence" as "sequence",
+      octet_length (
+        json_array(
+          "auditEvents"."organizationId",
+          "auditEvents"."sequence",
+          "auditEvents"."id",
+          "auditEvents"."type",
+          "auditEvents"."resourceId",
+          "auditEvents"."parentId",
+          "auditEvents"."resourceName",
+          "auditEvents"."projectId",
+          "auditEvents"."apiKeyId",
+          "auditEvents"."apiKeyName",
+          "auditEvents"."userId",
+          "auditEvents"."requestId"
+        )
+      ) as "bytes"
+    from
+      "organizations"
+      cross join "auditEvents" on "auditEvents"."organizationId" = "organizations"."id"
+      and "auditEvents"."sequence" > coalesce(
+        (
+          select
+            "countedTo"
+          from
+            "eventUsage"
+          where
+            "eventUsage"."organizationId" = "organizations"."id"
+        ),
+        -1
+      )
+      and "auditEvents"."sequence" < :countedBefore
+    where
+      "organizations"."id" > :after
+      and "organizations"."id" <= :last
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "organizations"."id"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
+    order by
+      "organizations"."id",
+      "auditEvents"."sequence"
+    limit
+      5000
+  ) as "new"
+group by
+  "new"."organizationId"
+on conflict ("eventUsage"."organizationId") do update
+set
+  "countedTo" = excluded."countedTo",
+  "bytes" = "eventUsage"."bytes" + excluded."bytes";
+
+-- findExcess
+select
+  1
+from
+  (
+    select
+      "auditEvents"."organizationId" as "organizationId",
+      "auditEvents"."sequence" as "sequence",
+      octet_length (
+        json_array(
+          "auditEvents"."organizationId",
+          "auditEvents"."sequence",
+          "auditEvents"."id",
+          "auditEvents"."type",
+          "auditEvents"."resourceId",
+          "auditEvents"."parentId",
+          "auditEvents"."resourceName",
+          "auditEvents"."projectId",
+          "auditEvents"."apiKeyId",
+          "auditEvents"."apiKeyName",
+          "auditEvents"."userId",
+          "auditEvents"."requestId"
+        )
+      ) as "bytes",
+      "eventUsage"."bytes" as "total"
+    from
+      "organizations"
+      cross join "eventUsage" on "eventUsage"."organizationId" = "organizations"."id"
+      and "eventUsage"."bytes" > :byteLimit
+      cross join "auditEvents" on "auditEvents"."organizationId" = "organizations"."id"
+      and "auditEvents"."sequence" >= :oldestEvent
+      and "auditEvents"."sequence" < :removableBefore
+      and "auditEvents"."sequence" <= "eventUsage"."countedTo"
+    where
+      "organizations"."id" > :after
+      and "organizations"."id" <= :last
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "organizations"."id"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
+    order by
+      "organizations"."id",
+      "auditEvents"."sequence"
+    limit
+      1
+  ) as "oldest";
+
+-- findUncounted
+select
+  1
+from
+  (
+    select
+      "auditEvents"."organizationId" as "organizationId",
+      "auditEvents"."sequence" as "sequence",
+      octet_length (
+        json_array(
+          "auditEvents"."organizationId",
+          "auditEvents"."sequence",
+          "auditEvents"."id",
+          "auditEvents"."type",
+          "auditEvents"."resourceId",
+          "auditEvents"."parentId",
+          "auditEvents"."resourceName",
+          "auditEvents"."projectId",
+          "auditEvents"."apiKeyId",
+          "auditEvents"."apiKeyName",
+          "auditEvents"."userId",
+          "auditEvents"."requestId"
+        )
+      ) as "bytes"
+    from
+      "organizations"
+      cross join "auditEvents" on "auditEvents"."organizationId" = "organizations"."id"
+      and "auditEvents"."sequence" > coalesce(
+        (
+          select
+            "countedTo"
+          from
+            "eventUsage"
+          where
+            "eventUsage"."organizationId" = "organizations"."id"
+        ),
+        -1
+      )
+      and "auditEvents"."sequence" < :countedBefore
+    where
+      "organizations"."id" > :after
+      and "organizations"."id" <= :last
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "organizations"."id"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
+    order by
+      "organizations"."id",
+      "auditEvents"."sequence"
+    limit
+      1
+  ) as "new";
+
+-- removeExcess
+delete from "auditEvents"
+where
+  ("auditEvents"."organizationId", "auditEvents"."sequence") in (
+    select
+      "organizationId",
+      "sequence"
+    from
+      (
+        select
+          "organizationId",
+          "sequence",
+          "total" - sum("bytes") over (
+            partition by
+              "organizationId"
+            order by
+              "sequence"
+          ) + "bytes" as "remaining"
+        from
+          (
+            select
+              "auditEvents"."organizationId" as "organizationId",
+              "auditEvents"."sequence" as "sequence",
+              octet_length (
+                json_array(
+                  "auditEvents"."organizationId",
+                  "auditEvents"."sequence",
+                  "auditEvents"."id",
+                  "auditEvents"."type",
+                  "auditEvents"."resourceId",
+                  "auditEvents"."parentId",
+                  "auditEvents"."resourceName",
+                  "auditEvents"."projectId",
+                  "auditEvents"."apiKeyId",
+                  "auditEvents"."apiKeyName",
+                  "auditEvents"."userId",
+                  "auditEvents"."requestId"
+                )
+              ) as "bytes",
+              "eventUsage"."bytes" as "total"
+            from
+              "organizations"
+              cross join "eventUsage" on "eventUsage"."organizationId" = "organizations"."id"
+              and "eventUsage"."bytes" > :byteLimit
+              cross join "auditEvents" on "auditEvents"."organizationId" = "organizations"."id"
+              and "auditEvents"."sequence" >= :oldestEvent
+              and "auditEvents"."sequence" < :removableBefore
+              and "auditEvents"."sequence" <= "eventUsage"."countedTo"
+            where
+              "organizations"."id" > :after
+              and "organizations"."id" <= :last
+              and not exists (
+                select
+                  1
+                from
+                  "halts"
+                where
+                  "halts"."organizationId" = "organizations"."id"
+                  and (
+                    "halts"."until" is null
+                    or "halts"."until" > :now
+                  )
+                  and "halts"."kind" <> 'suspended'
+              )
+            order by
+              "organizations"."id",
+              "auditEvents"."sequence"
+            limit
+              5000
+          ) as "oldest"
+      )
+    where
+      "remaining" > :byteLimit
+  );
+
+-- selectLargest
+select
+  "eventUsage"."organizationId",
+  "eventUsage"."bytes"
+from
+  "organizations"
+  inner join "eventUsage" on (
+    "eventUsage"."organizationId" = "organizations"."id"
+    and "eventUsage"."bytes" > :byteLimit
+  )
+where
+  "organizations"."id" > :after
+  and "organizations"."id" <= :last
+  and not exists (
+    select
+      1
+    from
+      "halts"
+    where
+      "halts"."organizationId" = "organizations"."id"
+      and (
+        "halts"."until" is null
+        or "halts"."until" > :now
+      )
+      and "halts"."kind" <> 'suspended'
+  )
+order by
+  "eventUsage"."bytes" desc
+limit
+  + 1;
+
+-- selectWriter
+select
+  "sample"."apiKeyId" as "apiKeyId"
+from
+  (
+    select
+      "auditEvents"."apiKeyId" as "apiKeyId",
+      octet_length (
+        json_array(
+          "auditEvents"."organizationId",
+          "auditEvents"."sequence",
+          "auditEvents"."id",
+          "auditEvents"."type",
+          "auditEvents"."resourceId",
+          "auditEvents"."parentId",
+          "auditEvents"."resourceName",
+          "auditEvents"."projectId",
+          "auditEvents"."apiKeyId",
+          "auditEvents"."apiKeyName",
+          "auditEvents"."userId",
+          "auditEvents"."requestId"
+        )
+      ) as "bytes"
+    from
+      "auditEvents"
+    where
+      "auditEvents"."organizationId" = :organizationId
+      and "auditEvents"."apiKeyId" is not null
+    order by
+      "auditEvents"."sequence" desc
+    limit
+      5000
+  ) as "sample"
+group by
+  "sample"."apiKeyId"
+order by
+  sum("sample"."bytes") desc
+limit
+  + 1;
+
 -- src/maintenance/purge.ts
 
 -- deleteExpiredRequests

@@ -87,6 +87,8 @@ const LIMITS = {
   variables: ['VARIABLE_LIMIT', 500],
   /** Of a skill. */
   skillVersions: ['SKILL_VERSION_LIMIT', 100],
+  /** Of the events of an organization. */
+  eventBytes: ['EVENT_BYTE_LIMIT', 1_000_000_000],
   /** How many days a deletion can be undone. */
   undoDays: ['UNDO_DAYS', 7],
   /** How many days a connected app lives after the last sign-in of its person. */

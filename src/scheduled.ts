@@ -9,6 +9,7 @@ import {
   unknownHealth,
 } from './db/database.ts'
 import { describeFailure } from './db/failures.ts'
+import type { EventExcess } from './db/usage.ts'
 import type { Environment } from './environment.ts'
 import { removeEndedKeys } from './maintenance/ended-keys.ts'
 import { purgeDeletions } from './maintenance/purge.ts'
@@ -54,18 +55,19 @@ export async function tick(environment: Environment, now: Date, databaseNumber =
   const d1 = noUse()
   const health = unknownHealth()
   const schedules = { due: 0, late: 0 }
+  const found: { events?: EventExcess } = {}
   const database = instrumented(requireDatabase(environment, databaseNumber), d1, health)
   // Not at the end, to which a tick does not come that hangs. No task waits for it.
   const looking = databaseNumber === 0 ? alertOfLateTicks(environment, now) : undefined
   const tickEnvironment: DatabaseEnvironment = { ...environment, database, databaseNumber }
   for (const [task, run] of Object.entries(TASKS)) {
     try {
-      await run(tickEnvironment, now, schedules)
+      await run(tickEnvironment, now, schedules, found)
     } catch (error) {
       console.error(JSON.stringify({ task, database: databaseNumber || undefined, failure: describeFailure(error) }))
     }
   }
-  await alertOfDatabase(environment, databaseNumber, now, health, (await looking) === false)
+  await alertOfDatabase(environment, databaseNumber, now, health, (await looking) === false, found.events)
   if (environment.REQUEST_LOG !== 'off') {
     const database = databaseNumber === 0 ? undefined : databaseNumber
     console.log(JSON.stringify({ tick: now.toISOString(), database, lateMs, schedules, d1 }))

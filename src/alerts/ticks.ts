@@ -5,8 +5,20 @@ import { now, number, text } from '../db/parameters.ts'
 import { excluded } from '../db/rows.ts'
 import { alerts, tickReports } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
+import type { EventExcess } from '../db/usage.ts'
+import { DAY_MS } from '../durations.ts'
 import type { Environment } from '../environment.ts'
-import { type Alert, type Message, minuteOf, onState, REPEATED, selectAlerts, send, sendMessages } from './alerts.ts'
+import {
+  type Alert,
+  type Message,
+  minuteOf,
+  onState,
+  REPEATED,
+  selectAlerts,
+  send,
+  sendMessages,
+  store,
+} from './alerts.ts'
 import { deadLettersEnded, deadLettersText } from './dead-letters.ts'
 
 /** The minute after that of the last tick, and five more. */
@@ -18,6 +30,9 @@ const MAX_FAILED_CALLS = 3
 const SIZES = [70, 85, 95] as const
 /** An alert about the size ends so far below it, so that it does not begin and end again and again. */
 const BELOW_PERCENT = 2
+
+/** The next daily pass prolongs the alert. */
+const EXCESS_LASTS_MS = 1.5 * DAY_MS
 
 /** Of several databases, a sentence names so many. */
 const MAX_NAMED = 10
@@ -116,6 +131,7 @@ function namesOf(databases: readonly { readonly database: number }[]): string {
  * After the tasks of a tick: reports that it is completed, and alerts of what it has found. If the state is unknown, it
  * repeats that calls fail with each tick, and leaves the size to a later one.
  * @param isTold whether the operator was told in this tick that database 0 does not answer.
+ * @param excess what the daily pass has found, if it did.
  */
 export async function alertOfDatabase(
   environment: Environment,
@@ -123,6 +139,7 @@ export async function alertOfDatabase(
   instant: Date,
   health: DatabaseHealth,
   isTold: boolean,
+  excess?: EventExcess,
 ): Promise<void> {
   if (!environment.OPERATOR_ALERT_URL) return
   const { failedCalls } = health
@@ -131,14 +148,18 @@ export async function alertOfDatabase(
   if (state) {
     const failedSince = state.report[0]?.failedCalls ?? failedCalls
     const found = conditionsOf(database, { ...health, failedCalls: failedSince }, state.open, instant)
-    await sendMessages(environment, changesOf(database, found, state.open, health), instant)
+    if (excess) found.set('events', excessText(excess))
+    const endsAt = new Date(instant.getTime() + EXCESS_LASTS_MS).toISOString()
+    const known = state.open.find(({ name }) => name === 'events')
+    if (excess && known) await store(environment, [{ ...known, endsAt }])
+    await sendMessages(environment, changesOf(database, found, state.open, health, endsAt), instant)
   } else if (failedCalls >= MAX_FAILED_CALLS && !isTold) {
     await send(environment, `${failingText(database, failedCalls)} ${REPEATED}`)
   }
 }
 
 /** What lasts, and the sentence that says that it has begun. */
-type Conditions = ReadonlyMap<Alert['name'], string>
+type Conditions = Map<Alert['name'], string>
 
 function conditionsOf(
   database: number,
@@ -154,8 +175,10 @@ function conditionsOf(
     const lowest = open.some((alert) => alert.name === name) ? size - BELOW_PERCENT : size
     if (percent >= lowest) conditions.set(name, `database ${database} is ${sizeText(sizeBytes)}.`)
   }
-  const isLasting = open.some(({ endsAt }) => endsAt !== null && endsAt > instant.toISOString())
-  if (isLasting) conditions.set('dead-letters', deadLettersText(database))
+  const isLasting = ({ endsAt }: Alert) => endsAt !== null && endsAt > instant.toISOString()
+  for (const { name } of open.filter(isLasting)) {
+    conditions.set(name, name === 'events' ? tooManyEventsText(database) : deadLettersText(database))
+  }
   return conditions
 }
 
@@ -164,10 +187,11 @@ function changesOf(
   conditions: Conditions,
   open: readonly Alert[],
   { sizeBytes }: DatabaseHealth,
+  excessEndsAt: string,
 ): Message[] {
   const stored = new Map(open.map((alert) => [alert.name, alert]))
   const begun = [...conditions].flatMap(([name, text]): Message[] => {
-    const { sentAt = null, endsAt } = stored.get(name) ?? {}
+    const { sentAt = null, endsAt = name === 'events' ? excessEndsAt : null } = stored.get(name) ?? {}
     return sentAt === null ? [{ text, begun: [{ database, name, ...(endsAt && { endsAt }) }] }] : []
   })
   const ended = open.flatMap((alert): Message[] => {
@@ -181,8 +205,21 @@ function changesOf(
 function endedText({ database, name, begunAt }: Alert, sizeBytes: number): string {
   if (name === 'failing') return `calls to database ${database} succeed again. They failed since ${minuteOf(begunAt)}.`
   if (name === 'dead-letters') return deadLettersEnded(database)
+  if (name === 'events')
+    return `no organization of database ${database} has more events than EVENT_BYTE_LIMIT any more.`
   return `database ${database} is below ${name.replace('size-', '')} % again: ${sizeText(sizeBytes)}.`
 }
+
+const tooManyEventsText = (database: number) =>
+  `an organization of database ${database} has more events than EVENT_BYTE_LIMIT.`
+
+function excessText({ organizationId, bytes, byteLimit, apiKeyId }: EventExcess): string {
+  const writer =
+    apiKeyId === undefined ? 'No API key wrote its latest events.' : `Most were written by the API key ${apiKeyId}.`
+  return `organization ${organizationId} has ${megabytes(bytes)} of events, more than EVENT_BYTE_LIMIT (${megabytes(byteLimit)}). ${writer}`
+}
+
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
 
 const failingText = (database: number, calls: number) => `${calls} calls of ticks to database ${database} failed.`
 

@@ -509,7 +509,7 @@ export const alerts = sqliteTable(
   {
     /** The number of the database that it is about. */
     database: integer().notNull(),
-    name: text({ enum: ['late', 'failing', 'size-70', 'size-85', 'size-95', 'dead-letters'] }).notNull(),
+    name: text({ enum: ['late', 'failing', 'size-70', 'size-85', 'size-95', 'dead-letters', 'events'] }).notNull(),
     begunAt: text().notNull(),
     /** When the operator was told; null: the next tick tries again. */
     sentAt: text(),
@@ -549,6 +549,17 @@ export const auditEvents = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.organizationId, table.sequence] })],
 )
+
+/** How many bytes of events an organization has, counted by the tick (maintenance/event-bytes.ts). */
+export const eventUsage = sqliteTable('eventUsage', {
+  organizationId: text().primaryKey(),
+  /** The last event that was counted. */
+  countedTo: integer().notNull(),
+  /** Of the events up to there. A trigger subtracts those that are removed. */
+  bytes: integer().notNull(),
+  /** The last event that was removed: a feed may not continue before it. */
+  removedTo: integer().notNull(),
+})
 
 /** Where the runs of an organization are sent. */
 export const runEndpoints = sqliteTable(

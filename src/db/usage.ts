@@ -42,3 +42,12 @@ export const COUNT_USAGE = `SELECT "id" AS "organizationId", ${quotas
 export const RECOUNT_USAGE = `REPLACE INTO "organizationUsage" ("organizationId", ${quotas
   .map((quota) => `"${quota}"`)
   .join(', ')}) ${COUNT_USAGE}`
+
+/** An organization with more events than `EVENT_BYTE_LIMIT`. */
+export interface EventExcess {
+  readonly organizationId: string
+  readonly bytes: number
+  readonly byteLimit: number
+  /** The key that wrote the most of the latest events; undefined if no key did. */
+  readonly apiKeyId: string | undefined
+}

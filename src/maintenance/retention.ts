@@ -1,6 +1,6 @@
 /**
  * Retention: a daily pass over the organizations, which deletes runs and audit events that are older than their
- * retention period. Both are found by their keys, which are in order of time, so no index over times has to be written.
+ * retention period, and events beyond `EVENT_BYTE_LIMIT`. Both are found by their keys, which are in order of time, so no index over times has to be written.
  */
 import { and, asc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 import { alias, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -11,8 +11,18 @@ import { duePass, insertPass, movedOn, movePass } from '../db/pass.ts'
 import { auditEvents, organizations, runs } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { startOfIds } from '../db/time-ids.ts'
-import { oldestKept } from '../resources/events/sequence.ts'
+import type { EventExcess } from '../db/usage.ts'
+import { readLimits } from '../environment.ts'
 import { oldestRunKept } from '../resources/schedules/firing/record-missed.ts'
+import {
+  countEvents,
+  eventByteValues,
+  findExcess,
+  findUncounted,
+  removeExcess,
+  selectLargest,
+  selectWriter,
+} from './event-bytes.ts'
 
 const PAGE_ORGANIZATIONS = 500
 const PAGE_ROWS = 5000
@@ -77,12 +87,23 @@ export const oldAuditEvents = retentionOf(auditEvents, auditEvents.sequence, lt(
   oldestEvent,
 ])
 
-/** Works on some pages of the pass that is due. The next tick continues. */
-export async function deleteExpired({ database }: DatabaseEnvironment, instant: Date): Promise<void> {
+/** Works on some pages of the pass that is due. The next tick continues. @param found gets what the operator is told. */
+export async function deleteExpired(
+  environment: DatabaseEnvironment,
+  instant: Date,
+  _: unknown,
+  found: { events?: EventExcess },
+): Promise<void> {
+  const { database } = environment
   const pass = 'retention'
   const oldestRun = oldestRunKept(instant)
-  const oldestEvent = oldestKept(instant.toISOString())
-  const oldest = { now: instant.toISOString(), oldestRun, oldestRunId: startOfIds(oldestRun), oldestEvent }
+  const byteLimit = readLimits(environment).eventBytes
+  const oldest = {
+    now: instant.toISOString(),
+    oldestRun,
+    oldestRunId: startOfIds(oldestRun),
+    ...eventByteValues(instant, byteLimit),
+  }
 
   let current = await duePass(database, pass, instant.toISOString())
   if (!current) return
@@ -93,17 +114,27 @@ export async function deleteExpired({ database }: DatabaseEnvironment, instant: 
   for (let count = 0; count < MAX_PAGES_PER_TICK; count++) {
     // A page that is not full is the last.
     const next = page[PAGE_ORGANIZATIONS - 1]?.id
-    const { runs, events } = await runBatch(
+    const { runs, events, uncounted, largest, excess } = await runBatch(
       database,
       {
         removeRuns: oldRuns.remove,
         removeEvents: oldAuditEvents.remove,
+        countEvents,
+        largest: selectLargest,
+        removeExcess,
         runs: oldRuns.find,
         events: oldAuditEvents.find,
+        uncounted: findUncounted,
+        excess: findExcess,
       },
       { ...oldest, after: current.cursor, last: next ?? LAST },
     )
-    if (runs.length > 0 || events.length > 0) continue
+    const [tooLarge] = largest
+    if (tooLarge && tooLarge.bytes > (found.events?.bytes ?? 0)) {
+      const { writer } = await runBatch(database, { writer: selectWriter }, tooLarge)
+      found.events = { ...tooLarge, byteLimit, apiKeyId: writer[0]?.apiKeyId }
+    }
+    if ([runs, events, uncounted, excess].some((rows) => rows.length > 0)) continue
     const moved = { pass, ...movedOn(current, next, instant), after: next ?? LAST }
     ;({ page } = await runBatch(database, { movePass, page: selectOrganizations }, moved))
     if (next === undefined) return

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { schedules } from '../../src/db/schema.ts'
 import type { Environment, Message } from '../../src/environment.ts'
 import worker from '../../src/index.ts'
+import { request } from '../support/api.ts'
 import { databaseWith, failingDatabase, watchedDatabase } from '../support/bindings.ts'
 import { START, stopClock } from '../support/clock.ts'
 import { env } from '../support/env.ts'
@@ -129,6 +130,40 @@ describe('a tick', () => {
       await otherTicks()
     }
     expect(await news()).toEqual([])
+  })
+})
+
+describe('more events than EVENT_BYTE_LIMIT', () => {
+  it('are told once, with the organization and the key that wrote most, and once when they are gone', async () => {
+    await env.DB.prepare('DELETE FROM "passes"').run()
+    const { tick, news } = newDeployment()
+    const workspace = await Workspace.create()
+    const [few, most] = [await workspace.addKeyWithId(), await workspace.addKeyWithId()]
+    for (const { token, names } of [
+      { ...few, names: ['a'] },
+      { ...most, names: ['b', 'c'] },
+    ]) {
+      for (const name of names) await request('PUT', '/v1/projects/website', { key: token, json: { name } })
+    }
+    const DAY = 24 * 60
+    const told: string[] = []
+    for (const [minute, EVENT_BYTE_LIMIT] of [
+      [1, '100'],
+      [2, '100'],
+      [1 + DAY, '100'],
+      [2 + DAY, '100'],
+      [1 + 2 * DAY, '1000000'],
+      [1 + 3 * DAY, '1000000'],
+    ] as const) {
+      await tick(minute, { EVENT_BYTE_LIMIT })
+      // The ticks between are left out, which is told too.
+      told.push(...(await news()).filter((text) => text.includes('EVENT')).map((text) => `${minute} ${text}`))
+    }
+    expect(told).toEqual([
+      `1 Workspace API: organization ${workspace.organizationId} has 0.0 MB of events, more than EVENT_BYTE_LIMIT (0.0 MB). Most were written by the API key ${most.id}.`,
+      `${1 + 3 * DAY} Workspace API: no organization of database 0 has more events than EVENT_BYTE_LIMIT any more.`,
+    ])
+    expect(await workspace.dump('auditEvents')).toHaveLength(3)
   })
 })
 

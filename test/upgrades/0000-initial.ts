@@ -338,6 +338,7 @@ export const initial: SchemaVersion = {
       { database: 0, name: 'size-70', begunAt: CHANGED, sentAt: CHANGED },
       { database: 0, name: 'dead-letters', begunAt: CHANGED, endsAt: CHANGED },
     ],
+    eventUsage: [{ organizationId: ACME, countedTo: Number.MAX_SAFE_INTEGER, bytes: 100, removedTo: -1 }],
     auditEvents: [
       auditEvent(WRITTEN, 1, {
         type: 'environment-variable.deleted',

@@ -57,7 +57,7 @@ export const listEventsContract = {
   errorCodes: ['cursor_expired'],
   errors: {
     400: INVALID_INPUT,
-    410: 'The next event after this cursor is older than 365 days, so events may be missing. Read what you keep a copy of again, and continue with `after=now`.',
+    410: 'The next event after this cursor is no longer kept, so events may be missing. Read what you keep a copy of again, and continue with `after=now`.',
     500: INTERNAL_ERROR,
     503: STORE_UNAVAILABLE,
   },

@@ -22,7 +22,7 @@ import { hasType } from '../../access/wanted.ts'
 import { MAX_EXAMINED } from '../../db/examined.ts'
 import { number, type Parameter, rowLimit, textOrNull } from '../../db/parameters.ts'
 import { equalsIfGiven } from '../../db/rows.ts'
-import { apiKeys, auditEvents } from '../../db/schema.ts'
+import { apiKeys, auditEvents, eventUsage } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 
@@ -118,8 +118,7 @@ function listed<P extends Parameter, const Range extends readonly Parameter[]>(
   }
 }
 
-/** True if no event after this number may have been deleted. */
-export const isKeptAfter = (sequence: SQLWrapper) =>
+const hasNoneOldAfter = (sequence: SQLWrapper) =>
   notExists(
     query
       .select({ one: sql`1` })
@@ -133,11 +132,29 @@ export const isKeptAfter = (sequence: SQLWrapper) =>
       ),
   )
 
+/** Those that were removed early, beyond `EVENT_BYTE_LIMIT`. A list from the start has what is left. */
+const hasNoneRemovedAfter = (sequence: SQLWrapper) =>
+  notExists(
+    query
+      .select({ one: sql`1` })
+      .from(eventUsage)
+      .where(
+        and(
+          eq(eventUsage.organizationId, apiKeys.organizationId),
+          gt(eventUsage.removedTo, sequence),
+          sql`${sequence} <> ${oldestKept} - 1`,
+        ),
+      ),
+  )
+
+/** True if no event after this number may have been deleted. */
+export const isKeptAfter = (sequence: SQLWrapper) => and(hasNoneOldAfter(sequence), hasNoneRemovedAfter(sequence))
+
 /** @param cursor whose it is. @param advice what to do. */
 export const cursorExpired = (cursor: string, advice: string) => () =>
   new ApiError(
     'cursor_expired',
-    `The next event after ${cursor} is older than 365 days, so events may be missing. ${advice}`,
+    `The next event after ${cursor} is no longer kept, so events may be missing. ${advice}`,
   )
 
 /** No event after the cursor of the request may have been deleted. @param advice what to do then. */

@@ -5,6 +5,7 @@ import { watchedDatabase } from '../../support/bindings.ts'
 import { env } from '../../support/env.ts'
 import { type ApiEvent, eventsOf, summariesOf, summaryOf, walkEvents } from '../../support/events.ts'
 import { newOutbox } from '../../support/queue.ts'
+import { inOneBatch } from '../../support/set-up.ts'
 import { tick } from '../../support/tick.ts'
 import { Workspace } from '../../support/workspace.ts'
 
@@ -180,12 +181,8 @@ describe('the order of events', () => {
   it('has a number for each of more than 1,024 events of a millisecond', async () => {
     setClock(NOW)
     const { workspace, key } = await withFeed()
-    for (let batch = 0; batch < 12; batch++) {
-      const projectId = await workspace.addProject()
-      const variables = Array.from({ length: 100 }, (_, index) => ({ key: `KEY_${batch}_${index}`, value: 'x' }))
-      const path = `/v1/projects/${projectId}/environment-variables`
-      expect((await request('POST', path, { key, json: { variables } })).status).toBe(201)
-    }
+    const { id } = await inOneBatch(() => workspace.addKeyWithId({ sessions: 1199 }))
+    expect((await request('DELETE', `/v1/api-keys/${id}`, { key })).status).toBe(200)
     const { items } = await walkEvents(key)
     expect(new Set(items.map(({ id }) => id)).size).toBe(1200)
     expect(new Set(items.map(({ resource }) => resource.id)).size).toBe(1200)
@@ -217,10 +214,12 @@ describe('retention', () => {
   })
 
   /** Runs the daily pass at this time. */
-  async function retain(ms: number): Promise<void> {
+  async function retain(ms: number, settings: object = {}): Promise<void> {
     setClock(ms)
     await env.DB.prepare(`DELETE FROM "passes" WHERE "name" = 'retention'`).run()
-    for (let count = 0; count < 5; count++) await tick(newOutbox().environment, new Date(ms + count * 60_000))
+    for (let count = 0; count < 5; count++) {
+      await tick({ ...newOutbox().environment, ...settings }, new Date(ms + count * 60_000))
+    }
   }
 
   it('keeps the last event that is too old, so that a reader at the end of a quiet feed never gets 410', async () => {
@@ -237,6 +236,51 @@ describe('retention', () => {
       expect([days, (await workspace.dump('auditEvents')).length]).toEqual([days, days < 365 ? 3 : 1])
       expect([days, (await get({ after: early })).status]).toEqual([days, days < 365 ? 200 : 410])
     }
+  })
+
+  /** The bytes of an organization's events as they are counted, and as they are. */
+  async function countedBytes({ organizationId }: Workspace): Promise<unknown[]> {
+    const [usage, events] = await env.DB.batch<{ bytes: number }>([
+      env.DB.prepare('SELECT "bytes" FROM "eventUsage" WHERE "organizationId" = ?').bind(organizationId),
+      env.DB.prepare(
+        `SELECT coalesce(sum(octet_length(json_array("organizationId", "sequence", "id", "type", "resourceId", "parentId",
+           "resourceName", "projectId", "apiKeyId", "apiKeyName", "userId", "requestId"))), 0) AS "bytes"
+         FROM "auditEvents" WHERE "organizationId" = ?`,
+      ).bind(organizationId),
+    ])
+    return [usage?.results[0]?.bytes, events?.results[0]?.bytes]
+  }
+
+  it('removes the oldest events beyond the byte limit, but none of the last 30 days, and a reader before them gets 410', async () => {
+    const { workspace, page, get } = await withFeed()
+    const neighbour = await withFeed()
+    setClock(NOW)
+    const times = [-60, -50, -40, -31, -29, -1].map((days) => timeAfter(days * DAY_MS))
+    await workspace.addEvents(times)
+    await neighbour.workspace.addEvents(times.slice(0, 1))
+    const cursors: string[] = []
+    for (let after = ''; cursors.length < 6; cursors.push(after)) {
+      after = (await page({ limit: '1', ...(after && { after }) })).nextCursor
+    }
+    await retain(NOW)
+    const [bytes = 0, actual] = (await countedBytes(workspace)) as number[]
+    expect([bytes, (await page()).items.length]).toEqual([actual, 6])
+    // Room for all but a little more than one.
+    await retain(NOW + DAY_MS / 2, { EVENT_BYTE_LIMIT: String(Math.ceil((bytes / 6) * 4.5)) })
+    expect((await page()).items).toHaveLength(4)
+    expect(await countedBytes(workspace)).toEqual([(bytes / 6) * 4, (bytes / 6) * 4])
+    const statuses = []
+    for (const after of cursors) statuses.push((await get({ after })).status)
+    expect(statuses).toEqual([410, 200, 200, 200, 200, 200])
+    await retain(NOW + DAY_MS / 2, { EVENT_BYTE_LIMIT: '0' })
+    expect((await page()).items.map(({ createdAt }) => createdAt)).toEqual(times.slice(4))
+    expect((await neighbour.page()).items).toHaveLength(0)
+    expect(await countedBytes(workspace)).toEqual([(bytes / 6) * 2, (bytes / 6) * 2])
+    // What is new is counted once.
+    await workspace.addEvents([timeAfter(DAY_MS / 4)])
+    await retain(NOW + DAY_MS / 2)
+    await retain(NOW + DAY_MS / 2)
+    expect(await countedBytes(workspace)).toEqual([(bytes / 6) * 3, (bytes / 6) * 3])
   })
 
   it('never lets numbers begin again, so that no reader misses an event after the clock ran back', async () => {

@@ -209,7 +209,7 @@ export const updateEventEndpointContract = {
   errors: {
     ...errors,
     404: NO_ENDPOINT,
-    410: 'With `enabled: true`: the next event after the `cursor` is older than 365 days. Rewind the endpoint first.',
+    410: 'With `enabled: true`: the next event after the `cursor` is no longer kept. Rewind the endpoint first.',
   },
 } as const satisfies Contract
 
@@ -303,6 +303,6 @@ export const rewindEventEndpointContract = {
   errors: {
     ...errors,
     404: NO_ENDPOINT,
-    410: 'The next event after this cursor is older than 365 days.',
+    410: 'The next event after this cursor is no longer kept.',
   },
 } as const satisfies Contract

@@ -257,7 +257,7 @@ describe('an endpoint whose next event is too old', () => {
     const refused = await send('PATCH', path, { enabled: true, note: 'Ask Ada.' })
     expect(refusalOf(refused)).toEqual([410, 'cursor_expired'])
     expect(refused.body.error).toBe(
-      'The next event after the cursor of this event endpoint is older than 365 days, so events may be missing. Rewind it to a later cursor or to "now", and then enable it.',
+      'The next event after the cursor of this event endpoint is no longer kept, so events may be missing. Rewind it to a later cursor or to "now", and then enable it.',
     )
     expect(await row()).toEqual(before)
     expect(await workspace.dump('auditEvents')).toHaveLength(2)
