@@ -532,6 +532,7 @@ describe('the keys of a person', () => {
       const { id } = await workspace.addKeyWithId({ ...within, ...kind, identityId })
       expect(await signIn(workspace, person)).toEqual({ refusal: 'not_admitted' })
       expect(await workspace.dump('apiKeys')).toMatchObject([{ id, revokedAt: expect.any(String) }])
+      expect(await workspace.dump('auditEvents')).toMatchObject([{ resourceId: id }])
     },
   )
 
@@ -596,6 +597,8 @@ describe('the identity of a person', () => {
     await signIn(workspace, person)
     const after = JSON.parse(JSON.stringify(await rowOf()).replaceAll(rule, 'the rule'))
     expect(after).toEqual({ ...row, ...changed })
+    const events = (await workspace.dump('auditEvents')).map(({ type }) => type)
+    expect(events).toEqual('lastSignInAt' in changed ? ['api-key.session-created'] : [])
   })
 
   it('who accepts a second invitation has what that one gives', async () => {

@@ -27,7 +27,9 @@ export async function serveProtocol(c: ConsoleContext): Promise<Response> {
     return new Response(response.body, response)
   } finally {
     // KV takes one write of a grant in a second, so the app may have to exchange its code again.
-    if (redeemedKey !== undefined && !isIssued) await environment.SIGN_IN.undoExchange(redeemedKey, address)
+    if (redeemedKey !== undefined && !isIssued) {
+      await environment.SIGN_IN.undoExchange(redeemedKey, address).catch(() => undefined)
+    }
   }
 }
 
