@@ -13,8 +13,9 @@ import { isUnavailable } from './db/failures.ts'
 import type { Environment } from './environment.ts'
 import { ApiError, errorResponse, internalError, RETRY_LATER, unavailable } from './errors.ts'
 import { health } from './health.ts'
-import { needsLookUp, readBytes, requireLengthWithin } from './http/body.ts'
+import { needsLookUp, readBytes, requireLengthWithin, requireUncompressed } from './http/body.ts'
 import { closestPath } from './http/closest.ts'
+import { matchesEntityTag } from './http/conditional.ts'
 import type { HonoEnvironment } from './http/context.ts'
 import { mount, startOfPath } from './http/mount.ts'
 import { describeProblem, describeSent, describeSize } from './http/problems.ts'
@@ -70,9 +71,24 @@ function isAllowedOrigin(origin: string, { CORS_ORIGINS = '' }: Pick<Environment
   return CORS_ORIGINS.split(',').some((allowed) => allowed.trim() === origin)
 }
 
+/**
+ * True for pages of the service itself. With http, only names of this machine count: a website can make a name of its own
+ * mean this machine (DNS rebinding), and its pages then have the origin that the request names.
+ */
+function isOwnOrigin(origin: string, { url }: Request): boolean {
+  const { origin: own, protocol, hostname } = new URL(url)
+  return origin === own && (protocol === 'https:' || /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname))
+}
+
+/**
+ * Pages of every origin may find out how to connect to `/mcp`, and read why it refuses them. It refuses pages of origins that
+ * are not in the setting.
+ */
+const isOpenToPages = (path: string) => path === '/mcp' || path.startsWith(RESOURCE_METADATA)
+
 /** Lets pages on the configured origins call the service and read the headers of its responses. */
 const allowOrigins = cors({
-  origin: (origin, c) => (isAllowedOrigin(origin, c.env) ? origin : null),
+  origin: (origin, c) => (isOpenToPages(c.req.path) || isAllowedOrigin(origin, c.env) ? origin : null),
   allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
   allowHeaders: [
     'Authorization',
@@ -95,6 +111,7 @@ const allowOrigins = cors({
     'RateLimit',
     'RateLimit-Policy',
     'Retry-After',
+    'WWW-Authenticate',
     BOOKMARK,
     'X-Request-Id',
   ],
@@ -122,7 +139,10 @@ export function createApp(): Hono<HonoEnvironment> {
     if (bookmark) headers.set(BOOKMARK, bookmark)
     logRequest(c)
   })
-  app.use((c, next) => (c.env.CORS_ORIGINS ? allowOrigins(c, next) : next()))
+  app.use((c, next) => {
+    const isOfPage = c.env.CORS_ORIGINS || (isOpenToPages(c.req.path) && c.req.header('Origin') !== undefined)
+    return isOfPage ? allowOrigins(c, next) : next()
+  })
   app.use((c, next) => {
     const bytes = sizeOf(c.req.raw.headers)
     if (bytes > HEADERS_LIMIT_BYTES) {
@@ -182,11 +202,11 @@ async function forwardToMcp(c: Context<HonoEnvironment>): Promise<Response> {
   const { MCP } = c.env
   if (!MCP) return c.notFound()
   const origin = c.req.header('Origin')
-  if (origin !== undefined && !isAllowedOrigin(origin, c.env)) {
+  if (origin !== undefined && !isOwnOrigin(origin, c.req.raw) && !isAllowedOrigin(origin, c.env)) {
     const problem = {
       wrong: 'is not allowed',
       sent: describeSent(origin),
-      allowed: 'the origins in CORS_ORIGINS',
+      allowed: 'the origin of the service and those in CORS_ORIGINS',
     }
     throw new ApiError('origin_forbidden', describeProblem('Origin', problem))
   }
@@ -195,6 +215,7 @@ async function forwardToMcp(c: Context<HonoEnvironment>): Promise<Response> {
   const request = await withApiKey(c.req.raw, c.env)
   const caller = await Caller.open(request, c.env, c.executionCtx, callerScope)
   c.set('caller', caller)
+  await requireUncompressed(request, caller)
   const body = await readBytes(request, MCP_BODY_LIMIT_BYTES, caller)
   const response = await MCP.fetch(new Request(request, { body }))
   return new Response(response.body, response)
@@ -251,14 +272,19 @@ async function serveHome(c: Context<HonoEnvironment>): Promise<Response> {
 
 /** Serves a file of `public/`. */
 async function serveAsset(c: Context<HonoEnvironment>, path: string): Promise<Response> {
-  const asset = await c.env.ASSETS.fetch(new Request(new URL(path, c.req.url), c.req.raw))
+  const request = new Request(new URL(path, c.req.url), c.req.raw)
+  // The assets compare it with one entity tag.
+  request.headers.delete('If-None-Match')
+  const asset = await c.env.ASSETS.fetch(request)
   // The file is missing, or the assets redirect to another spelling of its path.
-  if (!asset.ok && asset.status !== 304) return c.notFound()
+  if (!asset.ok) return c.notFound()
   // For 304 too, because its headers replace the headers in the browser's cache.
   if (path === '/docs') c.set('contentPolicy', VIEWER_POLICY)
   else if (!path.includes('.')) c.set('contentPolicy', PAGE_POLICY)
   if (HASHED.test(path)) c.set('cacheControl', 'public, max-age=31536000, immutable')
-  return new Response(asset.body, asset)
+  const entityTag = asset.headers.get('ETag')?.replace(/^W\//, '')
+  const isCurrent = entityTag !== undefined && matchesEntityTag(c.req.header('If-None-Match'), entityTag)
+  return isCurrent ? new Response(null, { status: 304, headers: asset.headers }) : new Response(asset.body, asset)
 }
 
 /** The bytes of ASCII names and values. */

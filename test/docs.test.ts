@@ -212,8 +212,14 @@ describe.each(BASE_PATHS)('the files of public/ under "%s"', (basePath) => {
     expect(etag).not.toBe('')
     const again = await ask(basePath + path, 'GET', { 'If-None-Match': etag })
     expect([again.status, again.headers.get('ETag'), again.text]).toEqual([304, etag, ''])
-    const other = await ask(basePath + path, 'GET', { 'If-None-Match': '"another"' })
-    expect(other.status).toBe(200)
+    for (const [tags, status] of [
+      ['*', 304],
+      [`"another", W/${etag}`, 304],
+      ['"another"', 200],
+    ] as const) {
+      const other = await ask(basePath + path, 'GET', { 'If-None-Match': tags })
+      expect([tags, other.status]).toEqual([tags, status])
+    }
 
     const head = await ask(basePath + path, 'HEAD')
     expect([head.status, head.headers.get('ETag'), head.text]).toEqual([200, etag, ''])

@@ -106,6 +106,7 @@ describe('CORS', () => {
       'RateLimit',
       'RateLimit-Policy',
       'Retry-After',
+      'WWW-Authenticate',
       'X-Bookmark',
       'X-Request-Id',
     ])

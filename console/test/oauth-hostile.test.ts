@@ -110,7 +110,8 @@ describe('a request to connect', () => {
     const warned = vi.spyOn(console, 'warn')
     const client = { clientId, redirectUri: 'https://app.example.com/callback' }
     const answer = await browser.ask(authorizeQuery(client))
-    expect([answer.status, await answer.json()]).toEqual([400, { error: expect.stringMatching(/^client_id /) }])
+    const sentence = /^client_id .*(such as "https:\/\/app\.example\.com\/client\.json"|visible ASCII characters)\.$/
+    expect([answer.status, await answer.json()]).toEqual([400, { error: expect.stringMatching(sentence) }])
     expect((await redeem(client, 'user:grant:code')).status).toBe(401)
     expect([fetched.mock.calls, warned.mock.calls]).toEqual([[], []])
   })

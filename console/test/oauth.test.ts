@@ -37,7 +37,9 @@ describe('discovery', () => {
     expect(url).toBe('https://workspace.example/.well-known/oauth-protected-resource/mcp')
     const environment = { CONSOLE_URL: ISSUER, AUTH: { apiKeyOf: async () => null } }
     for (const path of [new URL(url).pathname, '/.well-known/oauth-protected-resource']) {
-      const { status, body } = await request('GET', path, { environment })
+      const origin = 'https://app.example.com'
+      const { status, headers, body } = await request('GET', path, { environment, headers: { Origin: origin } })
+      expect(headers.get('Access-Control-Allow-Origin')).toBe(origin)
       expect([status, body]).toEqual([
         200,
         {

@@ -75,6 +75,7 @@ export function tool(name: string, contracts: readonly ToolContract[], options: 
     get listed() {
       listed ??= {
         name,
+        title: titleOf(name),
         description: options.description ?? firstSentence(first.contract.description),
         inputSchema: jsonSchemaOf(variants.map(({ schema }) => schema)),
         annotations: annotationsOf(contracts, options),
@@ -82,11 +83,20 @@ export function tool(name: string, contracts: readonly ToolContract[], options: 
       return listed
     },
     allows: (caller) => contracts.some((contract) => isAllowed(contract, caller)),
-    call: (api, input) => {
+    call: (api, sent) => {
+      // Some clients send null for each property that they leave out. No property may be null (`withoutNull`).
+      const isKnown = (name: string) => variants.some(({ schema }) => Object.hasOwn(schema.shape, name))
+      const input = Object.fromEntries(Object.entries(sent).filter(([name, value]) => value !== null || !isKnown(name)))
       const { contract, schema } = variantOf(input)
       return call(api, contract, schema, input, options)
     },
   }
+}
+
+/** `Read session file` of `read_session_file`. */
+function titleOf(name: string): string {
+  const words = name.replaceAll('_', ' ').replace(/ i$/, ' I')
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 /** The first variant of which the input has a property that no other variant has. */
@@ -110,10 +120,14 @@ function isAllowed({ scope, actsAsUser }: ToolContract, { user, apiKey }: Caller
 
 function annotationsOf(contracts: readonly ToolContract[], { onlyCreates }: ToolOptions) {
   const methods = contracts.map(({ method }) => method)
-  if (methods.every((method) => method === 'GET')) return { readOnlyHint: true }
+  // The tools work on the data of one organization.
+  const openWorldHint = false
+  if (methods.every((method) => method === 'GET')) return { readOnlyHint: true, openWorldHint }
   return {
     destructiveHint: !onlyCreates && methods.some((method) => method !== 'POST'),
-    idempotentHint: methods.every((method) => method === 'PUT' || method === 'DELETE'),
+    // False is what clients assume.
+    ...(methods.every((method) => method === 'PUT' || method === 'DELETE') && { idempotentHint: true }),
+    openWorldHint,
   }
 }
 
@@ -140,7 +154,18 @@ type Properties = NonNullable<ListedTool['inputSchema']['properties']>
 const DIGITS = '^\\d+$'
 
 /** Left out, because the API says it of a wrong value, and a model reads the list before each task. */
-const LEFT_OUT = ['$schema', 'id', 'pattern', 'minLength', 'maxLength', 'maxItems', 'example', 'additionalProperties']
+const LEFT_OUT = [
+  '$schema',
+  'additionalProperties',
+  'example',
+  'id',
+  'maxItems',
+  'maxLength',
+  'maximum',
+  'minLength',
+  'minimum',
+  'pattern',
+]
 
 /**
  * Properties that need no description: the name says it, or for `limit` and `cursor` the instructions of the server.
@@ -152,6 +177,7 @@ const UNDESCRIBED = [
   'name',
   'note',
   'pauseAfterFailures',
+  'position',
   'resourceId',
   'resourceType',
   'status',
@@ -170,7 +196,6 @@ function compacted(schema: unknown, name = ''): unknown {
     kept.type = 'integer'
     if (kept.default !== undefined) kept.default = Number(kept.default)
   }
-  if (kept.maximum === Number.MAX_SAFE_INTEGER) delete kept.maximum
   for (const keyword of LEFT_OUT) if (typeof kept[keyword] !== 'object') delete kept[keyword]
   if (typeof kept.description === 'string') {
     const description = firstSentence(kept.description)

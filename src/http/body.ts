@@ -98,9 +98,19 @@ export function jsonBody(
   }
 }
 
+/** @throws {ApiError} 400 if the body is compressed. */
+export async function requireUncompressed({ headers }: Request, caller: Caller): Promise<void> {
+  const encoding = headers.get('Content-Encoding')
+  if (encoding === null || /^(identity)?$/i.test(encoding)) return
+  const advice = 'Send the body without compression.'
+  const problem = { wrong: 'is not supported', sent: describeSent(encoding), allowed: '"identity"', advice }
+  throw await caller.inputError(describeProblem('Content-Encoding', problem))
+}
+
 async function readJson(request: Request, limitBytes: number, caller: Caller): Promise<unknown> {
   const typeProblem = problemOfType(request.headers.get('Content-Type'))
   if (typeProblem) throw await caller.inputError(describeProblem('Content-Type', typeProblem))
+  await requireUncompressed(request, caller)
   const { value, problem } = parseBody(await readBytes(request, limitBytes, caller))
   if (problem) throw await caller.inputError(describeProblem('body', problem))
   return value
@@ -110,7 +120,10 @@ function hasNoBody({ body, headers }: Request): boolean {
   return body === null || headers.get('Content-Length') === '0'
 }
 
-/** Refuses a form, whose envelope would be stored with the file. The body of an upload is the bytes themselves. */
+/**
+ * Refuses a form, whose envelope would be stored with the file, and a compressed body. The body of an upload is the bytes
+ * themselves.
+ */
 export const requireBytes: MiddlewareHandler<OperationEnvironment> = async (c, next) => {
   const [type = ''] = c.req.header('Content-Type')?.split(';') ?? []
   if (/^multipart\//i.test(type.trim())) {
@@ -122,6 +135,7 @@ export const requireBytes: MiddlewareHandler<OperationEnvironment> = async (c, n
     }
     throw await c.get('caller').inputError(describeProblem('Content-Type', problem))
   }
+  await requireUncompressed(c.req.raw, c.get('caller'))
   await next()
 }
 

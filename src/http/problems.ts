@@ -76,7 +76,8 @@ function describeIssue(issue: Issue, validated: Validated, earlier: readonly Iss
   }
   const known = namesAt(schema, issue.path).join(', ') || 'none'
   return issue.keys.slice(0, MAX_PROBLEMS).map((key) => {
-    const name = nameOf([...issue.path, isSecret ? '…' : key])
+    // A name that every object has is no secret.
+    const name = nameOf([...issue.path, isSecret && !(key in Object.prototype) ? '…' : key])
     return `${name} is not a known ${noun}; known: ${known}.${adviceFor(key, issue, validated)}`
   })
 }

@@ -7,7 +7,8 @@ const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/
 /** Names that do not resolve in public (RFC 6761, 6762, 7686, 8375, 9476, and ICANN's reservation of `internal`). */
 const NOT_PUBLIC = /(?:^|\.)(?:localhost|local|internal|invalid|test|example|onion|alt|home\.arpa)$/
 
-const ALLOWED = 'an https URL of a public host, such as "https://hooks.example.com/path"'
+const ALLOWED = 'an https URL of a public host'
+const EXAMPLE = 'https://hooks.example.com/path'
 
 const IP_ADDRESS = /^(?:\d+(?:\.\d+){3}|\[.*\])$/
 
@@ -15,10 +16,11 @@ const IP_ADDRESS = /^(?:\d+(?:\.\d+){3}|\[.*\])$/
  * The first problem of the URL of a receiver, if any. IP addresses are refused, public ones too, because certificates
  * are for names.
  * @param allowsLocal true to allow http and https URLs of this machine as well.
+ * @param example what could be sent instead.
  */
-export function problemOfReceiver(text: string, allowsLocal: boolean): Problem | undefined {
+export function problemOfReceiver(text: string, allowsLocal: boolean, example = EXAMPLE): Problem | undefined {
   const wrong = wrongWith(text, allowsLocal)
-  return wrong === undefined ? undefined : { wrong, allowed: ALLOWED }
+  return wrong === undefined ? undefined : { wrong, allowed: `${ALLOWED}, such as "${example}"` }
 }
 
 function wrongWith(text: string, allowsLocal: boolean): string | undefined {

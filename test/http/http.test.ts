@@ -34,9 +34,9 @@ const refusing: Partial<Cloudflare.Env> = {
 }
 
 /** The response as it is, for methods whose answers have no body. */
-async function send(method: string, path: string, headers: Record<string, string> = {}) {
+async function send(method: string, path: string, headers: Record<string, string> = {}, origin = ORIGIN) {
   const context = createExecutionContext()
-  const response = await worker.fetch(new Request(ORIGIN + path, { method, headers }), deployed(env), context)
+  const response = await worker.fetch(new Request(origin + path, { method, headers }), deployed(env), context)
   await waitOnExecutionContext(context)
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
@@ -367,6 +367,26 @@ describe('the order of the checks', () => {
 })
 
 describe('bodies', () => {
+  it('that are compressed are refused, also those of uploads and of /mcp', async () => {
+    const { post, key, workspace } = await withAgent()
+    const error =
+      'Content-Encoding is not supported; got "gzip"; allowed: "identity". Send the body without compression.'
+    const gzip = { 'Content-Encoding': 'gzip' }
+    const zipped = await new Response(
+      new Blob([SCHEDULE]).stream().pipeThrough(new CompressionStream('gzip')),
+    ).arrayBuffer()
+    const sessionId = await workspace.addSession(await workspace.addProject())
+    const upload = { key, body: bytesOf('x'), headers: gzip }
+    for (const answer of [
+      await post(zipped, gzip),
+      await request('PUT', `/v1/sessions/${sessionId}/files?path=x`, upload),
+      await request('POST', '/mcp', upload),
+    ]) {
+      expect([answer.status, answer.body]).toEqual([400, { error }])
+    }
+    expect((await post(SCHEDULE, { 'Content-Encoding': 'Identity' })).status).toBe(201)
+  })
+
   it.each([
     'application/json',
     'Application/JSON',
@@ -470,6 +490,17 @@ describe('bodies', () => {
       }
     },
   )
+
+  it('names what every object has, also where it may be a secret', async () => {
+    const { key } = await withKey()
+    const [json, url] = [{ 'Content-Type': 'application/json' }, 'https://hooks.example.com']
+    const { body } = await request('PUT', '/v1/run-endpoint', {
+      key,
+      body: `{"url":"${url}","__proto__":1,"secret":1}`,
+      headers: json,
+    })
+    expect(body.error).toBe('__proto__ is not a known property; known: url. … is not a known property; known: url.')
+  })
 
   it('does not take a property from "__proto__"', async () => {
     const { post } = await withAgent()
@@ -781,8 +812,28 @@ describe('/mcp', () => {
     expect([status, headers.get('Error-Code')]).toEqual([404, 'path_not_found'])
   })
 
-  it.each([ORIGIN, 'https://app.example.com'])('refuses pages of %s without CORS_ORIGINS', async (origin) => {
-    const { status, headers } = await request('POST', '/mcp', { headers: { Origin: origin } })
-    expect([status, headers.get('Error-Code')]).toEqual([403, 'origin_forbidden'])
+  it.each(['https://app.example.com', 'http://workspace.example'])(
+    'refuses pages of %s without CORS_ORIGINS, and lets them read why',
+    async (origin) => {
+      const headers = { Origin: origin, 'Access-Control-Request-Method': 'POST' }
+      for (const base of ['', PREFIX]) {
+        const preflight = await request('OPTIONS', `${base}/mcp`, { headers })
+        expect([preflight.status, preflight.headers.get('Access-Control-Allow-Origin')]).toEqual([204, origin])
+        const refused = await request('POST', `${base}/mcp`, { headers: { Origin: origin } })
+        expect([refused.status, refused.headers.get('Error-Code')]).toEqual([403, 'origin_forbidden'])
+        expect(refused.headers.get('Access-Control-Allow-Origin')).toBe(origin)
+        expect(refused.headers.get('Access-Control-Expose-Headers')).toContain('WWW-Authenticate')
+      }
+    },
+  )
+
+  it.each([
+    [ORIGIN, 401],
+    ['http://localhost:8787', 401],
+    ['http://[::1]:8787', 401],
+    // DNS rebinding: a website has made its own name mean this machine.
+    ['http://rebound.example.com:8787', 403],
+  ])('answers pages of its own origin %s with %i', async (origin, status) => {
+    expect((await send('POST', '/mcp', { Origin: origin }, origin)).status).toBe(status)
   })
 })

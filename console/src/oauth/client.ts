@@ -12,7 +12,7 @@ export function problemOfClient(clientId: string): string | undefined {
     return 'client_id is too long or has a space or a control character; allowed: up to 500 visible ASCII characters.'
   }
   if (!URL.canParse(clientId) || !/^https?:$/.test(new URL(clientId).protocol)) return undefined
-  const problem = problemOfReceiver(clientId, false)
+  const problem = problemOfReceiver(clientId, false, 'https://app.example.com/client.json')
   return problem && `client_id ${problem.wrong}; allowed: ${problem.allowed}.`
 }
 

@@ -579,6 +579,34 @@ describe('every tool', () => {
     expect(structuredContent.items).toContainEqual(expect.objectContaining({ id: scheduleId }))
   })
 
+  it('takes null for what is left out', async () => {
+    const client = await connectNew(demo.apiKey)
+    const { agentId } = demo
+    const { structuredContent: listed } = await call(client, 'list_skills', {
+      name: 'release-notes',
+      limit: null,
+      cursor: null,
+    })
+    expect(listed.items).toMatchObject([{ id: demo.skillId }])
+    const planned = {
+      agentId,
+      projectId: null,
+      timezone: null,
+      cron: '@daily',
+      scheduleId: null,
+      runAt: null,
+      payload: null,
+    }
+    const { structuredContent: created } = await call(client, 'create_schedule', { ...planned, name: 'Daily' })
+    expect(created).toMatchObject({ agentId, cron: '@daily', name: 'Daily' })
+    const changes = { agentId, projectId: null, scheduleId: created.id, name: null, enabled: false }
+    const { structuredContent: updated } = await call(client, 'update_schedule', changes)
+    expect(updated).toMatchObject({ agentId, name: 'Daily', enabledAt: null })
+    const [missing, unknown] = [{ cron: null }, { cron: '@daily', nothing: null }]
+    expect((await call(client, 'preview_schedule', missing)).content[0]?.text).toMatch(/^cron is missing; /)
+    expect((await call(client, 'preview_schedule', unknown)).content[0]?.text).toMatch(/nothing/)
+  })
+
   it('has the sentence and the code of the API in its errors', async () => {
     const client = await connectNew(demo.apiKey)
     const cases: [name: string, input: Record<string, unknown>, path: string][] = [
@@ -650,6 +678,14 @@ describe('the list of tools', () => {
       expect(inputSchema.additionalProperties).toBe(false)
     }
     expect(JSON.stringify(tools)).not.toMatch(/variable/i)
+  })
+
+  it('has a title for people, and says that the tools reach nothing else', async () => {
+    const { tools } = await (await connectNew(demo.apiKey)).listTools()
+    for (const { title, annotations } of tools) {
+      expect([title, annotations?.openWorldHint]).toEqual([expect.stringMatching(/^[A-Z][a-z]+( [a-zI]+)*$/), false])
+    }
+    expect(tools.slice(0, 3).map(({ title }) => title)).toEqual(['Who am I', 'Find', 'List skills'])
   })
 
   it('has numbers where the query of the API has digits', async () => {
@@ -859,11 +895,12 @@ describe('/mcp', () => {
     url = new URL('/mcp', demo.baseUrl)
   })
 
-  it('is refused to pages of origins that CORS_ORIGINS does not name', async () => {
-    for (const origin of ['http://evil.example.com', demo.baseUrl, 'null']) {
+  it('is refused to pages of other origins, unless CORS_ORIGINS names them', async () => {
+    for (const origin of ['http://evil.example.com', 'http://localhost:1', 'null']) {
       const response = await post({ method: 'tools/list' }, { Origin: origin })
       expect([origin, response.status, response.headers.get('Error-Code')]).toEqual([origin, 403, 'origin_forbidden'])
     }
+    expect((await post({ method: 'tools/list' }, { Origin: demo.baseUrl })).status).toBe(200)
     const response = await post({ method: 'tools/list' }, { Origin: proxyOrigin })
     expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([200, proxyOrigin])
     const preflight = await fetch(url, {
