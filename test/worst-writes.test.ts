@@ -231,13 +231,15 @@ function timeToFill({ kept, requests }: Worst): string {
 
 const HEADINGS = ['operation', 'rows', 'bytes', 'bytes without a quota', '1 GB of them after']
 const formatted = (value: number) => new Intl.NumberFormat('en-GB').format(value)
+/** To two digits, so that a new column changes no line. */
+const roughly = (bytes: number) => formatted(Number(bytes.toPrecision(2)))
 
 function tableOf(worst: readonly Worst[]): string {
   const lines = worst.map((one) => [
     `\`${one.operationId}\``,
     formatted(one.rows),
-    formatted(one.bytes),
-    formatted(Math.max(0, one.kept)),
+    roughly(one.bytes),
+    roughly(Math.max(0, one.kept)),
     timeToFill(one),
   ])
   const widths = HEADINGS.map((heading, index) =>
@@ -265,7 +267,7 @@ const perRequest = ({ kept, requests }: Worst) => kept / (1 + requests)
 const INTRODUCTION = `# What one request writes at worst
 
 This table is generated: \`test/worst-writes.test.ts\` sends the largest request of each operation and measures what it writes, with its
-events, indexes and triggers.
+events, indexes and triggers. Bytes have two digits.
 
 - **rows** are those that D1 counts as written.
 - **bytes** are those by which values and index entries grow. The database file grows by up to a half more, because its pages are never full.
