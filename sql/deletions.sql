@@ -17,6 +17,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -153,6 +169,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -269,6 +301,22 @@ where
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."id" = :deletionId
           and "deletions"."finalAt" > :now
+          and not exists (
+            select
+              1
+            from
+              "deletions" "parent"
+            where
+              (
+                "parent"."organizationId" = "deletions"."organizationId"
+                and "parent"."resourceType" = case
+                  when "deletions"."projectId" is null then 'agent'
+                  else 'project'
+                end
+                and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+                and "parent"."finalAt" <= :now
+              )
+          )
         )
       where
         (
@@ -337,6 +385,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -473,6 +537,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -589,6 +669,22 @@ where
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."id" = :deletionId
           and "deletions"."finalAt" > :now
+          and not exists (
+            select
+              1
+            from
+              "deletions" "parent"
+            where
+              (
+                "parent"."organizationId" = "deletions"."organizationId"
+                and "parent"."resourceType" = case
+                  when "deletions"."projectId" is null then 'agent'
+                  else 'project'
+                end
+                and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+                and "parent"."finalAt" <= :now
+              )
+          )
         )
       where
         (
@@ -657,6 +753,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -793,6 +905,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -909,6 +1037,22 @@ where
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."id" = :deletionId
           and "deletions"."finalAt" > :now
+          and not exists (
+            select
+              1
+            from
+              "deletions" "parent"
+            where
+              (
+                "parent"."organizationId" = "deletions"."organizationId"
+                and "parent"."resourceType" = case
+                  when "deletions"."projectId" is null then 'agent'
+                  else 'project'
+                end
+                and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+                and "parent"."finalAt" <= :now
+              )
+          )
         )
       where
         (
@@ -977,6 +1121,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -1113,6 +1273,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -1229,6 +1405,22 @@ where
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."id" = :deletionId
           and "deletions"."finalAt" > :now
+          and not exists (
+            select
+              1
+            from
+              "deletions" "parent"
+            where
+              (
+                "parent"."organizationId" = "deletions"."organizationId"
+                and "parent"."resourceType" = case
+                  when "deletions"."projectId" is null then 'agent'
+                  else 'project'
+                end
+                and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+                and "parent"."finalAt" <= :now
+              )
+          )
         )
       where
         (
@@ -1296,6 +1488,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -1432,6 +1640,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -1548,6 +1772,22 @@ where
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."id" = :deletionId
           and "deletions"."finalAt" > :now
+          and not exists (
+            select
+              1
+            from
+              "deletions" "parent"
+            where
+              (
+                "parent"."organizationId" = "deletions"."organizationId"
+                and "parent"."resourceType" = case
+                  when "deletions"."projectId" is null then 'agent'
+                  else 'project'
+                end
+                and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+                and "parent"."finalAt" <= :now
+              )
+          )
         )
       where
         (
@@ -1670,6 +1910,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -1806,6 +2062,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -1922,6 +2194,22 @@ where
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."id" = :deletionId
           and "deletions"."finalAt" > :now
+          and not exists (
+            select
+              1
+            from
+              "deletions" "parent"
+            where
+              (
+                "parent"."organizationId" = "deletions"."organizationId"
+                and "parent"."resourceType" = case
+                  when "deletions"."projectId" is null then 'agent'
+                  else 'project'
+                end
+                and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+                and "parent"."finalAt" <= :now
+              )
+          )
         )
       where
         (
@@ -2018,6 +2306,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -2154,6 +2458,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -2270,6 +2590,22 @@ where
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."id" = :deletionId
           and "deletions"."finalAt" > :now
+          and not exists (
+            select
+              1
+            from
+              "deletions" "parent"
+            where
+              (
+                "parent"."organizationId" = "deletions"."organizationId"
+                and "parent"."resourceType" = case
+                  when "deletions"."projectId" is null then 'agent'
+                  else 'project'
+                end
+                and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+                and "parent"."finalAt" <= :now
+              )
+          )
         )
       where
         (
@@ -2363,6 +2699,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
 where
   "apiKeys"."hash" = :caller.keyHash;
@@ -2437,6 +2789,22 @@ from
 where
   (
     "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
     and (
       :resourceType is null
       or "deletions"."resourceType" = :resourceType
@@ -2569,6 +2937,22 @@ from
 where
   (
     "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
     and (
       :resourceType is null
       or "deletions"."resourceType" = :resourceType
@@ -2684,6 +3068,22 @@ where
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."id" = :deletionId
           and "deletions"."finalAt" > :now
+          and not exists (
+            select
+              1
+            from
+              "deletions" "parent"
+            where
+              (
+                "parent"."organizationId" = "deletions"."organizationId"
+                and "parent"."resourceType" = case
+                  when "deletions"."projectId" is null then 'agent'
+                  else 'project'
+                end
+                and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+                and "parent"."finalAt" <= :now
+              )
+          )
         )
       where
         (
@@ -2776,6 +3176,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
 where
   (
@@ -2906,6 +3322,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   left join "projects" on (
     "projects"."organizationId" = "deletions"."organizationId"
@@ -2934,6 +3366,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
 where
   (
@@ -2986,6 +3434,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
   inner join "schedules" on (
     "schedules"."organizationId" = "deletions"."organizationId"
@@ -3044,6 +3508,22 @@ from
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."id" = :deletionId
     and "deletions"."finalAt" > :now
+    and not exists (
+      select
+        1
+      from
+        "deletions" "parent"
+      where
+        (
+          "parent"."organizationId" = "deletions"."organizationId"
+          and "parent"."resourceType" = case
+            when "deletions"."projectId" is null then 'agent'
+            else 'project'
+          end
+          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+          and "parent"."finalAt" <= :now
+        )
+    )
   )
 where
   (
@@ -3100,6 +3580,22 @@ where
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."id" = :deletionId
           and "deletions"."finalAt" > :now
+          and not exists (
+            select
+              1
+            from
+              "deletions" "parent"
+            where
+              (
+                "parent"."organizationId" = "deletions"."organizationId"
+                and "parent"."resourceType" = case
+                  when "deletions"."projectId" is null then 'agent'
+                  else 'project'
+                end
+                and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+                and "parent"."finalAt" <= :now
+              )
+          )
         )
       where
         (

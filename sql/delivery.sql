@@ -514,7 +514,7 @@ returning
 -- postponeDeleted
 update "runs"
 set
-  "checkAt" = :postponedUntil
+  "checkAt" = :postponedUntil || ' ' || substr("runs"."checkAt", -24)
 from
   json_each(:postponed) as "postponed"
 where
@@ -609,7 +609,7 @@ select
       "schedules"."overlap" = 'skip'
       and "schedules"."lastRunAt" > "runs"."scheduledAt"
       and coalesce(
-        "runs"."checkAt",
+        substr("runs"."checkAt", -24),
         strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
       ) <= :now,
       false
@@ -1113,7 +1113,10 @@ set
     )
     else "runs"."sessionId"
   end,
-  "updatedAt" = :now
+  "updatedAt" = case
+    when ("results".value ->> 'lastAttempt') is null then "runs"."updatedAt"
+    else :now
+  end
 from
   json_each(:results) as "results"
 where

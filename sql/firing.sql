@@ -126,7 +126,7 @@ select
                 or (
                   "previous"."status" = 'delivered'
                   and max(
-                    coalesce("previous"."checkAt", ''),
+                    coalesce(substr("previous"."checkAt", -24), ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                   ) > :now
                 )
@@ -159,7 +159,7 @@ select
             or (
               "previous"."status" = 'delivered'
               and max(
-                coalesce("previous"."checkAt", ''),
+                coalesce(substr("previous"."checkAt", -24), ''),
                 strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
               ) > :now
             )
@@ -194,7 +194,7 @@ select
                 or (
                   "previous"."status" = 'delivered'
                   and max(
-                    coalesce("previous"."checkAt", ''),
+                    coalesce(substr("previous"."checkAt", -24), ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                   ) > :now
                 )

@@ -424,7 +424,7 @@ select
   "nextAttemptAt",
   case
     when "status" = 'delivered'
-    and "claimId" is not null then json_insert("claimedBy", '$.leaseExpiresAt', "checkAt")
+    and "claimId" is not null then json_insert("claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
   end as "claim",
   "startedAt",
   "finishedAt",
@@ -536,7 +536,7 @@ select
                 or (
                   "previous"."status" = 'delivered'
                   and max(
-                    coalesce("previous"."checkAt", ''),
+                    coalesce(substr("previous"."checkAt", -24), ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                   ) > :now
                 )
@@ -569,7 +569,7 @@ select
             or (
               "previous"."status" = 'delivered'
               and max(
-                coalesce("previous"."checkAt", ''),
+                coalesce(substr("previous"."checkAt", -24), ''),
                 strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
               ) > :now
             )
@@ -604,7 +604,7 @@ select
                 or (
                   "previous"."status" = 'delivered'
                   and max(
-                    coalesce("previous"."checkAt", ''),
+                    coalesce(substr("previous"."checkAt", -24), ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                   ) > :now
                 )
@@ -840,7 +840,7 @@ select
   "runs"."nextAttemptAt",
   case
     when "runs"."status" = 'delivered'
-    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
   end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
@@ -926,7 +926,7 @@ select
   "runs"."nextAttemptAt" as "nextAttemptAt",
   case
     when "runs"."status" = 'delivered'
-    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
   end as "claim",
   "runs"."startedAt" as "startedAt",
   "runs"."finishedAt" as "finishedAt",
@@ -1992,7 +1992,7 @@ select
     and "runs"."checkAt" is not null
     and coalesce(
       max(
-        coalesce("runs"."checkAt", ''),
+        coalesce(substr("runs"."checkAt", -24), ''),
         strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
       ) <= :now,
       false
@@ -2004,7 +2004,7 @@ select
       "schedules"."overlap" = 'skip'
       and "schedules"."lastRunAt" > "runs"."scheduledAt"
       and coalesce(
-        "runs"."checkAt",
+        substr("runs"."checkAt", -24),
         strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
       ) <= :now,
       false
@@ -2174,7 +2174,7 @@ where
               and "runs"."checkAt" is not null
               and coalesce(
                 max(
-                  coalesce("runs"."checkAt", ''),
+                  coalesce(substr("runs"."checkAt", -24), ''),
                   strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                 ) <= :now,
                 false
@@ -2188,7 +2188,7 @@ where
                 "schedules"."overlap" = 'skip'
                 and "schedules"."lastRunAt" > "runs"."scheduledAt"
                 and coalesce(
-                  "runs"."checkAt",
+                  substr("runs"."checkAt", -24),
                   strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                 ) <= :now,
                 false
@@ -2360,7 +2360,7 @@ where
           and "runs"."checkAt" is not null
           and coalesce(
             max(
-              coalesce("runs"."checkAt", ''),
+              coalesce(substr("runs"."checkAt", -24), ''),
               strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
             ) <= :now,
             false
@@ -2374,7 +2374,7 @@ where
             "schedules"."overlap" = 'skip'
             and "schedules"."lastRunAt" > "runs"."scheduledAt"
             and coalesce(
-              "runs"."checkAt",
+              substr("runs"."checkAt", -24),
               strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
             ) <= :now,
             false
@@ -2571,7 +2571,7 @@ where
               and "runs"."checkAt" is not null
               and coalesce(
                 max(
-                  coalesce("runs"."checkAt", ''),
+                  coalesce(substr("runs"."checkAt", -24), ''),
                   strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                 ) <= :now,
                 false
@@ -2585,7 +2585,7 @@ where
                 "schedules"."overlap" = 'skip'
                 and "schedules"."lastRunAt" > "runs"."scheduledAt"
                 and coalesce(
-                  "runs"."checkAt",
+                  substr("runs"."checkAt", -24),
                   strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                 ) <= :now,
                 false
@@ -2710,7 +2710,7 @@ where
                 and "runs"."checkAt" is not null
                 and coalesce(
                   max(
-                    coalesce("runs"."checkAt", ''),
+                    coalesce(substr("runs"."checkAt", -24), ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                   ) <= :now,
                   false
@@ -2724,7 +2724,7 @@ where
                   "schedules"."overlap" = 'skip'
                   and "schedules"."lastRunAt" > "runs"."scheduledAt"
                   and coalesce(
-                    "runs"."checkAt",
+                    substr("runs"."checkAt", -24),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                   ) <= :now,
                   false
@@ -2906,7 +2906,7 @@ select
   "runs"."nextAttemptAt" as "nextAttemptAt",
   case
     when "runs"."status" = 'delivered'
-    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
   end as "claim",
   "runs"."startedAt" as "startedAt",
   "runs"."finishedAt" as "finishedAt",
@@ -3155,7 +3155,7 @@ select
   "nextAttemptAt",
   case
     when "status" = 'delivered'
-    and "claimId" is not null then json_insert("claimedBy", '$.leaseExpiresAt', "checkAt")
+    and "claimId" is not null then json_insert("claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
   end as "claim",
   "startedAt",
   "finishedAt",
@@ -3278,7 +3278,7 @@ select
                 or (
                   "previous"."status" = 'delivered'
                   and max(
-                    coalesce("previous"."checkAt", ''),
+                    coalesce(substr("previous"."checkAt", -24), ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                   ) > :now
                 )
@@ -3311,7 +3311,7 @@ select
             or (
               "previous"."status" = 'delivered'
               and max(
-                coalesce("previous"."checkAt", ''),
+                coalesce(substr("previous"."checkAt", -24), ''),
                 strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
               ) > :now
             )
@@ -3346,7 +3346,7 @@ select
                 or (
                   "previous"."status" = 'delivered'
                   and max(
-                    coalesce("previous"."checkAt", ''),
+                    coalesce(substr("previous"."checkAt", -24), ''),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                   ) > :now
                 )
@@ -3604,7 +3604,7 @@ select
   "runs"."nextAttemptAt",
   case
     when "runs"."status" = 'delivered'
-    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
   end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
@@ -3793,7 +3793,7 @@ where
               and "runs"."checkAt" is not null
               and coalesce(
                 max(
-                  coalesce("runs"."checkAt", ''),
+                  coalesce(substr("runs"."checkAt", -24), ''),
                   strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                 ) <= :now,
                 false
@@ -3939,7 +3939,7 @@ where
           and "runs"."checkAt" is not null
           and coalesce(
             max(
-              coalesce("runs"."checkAt", ''),
+              coalesce(substr("runs"."checkAt", -24), ''),
               strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
             ) <= :now,
             false
@@ -4025,7 +4025,7 @@ select
     and "runs"."checkAt" is not null
     and coalesce(
       max(
-        coalesce("runs"."checkAt", ''),
+        coalesce(substr("runs"."checkAt", -24), ''),
         strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
       ) <= :now,
       false
@@ -4160,7 +4160,7 @@ where
                   "schedules"."overlap" = 'skip'
                   and "schedules"."lastRunAt" > "runs"."scheduledAt"
                   and coalesce(
-                    "runs"."checkAt",
+                    substr("runs"."checkAt", -24),
                     strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
                   ) <= :now,
                   false
@@ -4231,7 +4231,7 @@ select
         "schedules"."overlap" = 'skip'
         and "schedules"."lastRunAt" > "runs"."scheduledAt"
         and coalesce(
-          "runs"."checkAt",
+          substr("runs"."checkAt", -24),
           strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
         ) <= :now,
         false
@@ -4281,7 +4281,7 @@ select
   "runs"."nextAttemptAt" as "nextAttemptAt",
   case
     when "runs"."status" = 'delivered'
-    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
   end as "claim",
   "runs"."startedAt" as "startedAt",
   "runs"."finishedAt" as "finishedAt",
@@ -4480,7 +4480,7 @@ select
   "runs"."nextAttemptAt",
   case
     when "runs"."status" = 'delivered'
-    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
   end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
@@ -4577,7 +4577,7 @@ select
   "runs"."nextAttemptAt",
   case
     when "runs"."status" = 'delivered'
-    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
   end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
@@ -4697,7 +4697,7 @@ where
         and "runs"."checkAt" is not null
         and coalesce(
           max(
-            coalesce("runs"."checkAt", ''),
+            coalesce(substr("runs"."checkAt", -24), ''),
             strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
           ) <= :now,
           false
@@ -4711,7 +4711,7 @@ where
           "schedules"."overlap" = 'skip'
           and "schedules"."lastRunAt" > "runs"."scheduledAt"
           and coalesce(
-            "runs"."checkAt",
+            substr("runs"."checkAt", -24),
             strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
           ) <= :now,
           false
@@ -4740,7 +4740,7 @@ select
   "runs"."nextAttemptAt",
   case
     when "runs"."status" = 'delivered'
-    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
   end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",
@@ -4829,7 +4829,7 @@ where
         and "runs"."checkAt" is not null
         and coalesce(
           max(
-            coalesce("runs"."checkAt", ''),
+            coalesce(substr("runs"."checkAt", -24), ''),
             strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds')
           ) <= :now,
           false
@@ -4864,7 +4864,7 @@ select
   "runs"."nextAttemptAt",
   case
     when "runs"."status" = 'delivered'
-    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', "runs"."checkAt")
+    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
   end as "claim",
   "runs"."startedAt",
   "runs"."finishedAt",

@@ -426,7 +426,8 @@ export const runs = sqliteTable(
     claimedBy: text(),
     /**
      * When the tick checks the run next (delivery/check-runs.ts); null: never. Of a pending run, when it is queued
-     * (again). Of an active run, when its lease or its time ends.
+     * (again). Of an active run, when its lease or its time ends. Of a run whose schedule is deleted, the next check and
+     * that time, with a space between them.
      */
     checkAt: text(),
     /** When it was taken; when its outcome came. */

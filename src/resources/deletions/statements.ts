@@ -1,6 +1,6 @@
 /** Deletions that can be undone, in SQL. */
-import { and, desc, eq, gt, isNotNull, isNull, lt, lte, not, or, type SQL, sql } from 'drizzle-orm'
-import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { and, desc, eq, exists, gt, isNotNull, isNull, lt, lte, not, or, type SQL, sql } from 'drizzle-orm'
+import { alias, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type DeletedType, fromJson } from '../../access/deletions.ts'
 import type { EventType } from '../../access/event-types.ts'
 import { guardedChange, recordedBefore } from '../../access/events.ts'
@@ -32,6 +32,22 @@ const resourceType = textOrNull('resourceType')
 const scheduleLimit = number('scheduleLimit')
 /** Of a schedule that is restored. */
 const nextRunAt = textOrNull('nextRunAt')
+
+const parent = alias(deletions, 'parent')
+/** True if the deletion of its project or agent is final: the purge ends it (maintenance/purge.ts). */
+const endsWithParent = exists(
+  query
+    .select({ one: sql`1` })
+    .from(parent)
+    .where(
+      and(
+        eq(parent.organizationId, deletions.organizationId),
+        sql`${parent.resourceType} = case when ${deletions.projectId} is null then 'agent' else 'project' end`,
+        sql`${parent.resourceId} = coalesce(${deletions.projectId}, ${deletions.agentId})`,
+        lte(parent.finalAt, now),
+      ),
+    ),
+)
 
 const ofRow = <Value = string>(name: string) => sql<Value>`(${deletions.row} ->> ${sql.raw(`'$.${name}'`)})`
 
@@ -65,7 +81,9 @@ function listed<const Own extends readonly Parameter[]>(index: string, parameter
       query
         .select(asSql(fields))
         .from(list.rows)
-        .where(and(gt(deletions.finalAt, now), equalsIfGiven(deletions.resourceType, resourceType)))
+        .where(
+          and(gt(deletions.finalAt, now), not(endsWithParent), equalsIfGiven(deletions.resourceType, resourceType)),
+        )
         .limit(rowLimit),
     ),
     selectLastExamined: list.selectLastExamined,
@@ -85,6 +103,7 @@ const namedDeletion = {
     eq(deletions.organizationId, apiKeys.organizationId),
     eq(deletions.id, deletionId),
     gt(deletions.finalAt, now),
+    not(endsWithParent),
   ),
   takes: [deletionId],
 }

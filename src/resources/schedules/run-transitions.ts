@@ -49,6 +49,9 @@ export const isFired = ne(runs.status, 'skipped')
 
 type TakenRun = Readonly<Record<'checkAt' | 'startedAt', SQLWrapper>>
 
+/** The time of a check as it was before it was postponed (`writePostponement`): the last 24 characters, an instant. */
+export const unpostponed = (checkAt: SQLWrapper) => sql<string | null>`substr(${checkAt}, -24)`
+
 /** The deadline of a run that was taken at this time; NULL if its schedule has no `maxRunSeconds`. */
 export function deadlineOf(startedAt: SQLWrapper): SQL<string | null> {
   return sql<string | null>`strftime('%Y-%m-%dT%H:%M:%fZ', ${startedAt}, ${schedules.maxRunSeconds} || ' seconds')`
@@ -58,7 +61,8 @@ export function deadlineOf(startedAt: SQLWrapper): SQL<string | null> {
  * When the time of an active run is over: at its deadline, and not before its check. A run that was taken before its
  * schedule had a time limit has no check.
  */
-const endOf = ({ checkAt, startedAt }: TakenRun) => sql`max(coalesce(${checkAt}, ''), ${deadlineOf(startedAt)})`
+const endOf = ({ checkAt, startedAt }: TakenRun) =>
+  sql`max(coalesce(${unpostponed(checkAt)}, ''), ${deadlineOf(startedAt)})`
 
 /** Of a run with its schedule: its claim and its time limit have ended, so the next tick fails it. */
 export const isTimedOut = sql<0 | 1>`(${runs.status} = 'delivered' and ${runs.checkAt} is not null
@@ -70,7 +74,7 @@ export const isTimedOut = sql<0 | 1>`(${runs.status} = 'delivered' and ${runs.ch
  */
 export const isSuperseded = sql<0 | 1>`(${runs.status} = 'delivered' and coalesce(${schedules.overlap} = 'skip'
   and ${schedules.lastRunAt} > ${runs.scheduledAt}
-  and coalesce(${runs.checkAt}, ${deadlineOf(runs.startedAt)}) <= ${now}, false))`
+  and coalesce(${unpostponed(runs.checkAt)}, ${deadlineOf(runs.startedAt)}) <= ${now}, false))`
 
 // New runs
 
@@ -397,7 +401,8 @@ export function writeAttempts() {
       finishedAt: ifTaken(runs.finishedAt, column('finishedAt')),
       message: ifTaken(runs.message, column('message')),
       sessionId: ifTaken(runs.sessionId, session),
-      updatedAt: sql`${now}`,
+      // Without a run endpoint, nothing was attempted.
+      updatedAt: sql`case when ${column('lastAttempt')} is null then ${runs.updatedAt} else ${now} end`,
     })
     .from(attempted.table)
     .where(and(attempted.matches(runs, 'organizationId', 'id'), or(ne(runs.status, 'delivered'), isUnclaimed)))
@@ -434,11 +439,14 @@ export function afterCheck(run: CheckedRun, now: string, leaseExpiresAt: string)
 /** The runs of `writePostponement`. */
 export const postponed = jsonRows('postponed', 'organizationId', 'id', 'checkAt')
 
-/** Of runs whose schedule, or its parent, was deleted: the next check, which comes after a restoration too. */
+/**
+ * Of runs whose schedule, or its parent, was deleted: the next check, which comes after a restoration too. The time before
+ * follows it, because the claim and the time limit of a run end as if it had never been deleted.
+ */
 export function writePostponement(next: SQLWrapper) {
   return query
     .update(runs)
-    .set({ checkAt: sql`${next}` })
+    .set({ checkAt: sql`${next} || ' ' || ${unpostponed(runs.checkAt)}` })
     .from(postponed.table)
     .where(and(postponed.matches(runs, 'organizationId', 'id'), eq(runs.checkAt, postponed.column('checkAt'))))
 }

@@ -300,7 +300,7 @@ describe('the purge', () => {
   })
 
   it('ends the deletions of what was in a project that is deleted for good', async () => {
-    const { workspace, remove, list, purge, restore } = await withWorkspace()
+    const { workspace, send, remove, list, purge, restore } = await withWorkspace()
     const [project, other] = [await workspace.addProject(), await workspace.addProject()]
     const agent = await workspace.addAgent(project)
     const within = [
@@ -314,7 +314,13 @@ describe('the purge', () => {
     ]
     for (const path of [...within, ...beside]) await remove(path)
     const ofAgent = (await list())[0].id
+    const ofSchedule = (await list(`?projectId=${project}&resourceType=schedule`))[0].id
     await purge(await remove(`/v1/projects/${project}`))
+    // At once, although no tick has ended them yet.
+    for (const method of ['GET', 'DELETE'])
+      expect(outcome(await send(method, `/v1/deletions/${ofSchedule}`))).toEqual([404, 'deletion_not_found'])
+    expect(outcome(await restore(ofSchedule))).toEqual([404, 'deletion_not_found'])
+    expect(await list()).toHaveLength(beside.length)
     for (let number = 0; number < 2; number++) await tickNow()
     expect((await list()).map(({ resourceId }: { resourceId: string }) => resourceId).sort()).toEqual(
       beside.map((path) => path.replace(/.*\//, '')).sort(),
@@ -441,6 +447,31 @@ describe('schedules and runs', () => {
     expect((await receiver.received()).map(({ headers }) => headers['webhook-id'])).toContain(pending.id)
     expect((await worker.read(pending.id)).status).toBe('delivered')
   })
+
+  it.each(['claimed', 'acknowledged'])(
+    'that were %s get no outcome after their time limit, before a tick has failed them either',
+    async (how) => {
+      const worker = await newWorker({ cron: NEVER, maxRunSeconds: 600 })
+      const { remove, restore } = requestsOf(worker.key)
+      const { id } = await worker.run()
+      const claimId = how === 'claimed' ? (await worker.claimOne({ leaseSeconds: 300 })).claimId : undefined
+      if (how === 'acknowledged') await worker.acknowledge(id)
+      const before = await worker.read(id)
+      const deletion = await remove(worker.path)
+      // Each of the ticks postpones the check.
+      for (const minutes of [20, 20]) {
+        advance(minutes * MINUTE_MS)
+        await tickNow()
+      }
+      expect((await restore(deletion)).status).toBe(200)
+      // A claim ends when it would have ended.
+      expect(await worker.read(id)).toEqual(before)
+      expect(outcome(await worker.complete(id, { claimId }))).toEqual([409, 'run_finished'])
+      advance(16 * MINUTE_MS)
+      await tickNow()
+      expect(await worker.read(id)).toMatchObject({ status: 'failed', failure: 'timeout' })
+    },
+  )
 
   it('that were missed before the deletion are recorded, until it is final', async () => {
     for (const isFinal of [false, true]) {

@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import type * as z from 'zod/mini'
 import { runs, schedules } from '../../../db/schema.ts'
 import { parentIdOf } from '../joins.ts'
+import { unpostponed } from '../run-transitions.ts'
 import type { run } from './contract.ts'
 
 /** The columns of a run that is joined to its schedule. */
@@ -21,7 +22,7 @@ export const runFields = {
   nextAttemptAt: runs.nextAttemptAt,
   /** As JSON. The check of a claimed run is the end of its claim. */
   claim: sql<string | null>`case when ${runs.status} = 'delivered' and ${runs.claimId} is not null
-    then json_insert(${runs.claimedBy}, '$.leaseExpiresAt', ${runs.checkAt}) end`.as('claim'),
+    then json_insert(${runs.claimedBy}, '$.leaseExpiresAt', ${unpostponed(runs.checkAt)}) end`.as('claim'),
   startedAt: runs.startedAt,
   finishedAt: runs.finishedAt,
   message: runs.message,

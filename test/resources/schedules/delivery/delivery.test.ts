@@ -499,6 +499,15 @@ describe('without a run endpoint', () => {
     expect((await request('GET', '/v1/runs', { key })).body.items).toMatchObject([{ id: runId }])
   })
 
+  it('a message leaves the run as it is', async () => {
+    const { workspace, runId, reference } = await withRun(200)
+    await workspace.removeRunEndpoint()
+    await workspace.changeRun(runId, { checkAt: null, updatedAt: ago(HOUR_MS) })
+    const before = await runOf(workspace, runId)
+    await deliver([reference])
+    expect(await runOf(workspace, runId)).toEqual(before)
+  })
+
   it('a run keeps the error of its last attempt', async () => {
     const { workspace, runId, reference } = await withRun(503)
     await deliver([reference])
