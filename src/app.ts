@@ -9,7 +9,7 @@ import { issuesAccessTokens, mcpResource, withApiKey } from './access/access-tok
 import { Caller, type CallerScope } from './access/caller.ts'
 import { isLimiting, REQUEST_POLICY } from './access/rate-limit.ts'
 import { BOOKMARK } from './access/replica.ts'
-import { isUnavailable } from './db/failures.ts'
+import { isFull, isUnavailable } from './db/failures.ts'
 import type { Environment } from './environment.ts'
 import { ApiError, errorResponse, internalError, RETRY_LATER, unavailable } from './errors.ts'
 import { health } from './health.ts'
@@ -17,6 +17,7 @@ import { needsLookUp, readBytes, requireLengthWithin, requireUncompressed } from
 import { closestPath } from './http/closest.ts'
 import { matchesEntityTag } from './http/conditional.ts'
 import type { HonoEnvironment } from './http/context.ts'
+import { noRoom } from './http/full-database.ts'
 import { mount, startOfPath } from './http/mount.ts'
 import { describeProblem, describeSent, describeSize } from './http/problems.ts'
 import { logRequest } from './http/request-log.ts'
@@ -186,6 +187,7 @@ export function createApp(): Hono<HonoEnvironment> {
   })
   app.onError((error, c) => {
     if (error instanceof ApiError) return errorResponse(c, error)
+    if (isFull(error)) return errorResponse(c, noRoom(c.get('contract')))
     if (!isUnavailable(error)) return errorResponse(c, internalError())
     const documents503 = c.req.path === '/mcp' || 503 in (c.get('contract')?.errors ?? {})
     return errorResponse(c, documents503 ? unavailable() : internalError(RETRY_LATER))

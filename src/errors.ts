@@ -101,6 +101,7 @@ export const ERROR_STATUSES = {
   headers_too_large: 431,
   internal_error: 500,
   unavailable: 503,
+  database_full: 507,
 } as const
 
 /** The header `Error-Code`: why a request failed, for programs. */
@@ -176,13 +177,17 @@ export const idempotencyKeyReused = (what: string) =>
 export const unavailable = (message = 'The service is temporarily unavailable.') =>
   new ApiError('unavailable', `${message} Retry after ${RETRY_AFTER_SECONDS} seconds.`, RETRY_LATER)
 
-/** @param headers `RETRY_LATER` if a store is temporarily unavailable, and the operation documents no 503. */
-export const internalError = (headers?: Readonly<Record<string, string>>) =>
+export const databaseFull = () =>
   new ApiError(
-    'internal_error',
-    'The request failed because of an internal error. Retry it; if it fails again, report the X-Request-Id of this response.',
-    headers,
+    'database_full',
+    'The database is nearly full. Delete what is no longer needed, or ask the operator of the service.',
   )
+
+/** @param headers `RETRY_LATER` if the cause passes, and the operation documents no other status for it. */
+export const internalError = (
+  headers?: Readonly<Record<string, string>>,
+  message = 'The request failed because of an internal error. Retry it; if it fails again, report the X-Request-Id of this response.',
+) => new ApiError('internal_error', message, headers)
 
 export function errorResponse(c: Context, { code, message, status, headers }: ApiError): Response {
   return c.json({ error: message }, status, { 'Error-Code': code, ...headers })

@@ -3,7 +3,8 @@ import { parse } from 'yaml'
 import { createApp } from '../src/app.ts'
 import { honoPath } from '../src/http/mount.ts'
 import { loadOperations } from '../src/operations.ts'
-import { failingDatabase, failingObjects } from './support/bindings.ts'
+import { request } from './support/api.ts'
+import { databaseOfSize, failingDatabase, failingObjects } from './support/bindings.ts'
 import { document, documentText, seenStatuses, validatorOf } from './support/document.ts'
 import { env } from './support/env.ts'
 import {
@@ -615,7 +616,26 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
       expect((await send(operationId, varied.example, varied.key)).status).toBe(expected)
     }
 
+    const mayCreate = operationId !== 'rotateApiKey' && operationId !== 'createApiKeySession' && statuses.includes(201)
+    const isRefused = mayCreate || operationId === 'updateSkill'
+    const whenFull = isRefused && !(operationId in SEVEN) ? 507 : orUnforeseen(503)
+    const nearlyFull = { DB: databaseOfSize(9.5) }
+    // What the isolate knows is from its last batch.
+    await request('GET', '/v1/me', { key, environment: nearlyFull })
+    const full = await prepared()
+    const refused = await send(operationId, { ...full.example, environment: nearlyFull }, full.key)
+    expect(refused.status).toBe(isRefused ? whenFull : successOf(contract))
+    if (isRefused) {
+      expect(refused.body.error).toContain('The database is nearly full.')
+      expect(refused.headers.has('Retry-After')).toBe(whenFull === 500)
+    }
+    const roomAgain = { ...full.example, environment: { DB: databaseOfSize(9.4) } }
+    if (isRefused) expect((await send(operationId, roomAgain, full.key)).status).toBe(successOf(contract))
+    await request('GET', '/v1/me', { key })
+
     for (const [message, status] of [
+      ['D1_ERROR: Exceeded maximum DB size.', whenFull],
+      ['D1_ERROR: database or disk is full: SQLITE_FULL', whenFull],
       ['D1_ERROR: no such column: position', 500],
       ['D1_ERROR: D1 DB is overloaded. Requests queued for too long.', orUnforeseen(503)],
       ['D1_ERROR: Network connection lost.', orUnforeseen(503)],
@@ -623,6 +643,8 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
       const environment = { DB: failingDatabase(new Error(message)) }
       const answer = await send(operationId, { ...example, environment }, key)
       expect([message, answer.status]).toEqual([message, status])
+      const isPassing = status !== 507 && !message.includes('column')
+      expect([message, answer.headers.has('Retry-After')]).toEqual([message, isPassing])
       expect(answer.body.error).not.toMatch(/D1|column|position|overloaded|connection/)
     }
 

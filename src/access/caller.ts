@@ -1,6 +1,16 @@
 /** Who sends a request: its API key, from the header to what the database says of it. */
 
-import { type Database, type DatabaseUse, databaseOf, instrumented, noUse, requireDatabase } from '../db/database.ts'
+import {
+  type Database,
+  type DatabaseHealth,
+  type DatabaseUse,
+  databaseOf,
+  instrumented,
+  isNearlyFull,
+  noUse,
+  requireDatabase,
+  unknownHealth,
+} from '../db/database.ts'
 import { describeFailure, isTransient, StoreUnavailable } from '../db/failures.ts'
 import type { Values } from '../db/parameters.ts'
 import { type Rows, runBatch, type Statement, type Steps } from '../db/statement.ts'
@@ -40,6 +50,15 @@ const acceptedKeys = new RecentMap<string, { readonly organizationId: string; re
  * the token names; the database that has the key still decides.
  */
 const movedKeys = new RecentMap<string, number>()
+
+/** By number: what this isolate knows of the databases from its last batches. */
+const healths = new Map<number, DatabaseHealth>()
+
+function healthOf(databaseNumber: number): DatabaseHealth {
+  const known = healths.get(databaseNumber) ?? unknownHealth()
+  healths.set(databaseNumber, known)
+  return known
+}
 
 /** One leads to the database that has the key, and a second one is needed while its organization moves on. */
 export const MAX_HOPS = 2
@@ -133,6 +152,10 @@ export class Caller {
     return this.#databaseNumber
   }
 
+  get isDatabaseNearlyFull(): boolean {
+    return isNearlyFull(healths.get(this.#databaseNumber) ?? unknownHealth())
+  }
+
   /**
    * The one round trip: runs a checking statement, whose row says what the key is, and other steps in one transaction.
    * @param isRepeatable true if the steps may run twice; then a transient failure is retried.
@@ -199,7 +222,7 @@ export class Caller {
   #open(): void {
     this.#session = openSession(this.#request, this.#environment, this.#databaseNumber)
     const database = this.#session ?? databaseOf(this.#environment, this.#databaseNumber)
-    this.#database = database && instrumented(database, this.databaseUse)
+    this.#database = database && instrumented(database, this.databaseUse, healthOf(this.#databaseNumber))
   }
 
   /**

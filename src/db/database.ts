@@ -49,7 +49,12 @@ export function noUse(): DatabaseUse {
 /** The size at which D1 refuses writes, on the paid plan. */
 export const MAX_DATABASE_BYTES = 10_000_000_000
 
-/** What a tick learns of its database, for alerts (alerts/). */
+/** From this share on, creations are refused. */
+const NEARLY_FULL = 0.95
+
+export const isNearlyFull = ({ sizeBytes }: DatabaseHealth) => sizeBytes >= NEARLY_FULL * MAX_DATABASE_BYTES
+
+/** What a tick learns of its database, for alerts (alerts/), and an isolate, for creations. */
 export interface DatabaseHealth {
   failedCalls: number
   /** 0 until a call has succeeded. */

@@ -28,10 +28,18 @@ export const MOVE_MESSAGE = 'The organization moves to another database'
 /** D1's messages for overload, which an immediate retry would make worse. */
 const OVERLOADED = ['D1 DB is overloaded', 'D1 DB storage operation exceeded timeout', PAUSE_MESSAGE, MOVE_MESSAGE]
 
+/** D1's message, and that of SQLite. */
+const FULL = ['Exceeded maximum DB size', 'SQLITE_FULL', 'database or disk is full']
+
 /** True if a store is temporarily unavailable, rather than the service faulty. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof StoreUnavailable) return true
   return isTransient(error) || hasMessage(error, OVERLOADED)
+}
+
+/** True if the database has no room for a change. */
+export function isFull(error: unknown): boolean {
+  return hasMessage(error, FULL)
 }
 
 /** True if an immediate retry may succeed. */

@@ -47,6 +47,8 @@ export interface Contract extends CallerScope {
   readonly showsSecretOnce?: true
   /** Of a POST without `Idempotency-Key`: true if a repeated request has no further effect. */
   readonly isRepeatable?: true
+  /** Whether it works while the database is nearly full. By default, all but what can create (full-database.ts). */
+  readonly worksWhenFull?: boolean
   /** True if the body has a secret: no error message repeats a value of it. */
   readonly takesSecret?: true
   /** The codes of its own errors. Those that any operation may have are listed in openapi/document.ts. */

@@ -12,6 +12,7 @@ import { BODY_LIMIT_BYTES, jsonBody, requireBytes, requireDeclaredLength, requir
 import type { HonoEnvironment, OperationEnvironment } from './context.ts'
 import type { Contract } from './contract.ts'
 import type { Endpoint, OperationContext } from './endpoint.ts'
+import { requireRoom } from './full-database.ts'
 import { describeProblem, describeProblems, describeSent } from './problems.ts'
 
 /** The route of an operation, and its code, which is loaded on the first request to keep the start-up short. */
@@ -73,6 +74,7 @@ function openCaller(contract: Contract): MiddlewareHandler<OperationEnvironment>
 function respond({ contract, handle }: Endpoint) {
   return async (c: OperationContext<Contract>): Promise<Response> => {
     const caller = c.get('caller')
+    if (caller.isDatabaseNearlyFull) await requireRoom(contract, caller)
     const context = new RequestContext(caller, c.env, {
       // Few operations need it.
       get path() {

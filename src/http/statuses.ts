@@ -8,6 +8,7 @@ export const OTHER_ETAG_OR_EXISTING =
 export const UNDO = '`POST /v1/deletions/{deletionId}/restore` restores it within 7 days (`UNDO_DAYS`).'
 export const UNAUTHORIZED = 'The API key is missing, malformed, unknown, revoked or expired.'
 export const TOO_MANY_REQUESTS = 'Too many requests. Retry after the time in `Retry-After`.'
+export const DATABASE_FULL = 'The database is nearly full. Deletions and changes of what exists still work.'
 export const INTERNAL_ERROR = 'Internal error.'
 export const STORE_UNAVAILABLE =
   'A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`.'

@@ -13,7 +13,8 @@ import { isBodyOptional } from '../http/body.ts'
 import type { Contract, Success, Tag } from '../http/contract.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { docs } from '../http/fields.ts'
-import { TOO_MANY_REQUESTS, UNAUTHORIZED } from '../http/statuses.ts'
+import { isRefusedWhenFull } from '../http/full-database.ts'
+import { DATABASE_FULL, TOO_MANY_REQUESTS, UNAUTHORIZED } from '../http/statuses.ts'
 import { commonVariants, shareVariants } from './share.ts'
 import { eventsWebhook, scheduleRunWebhook } from './webhook.ts'
 
@@ -78,6 +79,7 @@ const GENERAL_CODES = [
   'headers_too_large',
   'internal_error',
   'unavailable',
+  'database_full',
 ] as const
 
 /** The errors that any operation may return. */
@@ -95,7 +97,11 @@ interface DocumentedError {
 }
 
 function errorsOf(contract: Contract, isCore: boolean): DocumentedError[] {
-  const errors = { ...contract.errors, ...(!isCore && { 401: UNAUTHORIZED, 429: TOO_MANY_REQUESTS }) }
+  const errors = {
+    ...contract.errors,
+    ...(!isCore && { 401: UNAUTHORIZED, 429: TOO_MANY_REQUESTS }),
+    ...(!isCore && isRefusedWhenFull(contract) && { 507: DATABASE_FULL }),
+  }
   const listed = Object.entries(errors).map(([status, description]) =>
     describeError(status, description, listErrorCodes(contract, Number(status))),
   )

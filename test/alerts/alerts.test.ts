@@ -4,7 +4,7 @@ import { schedules } from '../../src/db/schema.ts'
 import type { Environment, Message } from '../../src/environment.ts'
 import worker from '../../src/index.ts'
 import { request } from '../support/api.ts'
-import { databaseWith, failingDatabase, watchedDatabase } from '../support/bindings.ts'
+import { databaseOfSize, databaseWith, failingDatabase, watchedDatabase } from '../support/bindings.ts'
 import { START, stopClock } from '../support/clock.ts'
 import { env } from '../support/env.ts'
 import { addEndpoint } from '../support/event-endpoints.ts'
@@ -77,13 +77,6 @@ function newDeployment(others: object = {}) {
     },
   }
 }
-
-/** The test's database, as if it had this size. */
-const databaseOfSize = (gigabytes: number) =>
-  databaseWith(async (statements) => {
-    const results = await env.DB.batch(statements)
-    return results.map((result) => ({ ...result, meta: { ...result.meta, size_after: gigabytes * 1e9 } }))
-  })
 
 /** The test's database, where one task fails: that which removes ended keys. */
 function databaseFailingOnce() {

@@ -57,6 +57,13 @@ export function databaseWith(batch: (statements: D1PreparedStatement[]) => Promi
   return { prepare: (sql: string) => env.DB.prepare(sql), batch } as unknown as D1Database
 }
 
+/** The test's database, as if it had this size. */
+export const databaseOfSize = (gigabytes: number) =>
+  databaseWith(async (statements) => {
+    const results = await env.DB.batch(statements)
+    return results.map((result) => ({ ...result, meta: { ...result.meta, size_after: gigabytes * 1e9 } }))
+  })
+
 /** The test's database; `happen` runs before the batch of this number. */
 export function interruptedDatabase(happen: () => unknown, number = 2): D1Database {
   let batches = 0

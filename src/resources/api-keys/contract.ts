@@ -206,6 +206,8 @@ export const listApiKeysContract = {
 
 export const rotateApiKeyContract = {
   operationId: 'rotateApiKey',
+  // A leaked key.
+  worksWhenFull: true,
   showsSecretOnce: true,
   method: 'POST',
   path: '/v1/api-keys/{apiKeyId}/rotate',
@@ -283,6 +285,8 @@ export const deleteApiKeyContract = {
 
 export const createApiKeySessionContract = {
   operationId: 'createApiKeySession',
+  // To sign in, and delete.
+  worksWhenFull: true,
   showsSecretOnce: true,
   method: 'POST',
   path: '/v1/me/sessions',

@@ -261,6 +261,8 @@ export const createSkillContract = {
 
 export const updateSkillContract = {
   operationId: 'updateSkill',
+  // It adds a version.
+  worksWhenFull: false,
   method: 'PATCH',
   path: '/v1/skills/{skillId}',
   tag: 'Skills',
