@@ -213,6 +213,12 @@ describe('workspace env push', () => {
       'MANPAGER',
       'PIP_INDEX_URL',
       'YARN_YARN_PATH',
+      'KUBECONFIG',
+      'AWS_CONFIG_FILE',
+      'VIMINIT',
+      'CC',
+      'GRADLE_USER_HOME',
+      'PSModulePath',
     ]
     const content = [...loaders.map((name) => `${name}=secret`), 'PATH_PREFIX=1', 'NODE_ENV=test'].join('\n')
     expect((await push(content, project)).status).toBe(0)

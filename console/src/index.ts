@@ -5,7 +5,7 @@
  */
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { deleteCookie, getCookie } from 'hono/cookie'
+import { deleteCookie } from 'hono/cookie'
 import { loginRoutes } from './login/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { showPage } from './page.ts'
@@ -20,6 +20,7 @@ import {
   endKey,
   headersTo,
   refuse,
+  sessionToken,
   setSession,
 } from './session.ts'
 import { signInRoutes } from './sign-in/routes.ts'
@@ -81,7 +82,7 @@ app.post('/session', bodyLimit({ maxSize: SIGN_IN_LIMIT_BYTES }), async (c) => {
 })
 
 app.delete('/session', async (c) => {
-  const token = getCookie(c, COOKIE)
+  const token = sessionToken(c)
   if (token !== undefined) {
     const deleted = await endKey(c.env.API, token, addressOf(c))
     // A session that has ended already is what the person wants. Otherwise the cookie stays for another attempt.
@@ -164,7 +165,7 @@ const withoutConnections = new HTMLRewriter()
 
 /** Sends the request of a page to the API, with the token of the session. */
 async function forward(c: ConsoleContext, path: string): Promise<Response> {
-  const token = getCookie(c, COOKIE)
+  const token = sessionToken(c)
   if (token === undefined) return refuse(c, 401, 'You are signed out. Sign in again.')
   const response = await send(c, path, token)
   if (response.status === 401) deleteCookie(c, COOKIE, COOKIE_OPTIONS)

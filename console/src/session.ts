@@ -1,7 +1,7 @@
 /** The cookie of a session, and requests to the API. */
 import { env } from 'cloudflare:workers'
 import type { Context } from 'hono'
-import { setCookie } from 'hono/cookie'
+import { getCookie, setCookie } from 'hono/cookie'
 import type { SignInService } from '../../src/sign-in/types.ts'
 
 export interface Environment {
@@ -41,6 +41,12 @@ interface Session {
 
 export function setSession(c: ConsoleContext, { token, expiresAt }: Session): void {
   setCookie(c, COOKIE, token, { ...COOKIE_OPTIONS, expires: new Date(expiresAt) })
+}
+
+/** The token of the session. A cookie that cannot be part of a header is none. */
+export function sessionToken(c: ConsoleContext): string | undefined {
+  const token = getCookie(c, COOKIE)
+  return token !== undefined && /^[!-~]+$/.test(token) ? token : undefined
 }
 
 /** A service binding needs no host, but the API makes URLs of the one that it sees. */

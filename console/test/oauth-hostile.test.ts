@@ -583,3 +583,11 @@ describe('registration', () => {
     expect((await kv.list({ prefix: 'client:' })).keys).toHaveLength(before)
   })
 })
+
+it.each(['x%0d%0ay', 'x%00', '%E2%82%AC'])('a session whose cookie no header can have, %s, is none', async (cookie) => {
+  const headers = { 'Sec-Fetch-Site': 'same-origin', Cookie: `__Host-session=${cookie}` }
+  const statusOf = async (path: string, method = 'GET') => (await send(path, { method, headers })).status
+  expect([await statusOf('/api/v1/me'), await statusOf('/session', 'DELETE')]).toEqual([401, 204])
+  const consent = await send(`/oauth/consent${authorizeQuery(await newClient())}`, { headers })
+  expect(consent.status).toBeLessThan(500)
+})

@@ -52,6 +52,9 @@ describe('problemOfReceiver', () => {
     ['https://localhost/', NOT_PUBLIC],
     ['https://intranet/', NOT_PUBLIC],
     ['https://printer.local/', NOT_PUBLIC],
+    ['https://hooks.example.com:0/', 'has the port 0'],
+    ['https://hooks.example.com:22/', 'has a port below 1024 other than 443'],
+    ['https://hooks.example.com:1023/', 'has a port below 1024 other than 443'],
   ])('returns for %j: %s', (url, problem) => {
     expect(wrongWith(url, false)).toBe(problem)
   })
@@ -73,25 +76,30 @@ describe('problemOfReceiver', () => {
   })
 
   it.each(
-    ['localhost', 'local', 'internal', 'invalid', 'test', 'example', 'onion', 'alt', 'home.arpa'].flatMap((name) => [
-      name,
-      `a.${name}`,
-      `a.b.${name}.`,
-      name.toUpperCase(),
-    ]),
+    [
+      ...['localhost', 'local', 'internal', 'invalid', 'test', 'example', 'onion', 'alt', 'home.arpa'],
+      ...['lan', 'corp', 'home', 'svc'],
+    ].flatMap((name) => [name, `a.${name}`, `a.b.${name}.`, name.toUpperCase()]),
   )('refuses the name %s, which the public DNS does not have', (host) => {
     expect(wrongWith(`https://${host}/`, false)).toBe(NOT_PUBLIC)
   })
 
-  it.each(['notlocal.com', 'localhost.com', 'local.example.com', 'mylocalhost.de', 'test.de', 'a.arpa'])(
-    'allows %s, which only looks like one',
-    (host) => {
-      expect(problemOfReceiver(`https://${host}/`, false)).toBeUndefined()
-    },
-  )
+  it.each([
+    'hooks.example.com:443',
+    'hooks.example.com:8443',
+    'notlocal.com',
+    'localhost.com',
+    'local.example.com',
+    'mylocalhost.de',
+    'test.de',
+    'a.arpa',
+  ])('allows %s, which only looks like one', (host) => {
+    expect(problemOfReceiver(`https://${host}/`, false)).toBeUndefined()
+  })
 
   const local = [
     'http://localhost:8080/runs',
+    'http://localhost:22/runs',
     'https://localhost/runs',
     'http://LOCALHOST/',
     'http://localhost./',
@@ -126,6 +134,7 @@ describe('problemOfReceiver', () => {
     ['https://intranet/', NOT_PUBLIC],
     ['http://ada:secret@localhost/', CREDENTIALS],
     ['http://localhost/#runs', FRAGMENT],
+    ['http://localhost:0/', 'has the port 0'],
   ])('allows no other URL even then: %s', (url, problem) => {
     expect(wrongWith(url, true)).toBe(problem)
   })

@@ -2,10 +2,9 @@
  * `workspace login`: a person who is signed in allows the command on their computer to have a key, and the command gets
  * it for a code. In between, the key lies in KV, encrypted by the code.
  */
-import { getCookie } from 'hono/cookie'
 import { canConnect, issuerOf, type OAuthEnvironment } from '../oauth/server.ts'
 import { base64Url, seal, unseal } from '../sealed.ts'
-import { addressOf, COOKIE, type ConsoleContext, endKey, refuse } from '../session.ts'
+import { addressOf, type ConsoleContext, endKey, refuse, sessionToken } from '../session.ts'
 import { type LoginCode, type LoginDecision, parseLoginRequest } from './request.ts'
 
 /** What lies in KV between consent and exchange. */
@@ -33,7 +32,7 @@ const INVALID_CODE =
 export async function allowLogin(c: ConsoleContext): Promise<Response> {
   const { env: environment } = c
   if (!canConnect(environment)) return refuse(c, 404, OFF)
-  const session = getCookie(c, COOKIE)
+  const session = sessionToken(c)
   if (session === undefined) return refuse(c, 401, 'You are signed out. Sign in again.')
   const { query, days } = await bodyOf<LoginDecision>(c)
   if (typeof query !== 'string' || typeof days !== 'number') return refuse(c, 400, 'The body is not a decision.')

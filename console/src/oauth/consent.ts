@@ -5,9 +5,8 @@ import {
   CimdFetchError,
   type OAuthHelpers,
 } from '@cloudflare/workers-oauth-provider'
-import { getCookie } from 'hono/cookie'
 import { isBundle, MAX_GRANT_DAYS } from '../../../src/access/bundles.ts'
-import { addressOf, apiUrl, COOKIE, type ConsoleContext, endKey, headersTo, refuse } from '../session.ts'
+import { addressOf, apiUrl, type ConsoleContext, endKey, headersTo, refuse, sessionToken } from '../session.ts'
 import { problemOfClient } from './client.ts'
 import { canConnect, type GrantProps, issuerOf, type OAuthEnvironment, serverOf } from './server.ts'
 
@@ -55,7 +54,7 @@ const PARAMETERS = [
 export async function describe(c: ConsoleContext): Promise<Response> {
   const { env: environment } = c
   if (!canConnect(environment)) return refuse(c, 404, 'Apps cannot be connected here.')
-  const token = getCookie(c, COOKIE)
+  const token = sessionToken(c)
   if (token === undefined) return refuse(c, 401, 'You are signed out. Sign in again.')
   const me = await environment.API.fetch(apiUrl('/v1/me'), { headers: headersTo(c, token) })
   if (!me.ok) return new Response(me.body, me)
@@ -97,7 +96,7 @@ function problemOfChallenge(challenge: string | undefined): string | undefined {
 export async function decide(c: ConsoleContext): Promise<Response> {
   const { env: environment } = c
   if (!canConnect(environment)) return refuse(c, 404, 'Apps cannot be connected here.')
-  const token = getCookie(c, COOKIE)
+  const token = sessionToken(c)
   if (token === undefined) return refuse(c, 401, 'You are signed out. Sign in again.')
   const decision = parseDecision(await c.req.json().catch(() => undefined))
   if (!decision) return refuse(c, 400, 'The body is not a decision.')
