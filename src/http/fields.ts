@@ -139,13 +139,20 @@ export function externalId(documentation: Documentation) {
 }
 
 const MAX_PROJECTS = 100
+/** Every successor and every session of a key has a copy of its projects. */
+const MAX_PROJECT_BYTES = 8192
+const isShort = (ids: readonly string[]) => new TextEncoder().encode(ids.join('')).length <= MAX_PROJECT_BYTES
 
 /** The projects that a key or a role is restricted to; null: all projects. */
 export function projectIdList() {
   return z.nullable(
     z
       .array(externalId({}), `an array of up to ${MAX_PROJECTS} projects`)
-      .check(z.maxLength(MAX_PROJECTS), rule(isUnique, 'has a project several times', 'each project once')),
+      .check(
+        z.maxLength(MAX_PROJECTS),
+        rule(isUnique, 'has a project several times', 'each project once'),
+        rule(isShort, 'has IDs of more than 8 KiB together', 'up to 8 KiB in UTF-8'),
+      ),
   )
 }
 

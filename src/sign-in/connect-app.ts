@@ -1,5 +1,6 @@
 /** Connects an app for a person who is signed in: makes the key that the app works with. */
 import { v7 as newUuid } from 'uuid'
+import * as z from 'zod/mini'
 import { mintToken } from '../access/api-key.ts'
 import { type Bundle, isBundle, MAX_GRANT_DAYS, scopesOfBundles } from '../access/bundles.ts'
 import { one, type RequestContext } from '../access/request-context.ts'
@@ -7,12 +8,12 @@ import { SCOPES } from '../access/scopes.ts'
 import { DAY_MS } from '../durations.ts'
 import type { Environment } from '../environment.ts'
 import { ApiError } from '../errors.ts'
+import { projectIdList } from '../http/fields.ts'
 import { connectable, insertGrant } from '../resources/api-keys/grants.ts'
 import { asKey } from './as-key.ts'
 import type { App, ConnectedApp } from './types.ts'
 
 const MAX_NAME_LENGTH = 255
-const MAX_PROJECTS = 100
 
 /**
  * The session is checked like that of any request, in the one round trip that makes the key.
@@ -33,8 +34,11 @@ export function connectApp(
     if (!Number.isInteger(days) || days < 1 || days > MAX_GRANT_DAYS) {
       throw new ApiError('invalid_input', `days is not a number of days; allowed: 1 to ${MAX_GRANT_DAYS}.`)
     }
-    if (projectIds && (projectIds.length > MAX_PROJECTS || new Set(projectIds).size < projectIds.length)) {
-      throw new ApiError('invalid_input', `projectIds is too long, or names a project twice; allowed: ${MAX_PROJECTS}.`)
+    if (!z.safeParse(projectIdList(), projectIds).success) {
+      throw new ApiError(
+        'invalid_input',
+        'projectIds is too long, names a project twice, or has an ID that is not allowed.',
+      )
     }
     return connect(request, { ...app, bundles })
   })

@@ -232,6 +232,13 @@ describe('describeProblems', () => {
     )
   })
 
+  it('limits all projects of a key together', () => {
+    const ids = Array.from({ length: 32 }, (_, index) => String(index).padEnd(255, 'x'))
+    const ofLength = (length: number) => ({ projectIds: [...ids, 'é'.repeat(length / 2)] })
+    expect(createApiKeyContract.body.safeParse({ name: 'a', scopes: [], ...ofLength(32) }).success).toBe(true)
+    expect(ofKey(ofLength(34))).toBe('projectIds has IDs of more than 8 KiB together; allowed: up to 8 KiB in UTF-8.')
+  })
+
   it('counts the items of a list that has too many', () => {
     const files = Array.from({ length: 501 }, (_, index) => ({ filename: `${index}`, content: '' }))
     expect(ofSkill({ files })).toBe(
