@@ -340,7 +340,7 @@ CREATE TABLE `runs` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `runsBySchedule` ON `runs` (`organizationId`,`scheduleId`,`scheduledAt`);--> statement-breakpoint
 CREATE INDEX `runsPending` ON `runs` (`organizationId`,`id`) WHERE "status" = 'pending';--> statement-breakpoint
-CREATE INDEX `runsToPull` ON `runs` (`organizationId`,`parentType`,`parentId`,`id`) WHERE "status" = 'pending' and "checkAt" is null;--> statement-breakpoint
+CREATE INDEX `runsToPull` ON `runs` (`organizationId`,`scheduleId`,`id`) WHERE "status" = 'pending' and "checkAt" is null;--> statement-breakpoint
 CREATE INDEX `runsToCheck` ON `runs` (`checkAt`) WHERE "checkAt" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `runsByIdempotencyKey` ON `runs` (`organizationId`,`scheduleId`,`idempotencyKey`) WHERE "idempotencyKey" is not null;--> statement-breakpoint
 CREATE TABLE `schedules` (

@@ -2,6 +2,7 @@
  * Suspends an organization: from the next request on its API keys are refused and its feeds are not found. Its schedules
  * do not fire and nothing is delivered. Nothing is deleted.
  */
+import { ON_RESUMPTION } from '../src/db/halts.ts'
 import type { Value } from '../src/db/parameters.ts'
 import type { Query } from './cloudflare.ts'
 import type { Batches } from './organization-rows.ts'
@@ -34,11 +35,17 @@ export async function suspend(database: Batches, organizationId: string, reason:
   )
 }
 
-/** Lets the organization go on. @returns false if it was not suspended. */
+/** Lets the organization go on; the tick checks its runs that are overdue. @returns false if it was not suspended. */
 export async function resume(database: Batches, organizationId: string): Promise<boolean> {
   const parameters = [organizationId]
-  const [, halts = []] = await database.batch([
+  const [, , halts = []] = await database.batch([
     { sql: `UPDATE "apiKeys" SET "suspendedAt" = NULL WHERE "organizationId" = ?1 AND ${IS_SUSPENDED}`, parameters },
+    {
+      // Its own time follows the one that it was put off to.
+      sql: `UPDATE "runs" INDEXED BY "runsToCheck" SET "checkAt" = substr("checkAt", -24)
+        WHERE "checkAt" >= ?2 AND "organizationId" = ?1 AND ${IS_SUSPENDED}`,
+      parameters: [organizationId, ON_RESUMPTION],
+    },
     { sql: `DELETE FROM "halts" WHERE "organizationId" = ?1 AND "kind" = 'suspended' RETURNING 1`, parameters },
   ])
   return halts.length > 0

@@ -2719,301 +2719,353 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- listInProject.select
+-- listInProject
 select
-  "deletions"."id" as "id",
+  "id" as "id",
   "resourceType" as "resourceType",
   "resourceId" as "resourceId",
-  ("deletions"."row" ->> '$.name') as "name",
+  "name" as "name",
   "projectId" as "projectId",
   "agentId" as "agentId",
   "deletedAt" as "deletedAt",
-  "finalAt" as "finalAt"
+  "finalAt" as "finalAt",
+  "isLastExamined" as "isLastExamined"
 from
   (
     select
-      *
+      "deletions"."id" as "id",
+      "deletions"."resourceType" as "resourceType",
+      "deletions"."resourceId" as "resourceId",
+      ("deletions"."row" ->> '$.name') as "name",
+      "deletions"."projectId" as "projectId",
+      "deletions"."agentId" as "agentId",
+      "deletions"."deletedAt" as "deletedAt",
+      "deletions"."finalAt" as "finalAt",
+      0 as "isLastExamined"
     from
-      "deletions" indexed by "deletionsByParent"
-    where
       (
-        "deletions"."organizationId" = (
-          select
-            "organizationId"
-          from
-            "apiKeys"
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and (
-                :projectId is not null
-                or "apiKeys"."projectIds" is null
-              )
-              and (
-                :projectId is null
-                or (
-                  "apiKeys"."projectIds" is null
-                  or :projectId in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
+        select
+          *
+        from
+          "deletions" indexed by "deletionsByParent"
+        where
+          (
+            "deletions"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or :projectId in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
                   )
                 )
-              )
+            )
+            and (
+              "deletions"."projectId" = :projectId
+              and "deletions"."agentId" is null
+            )
+            and "deletions"."id" < :cursor
+          )
+        order by
+          "deletions"."id" desc
+        limit
+          2500
+      ) as "deletions"
+    where
+      (
+        "deletions"."finalAt" > :now
+        and not exists (
+          select
+            1
+          from
+            "deletions" "parent"
+          where
+            (
+              "parent"."organizationId" = "deletions"."organizationId"
+              and "parent"."resourceType" = case
+                when "deletions"."projectId" is null then 'agent'
+                else 'project'
+              end
+              and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+              and "parent"."finalAt" <= :now
             )
         )
         and (
-          "deletions"."projectId" = :projectId
-          and "deletions"."agentId" is null
+          :resourceType is null
+          or "deletions"."resourceType" = :resourceType
         )
-        and "deletions"."id" < :cursor
       )
-    order by
-      "deletions"."id" desc
-    limit
-      + :maxExamined
-  ) as "deletions"
-where
-  (
-    "deletions"."finalAt" > :now
-    and not exists (
-      select
-        1
-      from
-        "deletions" "parent"
-      where
-        (
-          "parent"."organizationId" = "deletions"."organizationId"
-          and "parent"."resourceType" = case
-            when "deletions"."projectId" is null then 'agent'
-            else 'project'
-          end
-          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
-          and "parent"."finalAt" <= :now
-        )
-    )
-    and (
-      :resourceType is null
-      or "deletions"."resourceType" = :resourceType
-    )
-  )
-limit
-  + :rowLimit;
-
--- listInProject.selectLastExamined
-select
-  "id" as "id"
-from
-  "deletions" indexed by "deletionsByParent"
-where
-  (
-    "deletions"."organizationId" = (
-      select
-        "organizationId"
-      from
-        "apiKeys"
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
-          )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or :projectId in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-            )
-          )
-        )
-    )
-    and (
-      "deletions"."projectId" = :projectId
-      and "deletions"."agentId" is null
-    )
-    and "deletions"."id" < :cursor
-  )
-order by
-  "deletions"."id" desc
-limit
-  + 1
-offset
-  2499;
-
--- listOfAll.select
-select
-  "deletions"."id" as "id",
-  "resourceType" as "resourceType",
-  "resourceId" as "resourceId",
-  ("deletions"."row" ->> '$.name') as "name",
-  "projectId" as "projectId",
-  "agentId" as "agentId",
-  "deletedAt" as "deletedAt",
-  "finalAt" as "finalAt"
-from
-  (
+    union all
     select
       *
     from
-      "deletions" indexed by "deletionsById"
-    where
       (
-        "deletions"."organizationId" = (
-          select
-            "organizationId"
-          from
-            "apiKeys"
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and (
-                :projectId is not null
-                or "apiKeys"."projectIds" is null
-              )
-              and (
-                :projectId is null
-                or (
-                  "apiKeys"."projectIds" is null
-                  or :projectId in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
+        select
+          "deletions"."id",
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          1
+        from
+          "deletions" indexed by "deletionsByParent"
+        where
+          (
+            "deletions"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or :projectId in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
                   )
                 )
-              )
             )
-        )
-        and "deletions"."id" < :cursor
+            and (
+              "deletions"."projectId" = :projectId
+              and "deletions"."agentId" is null
+            )
+            and "deletions"."id" < :cursor
+          )
+        order by
+          "deletions"."id" desc
+        limit
+          (true)
+        offset
+          2499
       )
-    order by
-      "deletions"."id" desc
-    limit
-      + :maxExamined
-  ) as "deletions"
-where
-  (
-    "deletions"."finalAt" > :now
-    and not exists (
-      select
-        1
-      from
-        "deletions" "parent"
-      where
-        (
-          "parent"."organizationId" = "deletions"."organizationId"
-          and "parent"."resourceType" = case
-            when "deletions"."projectId" is null then 'agent'
-            else 'project'
-          end
-          and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
-          and "parent"."finalAt" <= :now
-        )
-    )
-    and (
-      :resourceType is null
-      or "deletions"."resourceType" = :resourceType
-    )
   )
 limit
   + :rowLimit;
 
--- listOfAll.selectLastExamined
+-- listOfAll
 select
-  "id" as "id"
+  "id" as "id",
+  "resourceType" as "resourceType",
+  "resourceId" as "resourceId",
+  "name" as "name",
+  "projectId" as "projectId",
+  "agentId" as "agentId",
+  "deletedAt" as "deletedAt",
+  "finalAt" as "finalAt",
+  "isLastExamined" as "isLastExamined"
 from
-  "deletions" indexed by "deletionsById"
-where
   (
-    "deletions"."organizationId" = (
-      select
-        "organizationId"
-      from
-        "apiKeys"
-      where
-        (
+    select
+      "deletions"."id" as "id",
+      "deletions"."resourceType" as "resourceType",
+      "deletions"."resourceId" as "resourceId",
+      ("deletions"."row" ->> '$.name') as "name",
+      "deletions"."projectId" as "projectId",
+      "deletions"."agentId" as "agentId",
+      "deletions"."deletedAt" as "deletedAt",
+      "deletions"."finalAt" as "finalAt",
+      0 as "isLastExamined"
+    from
+      (
+        select
+          *
+        from
+          "deletions" indexed by "deletionsById"
+        where
           (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            "deletions"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or :projectId in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
             )
+            and "deletions"."id" < :cursor
           )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
-          )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or :projectId in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
+        order by
+          "deletions"."id" desc
+        limit
+          2500
+      ) as "deletions"
+    where
+      (
+        "deletions"."finalAt" > :now
+        and not exists (
+          select
+            1
+          from
+            "deletions" "parent"
+          where
+            (
+              "parent"."organizationId" = "deletions"."organizationId"
+              and "parent"."resourceType" = case
+                when "deletions"."projectId" is null then 'agent'
+                else 'project'
+              end
+              and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+              and "parent"."finalAt" <= :now
             )
-          )
         )
-    )
-    and "deletions"."id" < :cursor
+        and (
+          :resourceType is null
+          or "deletions"."resourceType" = :resourceType
+        )
+      )
+    union all
+    select
+      *
+    from
+      (
+        select
+          "deletions"."id",
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          1
+        from
+          "deletions" indexed by "deletionsById"
+        where
+          (
+            "deletions"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or :projectId in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
+            )
+            and "deletions"."id" < :cursor
+          )
+        order by
+          "deletions"."id" desc
+        limit
+          (true)
+        offset
+          2499
+      )
   )
-order by
-  "deletions"."id" desc
 limit
-  + 1
-offset
-  2499;
+  + :rowLimit;
 
 -- listable.check
 select

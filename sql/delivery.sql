@@ -511,10 +511,10 @@ returning
 
 -- src/resources/schedules/delivery/check-runs.ts
 
--- postponeDeleted
+-- postpone
 update "runs"
 set
-  "checkAt" = :postponedUntil || ' ' || substr("runs"."checkAt", -24)
+  "checkAt" = ("postponed".value ->> 'newCheckAt') || ' ' || substr("runs"."checkAt", -24)
 from
   json_each(:postponed) as "postponed"
 where
@@ -524,6 +524,21 @@ where
       and "runs"."id" = ("postponed".value ->> 'id')
     )
     and "runs"."checkAt" = ("postponed".value ->> 'checkAt')
+    and (
+      ("postponed".value ->> 'newCheckAt') <> '9999-12-31T23:59:59.999Z'
+      or not not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "runs"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+      )
+    )
   );
 
 -- recordTimeouts
@@ -623,7 +638,21 @@ select
       "projects"."id" is not null
       or "agents"."id" is not null
     )
-  ) as "isDeleted"
+  ) as "isDeleted",
+  not (
+    not exists (
+      select
+        1
+      from
+        "halts"
+      where
+        "halts"."organizationId" = "runs"."organizationId"
+        and (
+          "halts"."until" is null
+          or "halts"."until" > :now
+        )
+    )
+  ) as "isSuspended"
 from
   "runs"
   left join "schedules" on (
@@ -658,6 +687,7 @@ where
           "halts"."until" is null
           or "halts"."until" > :now
         )
+        and "halts"."kind" <> 'suspended'
     )
   )
 order by

@@ -369,92 +369,111 @@ where
     )
   );
 
--- statements.list.select
+-- statements.list
 select
   "id" as "id",
   "name" as "name",
   "archivedAt" as "archivedAt",
   "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
   (
     select
-      *
+      "agents"."id" as "id",
+      "agents"."name" as "name",
+      "agents"."archivedAt" as "archivedAt",
+      "agents"."createdAt" as "createdAt",
+      "agents"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
     from
-      "agents"
+      (
+        select
+          *
+        from
+          "agents"
+        where
+          (
+            "agents"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  "apiKeys"."hash" = :caller.keyHash
+                  and case
+                    when "apiKeys"."movedTo" is not null then 'moved'
+                    when "apiKeys"."revokedAt" is not null then 'revoked'
+                    when "apiKeys"."expiresAt" <= :now then 'expired'
+                    when "apiKeys"."suspendedAt" is not null then 'suspended'
+                  end is null
+                  and (
+                    :caller.scope is null
+                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                  )
+                )
+            )
+            and "agents"."id" > :cursor
+          )
+        order by
+          "agents"."id" asc
+        limit
+          2500
+      ) as "agents"
     where
       (
-        "agents"."organizationId" = (
-          select
-            "organizationId"
-          from
-            "apiKeys"
-          where
-            (
-              "apiKeys"."hash" = :caller.keyHash
-              and case
-                when "apiKeys"."movedTo" is not null then 'moved'
-                when "apiKeys"."revokedAt" is not null then 'revoked'
-                when "apiKeys"."expiresAt" <= :now then 'expired'
-                when "apiKeys"."suspendedAt" is not null then 'suspended'
-              end is null
-              and (
-                :caller.scope is null
-                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-              )
-            )
-        )
-        and "agents"."id" > :cursor
+        :query is null
+        or instr(lower("agents"."name"), lower(:query)) > 0
       )
-    order by
-      "agents"."id" asc
-    limit
-      + :maxExamined
-  ) as "agents"
-where
-  (
-    :query is null
-    or instr(lower("agents"."name"), lower(:query)) > 0
+    union all
+    select
+      *
+    from
+      (
+        select
+          "agents"."id",
+          null,
+          null,
+          "agents"."createdAt",
+          null,
+          1
+        from
+          "agents"
+        where
+          (
+            "agents"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  "apiKeys"."hash" = :caller.keyHash
+                  and case
+                    when "apiKeys"."movedTo" is not null then 'moved'
+                    when "apiKeys"."revokedAt" is not null then 'revoked'
+                    when "apiKeys"."expiresAt" <= :now then 'expired'
+                    when "apiKeys"."suspendedAt" is not null then 'suspended'
+                  end is null
+                  and (
+                    :caller.scope is null
+                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                  )
+                )
+            )
+            and "agents"."id" > :cursor
+          )
+        order by
+          "agents"."id" asc
+        limit
+          (:query is not null)
+        offset
+          2499
+      )
   )
 limit
   + :rowLimit;
-
--- statements.list.selectLastExamined
-select
-  "id" as "id",
-  "createdAt" as "createdAt"
-from
-  "agents"
-where
-  (
-    "agents"."organizationId" = (
-      select
-        "organizationId"
-      from
-        "apiKeys"
-      where
-        (
-          "apiKeys"."hash" = :caller.keyHash
-          and case
-            when "apiKeys"."movedTo" is not null then 'moved'
-            when "apiKeys"."revokedAt" is not null then 'revoked'
-            when "apiKeys"."expiresAt" <= :now then 'expired'
-            when "apiKeys"."suspendedAt" is not null then 'suspended'
-          end is null
-          and (
-            :caller.scope is null
-            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-          )
-        )
-    )
-    and "agents"."id" > :cursor
-  )
-order by
-  "agents"."id" asc
-limit
-  + 1
-offset
-  2499;
 
 -- statements.deletable.check
 select
@@ -1458,140 +1477,115 @@ where
     )
   );
 
--- statements.list.select
+-- statements.list
 select
   "id" as "id",
   "name" as "name",
   "archivedAt" as "archivedAt",
   "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
   (
     select
-      *
+      "projects"."id" as "id",
+      "projects"."name" as "name",
+      "projects"."archivedAt" as "archivedAt",
+      "projects"."createdAt" as "createdAt",
+      "projects"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
     from
-      "projects"
+      (
+        select
+          *
+        from
+          "projects"
+        where
+          (
+            "projects"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and "apiKeys"."projectIds" is null
+                )
+            )
+            and "projects"."id" > :cursor
+          )
+        order by
+          "projects"."id" asc
+        limit
+          2500
+      ) as "projects"
     where
       (
-        "projects"."organizationId" = (
-          select
-            "organizationId"
-          from
-            "apiKeys"
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and "apiKeys"."projectIds" is null
-            )
-        )
-        and "projects"."id" > :cursor
+        :query is null
+        or instr(lower("projects"."name"), lower(:query)) > 0
       )
-    order by
-      "projects"."id" asc
-    limit
-      + :maxExamined
-  ) as "projects"
-where
-  (
-    :query is null
-    or instr(lower("projects"."name"), lower(:query)) > 0
-  )
-limit
-  + :rowLimit;
-
--- statements.list.selectLastExamined
-select
-  "id" as "id",
-  "createdAt" as "createdAt"
-from
-  "projects"
-where
-  (
-    "projects"."organizationId" = (
-      select
-        "organizationId"
-      from
-        "apiKeys"
-      where
-        (
+    union all
+    select
+      *
+    from
+      (
+        select
+          "projects"."id",
+          null,
+          null,
+          "projects"."createdAt",
+          null,
+          1
+        from
+          "projects"
+        where
           (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            "projects"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and "apiKeys"."projectIds" is null
+                )
             )
+            and "projects"."id" > :cursor
           )
-          and "apiKeys"."projectIds" is null
-        )
-    )
-    and "projects"."id" > :cursor
-  )
-order by
-  "projects"."id" asc
-limit
-  + 1
-offset
-  2499;
-
--- statements.list.selectAccessible
-select
-  "projects"."id",
-  "projects"."name",
-  "projects"."archivedAt",
-  "projects"."createdAt",
-  "projects"."updatedAt"
-from
-  "apiKeys"
-  inner join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" > :cursor
-    and "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = :caller.keyHash
-      and case
-        when "apiKeys"."movedTo" is not null then 'moved'
-        when "apiKeys"."revokedAt" is not null then 'revoked'
-        when "apiKeys"."expiresAt" <= :now then 'expired'
-        when "apiKeys"."suspendedAt" is not null then 'suspended'
-      end is null
-      and (
-        :caller.scope is null
-        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        order by
+          "projects"."id" asc
+        limit
+          (:query is not null)
+        offset
+          2499
       )
-    )
-    and (
-      :query is null
-      or instr(lower("projects"."name"), lower(:query)) > 0
-    )
   )
-order by
-  "projects"."id" asc
 limit
   + :rowLimit;
 
@@ -1954,6 +1948,51 @@ where
       )
     )
   );
+
+-- statements.listAccessible
+select
+  "projects"."id",
+  "projects"."name",
+  "projects"."archivedAt",
+  "projects"."createdAt",
+  "projects"."updatedAt",
+  0 as "isLastExamined"
+from
+  "apiKeys"
+  inner join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" > :cursor
+    and "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :caller.keyHash
+      and case
+        when "apiKeys"."movedTo" is not null then 'moved'
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+        when "apiKeys"."suspendedAt" is not null then 'suspended'
+      end is null
+      and (
+        :caller.scope is null
+        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+      )
+    )
+    and (
+      :query is null
+      or instr(lower("projects"."name"), lower(:query)) > 0
+    )
+  )
+order by
+  "projects"."id" asc
+limit
+  + :rowLimit;
 
 -- statements.archivable.check
 select
@@ -2815,468 +2854,644 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.list.select
+-- statements.list
 select
   "id" as "id",
   "projectId" as "projectId",
   "name" as "name",
   "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
   (
     select
-      *
+      "pullRequests"."id" as "id",
+      "pullRequests"."projectId" as "projectId",
+      "pullRequests"."name" as "name",
+      "pullRequests"."createdAt" as "createdAt",
+      "pullRequests"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
     from
-      "pullRequests"
-    where
       (
-        "pullRequests"."organizationId" = (
-          select
-            "apiKeys"."organizationId"
-          from
-            "apiKeys"
-            left join "projects" "named" on (
-              "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :projectId
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and (
-                :projectId is null
-                or "named"."id" is not null
-              )
-              and (
-                :projectId is not null
-                or "apiKeys"."projectIds" is null
-              )
-              and (
-                :projectId is null
-                or (
-                  "apiKeys"."projectIds" is null
-                  or "named"."id" in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
-                )
-              )
-            )
-        )
-        and "pullRequests"."id" > :cursor
-      )
-    order by
-      "pullRequests"."id" asc
-    limit
-      + :maxExamined
-  ) as "pullRequests"
-where
-  (
-    (
-      :query is null
-      or instr(lower("pullRequests"."name"), lower(:query)) > 0
-    )
-    and case
-      when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
         select
-          "projects"."organizationId",
-          "projects"."id"
+          *
         from
-          "projects"
-      ) then 1
-      else 0
-    end
-  )
-limit
-  + :rowLimit;
-
--- statements.list.selectLastExamined
-select
-  "id" as "id",
-  "createdAt" as "createdAt"
-from
-  "pullRequests"
-where
-  (
-    "pullRequests"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "projects" "named" on (
-          "named"."organizationId" = "apiKeys"."organizationId"
-          and "named"."id" = :projectId
-        )
-      where
-        (
+          "pullRequests"
+        where
           (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            "pullRequests"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
             )
+            and "pullRequests"."id" > :cursor
           )
-          and (
-            :projectId is null
-            or "named"."id" is not null
-          )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
-          )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or "named"."id" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-            )
-          )
+        order by
+          "pullRequests"."id" asc
+        limit
+          2500
+      ) as "pullRequests"
+    where
+      (
+        (
+          :query is null
+          or instr(lower("pullRequests"."name"), lower(:query)) > 0
         )
-    )
-    and "pullRequests"."id" > :cursor
-  )
-order by
-  "pullRequests"."id" asc
-limit
-  + 1
-offset
-  2499;
-
--- statements.listInProject.select
-select
-  "id" as "id",
-  "projectId" as "projectId",
-  "name" as "name",
-  "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
-from
-  (
+        and case
+          when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
+      )
+    union all
     select
       *
     from
-      "pullRequests" indexed by "pullRequestsByProject"
-    where
       (
-        "pullRequests"."organizationId" = (
-          select
-            "apiKeys"."organizationId"
-          from
-            "apiKeys"
-            left join "projects" "named" on (
-              "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :projectId
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and (
-                :projectId is null
-                or "named"."id" is not null
-              )
-              and (
-                :projectId is not null
-                or "apiKeys"."projectIds" is null
-              )
-              and (
-                :projectId is null
-                or (
-                  "apiKeys"."projectIds" is null
-                  or "named"."id" in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
-                )
-              )
-            )
-        )
-        and "pullRequests"."projectId" = :projectId
-        and "pullRequests"."id" > :cursor
-      )
-    order by
-      "pullRequests"."id" asc
-    limit
-      + :maxExamined
-  ) as "pullRequests"
-where
-  (
-    (
-      :query is null
-      or instr(lower("pullRequests"."name"), lower(:query)) > 0
-    )
-    and case
-      when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
         select
-          "projects"."organizationId",
-          "projects"."id"
+          "pullRequests"."id",
+          null,
+          null,
+          "pullRequests"."createdAt",
+          null,
+          1
         from
-          "projects"
-      ) then 1
-      else 0
-    end
+          "pullRequests"
+        where
+          (
+            "pullRequests"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
+            )
+            and "pullRequests"."id" > :cursor
+          )
+        order by
+          "pullRequests"."id" asc
+        limit
+          (
+            (
+              :query is not null
+              or exists (
+                select
+                  1
+                from
+                  "deletions"
+                where
+                  "deletions"."organizationId" = (
+                    select
+                      "apiKeys"."organizationId"
+                    from
+                      "apiKeys"
+                      left join "projects" "named" on (
+                        "named"."organizationId" = "apiKeys"."organizationId"
+                        and "named"."id" = :projectId
+                      )
+                    where
+                      (
+                        (
+                          "apiKeys"."hash" = :caller.keyHash
+                          and case
+                            when "apiKeys"."movedTo" is not null then 'moved'
+                            when "apiKeys"."revokedAt" is not null then 'revoked'
+                            when "apiKeys"."expiresAt" <= :now then 'expired'
+                            when "apiKeys"."suspendedAt" is not null then 'suspended'
+                          end is null
+                          and (
+                            :caller.scope is null
+                            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                          )
+                        )
+                        and (
+                          :projectId is null
+                          or "named"."id" is not null
+                        )
+                        and (
+                          :projectId is not null
+                          or "apiKeys"."projectIds" is null
+                        )
+                        and (
+                          :projectId is null
+                          or (
+                            "apiKeys"."projectIds" is null
+                            or "named"."id" in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                          )
+                        )
+                      )
+                  )
+                  and "deletions"."resourceType" in ('project')
+              )
+            )
+          )
+        offset
+          2499
+      )
   )
 limit
   + :rowLimit;
 
--- statements.listInProject.selectLastExamined
-select
-  "id" as "id",
-  "createdAt" as "createdAt"
-from
-  "pullRequests" indexed by "pullRequestsByProject"
-where
-  (
-    "pullRequests"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "projects" "named" on (
-          "named"."organizationId" = "apiKeys"."organizationId"
-          and "named"."id" = :projectId
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and (
-            :projectId is null
-            or "named"."id" is not null
-          )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
-          )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or "named"."id" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-            )
-          )
-        )
-    )
-    and "pullRequests"."projectId" = :projectId
-    and "pullRequests"."id" > :cursor
-  )
-order by
-  "pullRequests"."id" asc
-limit
-  + 1
-offset
-  2499;
-
--- statements.listLatest.select
+-- statements.listInProject
 select
   "id" as "id",
   "projectId" as "projectId",
   "name" as "name",
   "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
   (
     select
-      *
+      "pullRequests"."id" as "id",
+      "pullRequests"."projectId" as "projectId",
+      "pullRequests"."name" as "name",
+      "pullRequests"."createdAt" as "createdAt",
+      "pullRequests"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
     from
-      "pullRequests" indexed by "pullRequestsByCreation"
-    where
       (
-        "pullRequests"."organizationId" = (
-          select
-            "apiKeys"."organizationId"
-          from
-            "apiKeys"
-            left join "projects" "named" on (
-              "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :projectId
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        select
+          *
+        from
+          "pullRequests" indexed by "pullRequestsByProject"
+        where
+          (
+            "pullRequests"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
                 )
-              )
-              and (
-                :projectId is null
-                or "named"."id" is not null
-              )
-              and (
-                :projectId is not null
-                or "apiKeys"."projectIds" is null
-              )
-              and (
-                :projectId is null
-                or (
-                  "apiKeys"."projectIds" is null
-                  or "named"."id" in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
                   )
                 )
-              )
             )
-        )
-        and ("pullRequests"."createdAt", "pullRequests"."id") < (:createdBefore, :cursor)
-      )
-    order by
-      "pullRequests"."createdAt" desc,
-      "pullRequests"."id" desc
-    limit
-      + :maxExamined
-  ) as "pullRequests"
-where
-  (
-    (
-      :query is null
-      or instr(lower("pullRequests"."name"), lower(:query)) > 0
-    )
-    and (
+            and "pullRequests"."projectId" = :projectId
+            and "pullRequests"."id" > :cursor
+          )
+        order by
+          "pullRequests"."id" asc
+        limit
+          2500
+      ) as "pullRequests"
+    where
       (
-        :projectId is null
-        or "pullRequests"."projectId" = :projectId
+        (
+          :query is null
+          or instr(lower("pullRequests"."name"), lower(:query)) > 0
+        )
+        and case
+          when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
       )
-      and case
-        when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) then 1
-        else 0
-      end
-    )
+    union all
+    select
+      *
+    from
+      (
+        select
+          "pullRequests"."id",
+          null,
+          null,
+          "pullRequests"."createdAt",
+          null,
+          1
+        from
+          "pullRequests" indexed by "pullRequestsByProject"
+        where
+          (
+            "pullRequests"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
+            )
+            and "pullRequests"."projectId" = :projectId
+            and "pullRequests"."id" > :cursor
+          )
+        order by
+          "pullRequests"."id" asc
+        limit
+          (:query is not null)
+        offset
+          2499
+      )
   )
 limit
   + :rowLimit;
 
--- statements.listLatest.selectLastExamined
+-- statements.listLatest
 select
   "id" as "id",
-  "createdAt" as "createdAt"
+  "projectId" as "projectId",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
-  "pullRequests" indexed by "pullRequestsByCreation"
-where
   (
-    "pullRequests"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "projects" "named" on (
-          "named"."organizationId" = "apiKeys"."organizationId"
-          and "named"."id" = :projectId
-        )
-      where
-        (
+    select
+      "pullRequests"."id" as "id",
+      "pullRequests"."projectId" as "projectId",
+      "pullRequests"."name" as "name",
+      "pullRequests"."createdAt" as "createdAt",
+      "pullRequests"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
+    from
+      (
+        select
+          *
+        from
+          "pullRequests" indexed by "pullRequestsByCreation"
+        where
           (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            "pullRequests"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
             )
+            and ("pullRequests"."createdAt", "pullRequests"."id") < (:createdBefore, :cursor)
           )
-          and (
+        order by
+          "pullRequests"."createdAt" desc,
+          "pullRequests"."id" desc
+        limit
+          2500
+      ) as "pullRequests"
+    where
+      (
+        (
+          :query is null
+          or instr(lower("pullRequests"."name"), lower(:query)) > 0
+        )
+        and (
+          (
             :projectId is null
-            or "named"."id" is not null
+            or "pullRequests"."projectId" = :projectId
           )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
+          and case
+            when ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) then 1
+            else 0
+          end
+        )
+      )
+    union all
+    select
+      *
+    from
+      (
+        select
+          "pullRequests"."id",
+          null,
+          null,
+          "pullRequests"."createdAt",
+          null,
+          1
+        from
+          "pullRequests" indexed by "pullRequestsByCreation"
+        where
+          (
+            "pullRequests"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
+            )
+            and ("pullRequests"."createdAt", "pullRequests"."id") < (:createdBefore, :cursor)
           )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or "named"."id" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
+        order by
+          "pullRequests"."createdAt" desc,
+          "pullRequests"."id" desc
+        limit
+          (
+            (
+              :query is not null
+              or (
+                :projectId is not null
+                or exists (
+                  select
+                    1
+                  from
+                    "deletions"
+                  where
+                    "deletions"."organizationId" = (
+                      select
+                        "apiKeys"."organizationId"
+                      from
+                        "apiKeys"
+                        left join "projects" "named" on (
+                          "named"."organizationId" = "apiKeys"."organizationId"
+                          and "named"."id" = :projectId
+                        )
+                      where
+                        (
+                          (
+                            "apiKeys"."hash" = :caller.keyHash
+                            and case
+                              when "apiKeys"."movedTo" is not null then 'moved'
+                              when "apiKeys"."revokedAt" is not null then 'revoked'
+                              when "apiKeys"."expiresAt" <= :now then 'expired'
+                              when "apiKeys"."suspendedAt" is not null then 'suspended'
+                            end is null
+                            and (
+                              :caller.scope is null
+                              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                            )
+                          )
+                          and (
+                            :projectId is null
+                            or "named"."id" is not null
+                          )
+                          and (
+                            :projectId is not null
+                            or "apiKeys"."projectIds" is null
+                          )
+                          and (
+                            :projectId is null
+                            or (
+                              "apiKeys"."projectIds" is null
+                              or "named"."id" in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                            )
+                          )
+                        )
+                    )
+                    and "deletions"."resourceType" in ('project')
+                )
               )
             )
           )
-        )
-    )
-    and ("pullRequests"."createdAt", "pullRequests"."id") < (:createdBefore, :cursor)
+        offset
+          2499
+      )
   )
-order by
-  "pullRequests"."createdAt" desc,
-  "pullRequests"."id" desc
 limit
-  + 1
-offset
-  2499;
+  + :rowLimit;
 
 -- statements.deletable.check
 select
@@ -4265,468 +4480,644 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- statements.list.select
+-- statements.list
 select
   "id" as "id",
   "projectId" as "projectId",
   "name" as "name",
   "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
   (
     select
-      *
+      "sessions"."id" as "id",
+      "sessions"."projectId" as "projectId",
+      "sessions"."name" as "name",
+      "sessions"."createdAt" as "createdAt",
+      "sessions"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
     from
-      "sessions"
-    where
       (
-        "sessions"."organizationId" = (
-          select
-            "apiKeys"."organizationId"
-          from
-            "apiKeys"
-            left join "projects" "named" on (
-              "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :projectId
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and (
-                :projectId is null
-                or "named"."id" is not null
-              )
-              and (
-                :projectId is not null
-                or "apiKeys"."projectIds" is null
-              )
-              and (
-                :projectId is null
-                or (
-                  "apiKeys"."projectIds" is null
-                  or "named"."id" in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
-                )
-              )
-            )
-        )
-        and "sessions"."id" > :cursor
-      )
-    order by
-      "sessions"."id" asc
-    limit
-      + :maxExamined
-  ) as "sessions"
-where
-  (
-    (
-      :query is null
-      or instr(lower("sessions"."name"), lower(:query)) > 0
-    )
-    and case
-      when ("sessions"."organizationId", "sessions"."projectId") in (
         select
-          "projects"."organizationId",
-          "projects"."id"
+          *
         from
-          "projects"
-      ) then 1
-      else 0
-    end
-  )
-limit
-  + :rowLimit;
-
--- statements.list.selectLastExamined
-select
-  "id" as "id",
-  "createdAt" as "createdAt"
-from
-  "sessions"
-where
-  (
-    "sessions"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "projects" "named" on (
-          "named"."organizationId" = "apiKeys"."organizationId"
-          and "named"."id" = :projectId
-        )
-      where
-        (
+          "sessions"
+        where
           (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            "sessions"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
             )
+            and "sessions"."id" > :cursor
           )
-          and (
-            :projectId is null
-            or "named"."id" is not null
-          )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
-          )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or "named"."id" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-            )
-          )
+        order by
+          "sessions"."id" asc
+        limit
+          2500
+      ) as "sessions"
+    where
+      (
+        (
+          :query is null
+          or instr(lower("sessions"."name"), lower(:query)) > 0
         )
-    )
-    and "sessions"."id" > :cursor
-  )
-order by
-  "sessions"."id" asc
-limit
-  + 1
-offset
-  2499;
-
--- statements.listInProject.select
-select
-  "id" as "id",
-  "projectId" as "projectId",
-  "name" as "name",
-  "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
-from
-  (
+        and case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
+      )
+    union all
     select
       *
     from
-      "sessions" indexed by "sessionsByProject"
-    where
       (
-        "sessions"."organizationId" = (
-          select
-            "apiKeys"."organizationId"
-          from
-            "apiKeys"
-            left join "projects" "named" on (
-              "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :projectId
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and (
-                :projectId is null
-                or "named"."id" is not null
-              )
-              and (
-                :projectId is not null
-                or "apiKeys"."projectIds" is null
-              )
-              and (
-                :projectId is null
-                or (
-                  "apiKeys"."projectIds" is null
-                  or "named"."id" in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
-                )
-              )
-            )
-        )
-        and "sessions"."projectId" = :projectId
-        and "sessions"."id" > :cursor
-      )
-    order by
-      "sessions"."id" asc
-    limit
-      + :maxExamined
-  ) as "sessions"
-where
-  (
-    (
-      :query is null
-      or instr(lower("sessions"."name"), lower(:query)) > 0
-    )
-    and case
-      when ("sessions"."organizationId", "sessions"."projectId") in (
         select
-          "projects"."organizationId",
-          "projects"."id"
+          "sessions"."id",
+          null,
+          null,
+          "sessions"."createdAt",
+          null,
+          1
         from
-          "projects"
-      ) then 1
-      else 0
-    end
+          "sessions"
+        where
+          (
+            "sessions"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
+            )
+            and "sessions"."id" > :cursor
+          )
+        order by
+          "sessions"."id" asc
+        limit
+          (
+            (
+              :query is not null
+              or exists (
+                select
+                  1
+                from
+                  "deletions"
+                where
+                  "deletions"."organizationId" = (
+                    select
+                      "apiKeys"."organizationId"
+                    from
+                      "apiKeys"
+                      left join "projects" "named" on (
+                        "named"."organizationId" = "apiKeys"."organizationId"
+                        and "named"."id" = :projectId
+                      )
+                    where
+                      (
+                        (
+                          "apiKeys"."hash" = :caller.keyHash
+                          and case
+                            when "apiKeys"."movedTo" is not null then 'moved'
+                            when "apiKeys"."revokedAt" is not null then 'revoked'
+                            when "apiKeys"."expiresAt" <= :now then 'expired'
+                            when "apiKeys"."suspendedAt" is not null then 'suspended'
+                          end is null
+                          and (
+                            :caller.scope is null
+                            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                          )
+                        )
+                        and (
+                          :projectId is null
+                          or "named"."id" is not null
+                        )
+                        and (
+                          :projectId is not null
+                          or "apiKeys"."projectIds" is null
+                        )
+                        and (
+                          :projectId is null
+                          or (
+                            "apiKeys"."projectIds" is null
+                            or "named"."id" in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                          )
+                        )
+                      )
+                  )
+                  and "deletions"."resourceType" in ('project')
+              )
+            )
+          )
+        offset
+          2499
+      )
   )
 limit
   + :rowLimit;
 
--- statements.listInProject.selectLastExamined
-select
-  "id" as "id",
-  "createdAt" as "createdAt"
-from
-  "sessions" indexed by "sessionsByProject"
-where
-  (
-    "sessions"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "projects" "named" on (
-          "named"."organizationId" = "apiKeys"."organizationId"
-          and "named"."id" = :projectId
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and (
-            :projectId is null
-            or "named"."id" is not null
-          )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
-          )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or "named"."id" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-            )
-          )
-        )
-    )
-    and "sessions"."projectId" = :projectId
-    and "sessions"."id" > :cursor
-  )
-order by
-  "sessions"."id" asc
-limit
-  + 1
-offset
-  2499;
-
--- statements.listLatest.select
+-- statements.listInProject
 select
   "id" as "id",
   "projectId" as "projectId",
   "name" as "name",
   "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
   (
     select
-      *
+      "sessions"."id" as "id",
+      "sessions"."projectId" as "projectId",
+      "sessions"."name" as "name",
+      "sessions"."createdAt" as "createdAt",
+      "sessions"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
     from
-      "sessions" indexed by "sessionsByCreation"
-    where
       (
-        "sessions"."organizationId" = (
-          select
-            "apiKeys"."organizationId"
-          from
-            "apiKeys"
-            left join "projects" "named" on (
-              "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :projectId
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        select
+          *
+        from
+          "sessions" indexed by "sessionsByProject"
+        where
+          (
+            "sessions"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
                 )
-              )
-              and (
-                :projectId is null
-                or "named"."id" is not null
-              )
-              and (
-                :projectId is not null
-                or "apiKeys"."projectIds" is null
-              )
-              and (
-                :projectId is null
-                or (
-                  "apiKeys"."projectIds" is null
-                  or "named"."id" in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
                   )
                 )
-              )
             )
-        )
-        and ("sessions"."createdAt", "sessions"."id") < (:createdBefore, :cursor)
-      )
-    order by
-      "sessions"."createdAt" desc,
-      "sessions"."id" desc
-    limit
-      + :maxExamined
-  ) as "sessions"
-where
-  (
-    (
-      :query is null
-      or instr(lower("sessions"."name"), lower(:query)) > 0
-    )
-    and (
+            and "sessions"."projectId" = :projectId
+            and "sessions"."id" > :cursor
+          )
+        order by
+          "sessions"."id" asc
+        limit
+          2500
+      ) as "sessions"
+    where
       (
-        :projectId is null
-        or "sessions"."projectId" = :projectId
+        (
+          :query is null
+          or instr(lower("sessions"."name"), lower(:query)) > 0
+        )
+        and case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
       )
-      and case
-        when ("sessions"."organizationId", "sessions"."projectId") in (
-          select
-            "projects"."organizationId",
-            "projects"."id"
-          from
-            "projects"
-        ) then 1
-        else 0
-      end
-    )
+    union all
+    select
+      *
+    from
+      (
+        select
+          "sessions"."id",
+          null,
+          null,
+          "sessions"."createdAt",
+          null,
+          1
+        from
+          "sessions" indexed by "sessionsByProject"
+        where
+          (
+            "sessions"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
+            )
+            and "sessions"."projectId" = :projectId
+            and "sessions"."id" > :cursor
+          )
+        order by
+          "sessions"."id" asc
+        limit
+          (:query is not null)
+        offset
+          2499
+      )
   )
 limit
   + :rowLimit;
 
--- statements.listLatest.selectLastExamined
+-- statements.listLatest
 select
   "id" as "id",
-  "createdAt" as "createdAt"
+  "projectId" as "projectId",
+  "name" as "name",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
-  "sessions" indexed by "sessionsByCreation"
-where
   (
-    "sessions"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "projects" "named" on (
-          "named"."organizationId" = "apiKeys"."organizationId"
-          and "named"."id" = :projectId
-        )
-      where
-        (
+    select
+      "sessions"."id" as "id",
+      "sessions"."projectId" as "projectId",
+      "sessions"."name" as "name",
+      "sessions"."createdAt" as "createdAt",
+      "sessions"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
+    from
+      (
+        select
+          *
+        from
+          "sessions" indexed by "sessionsByCreation"
+        where
           (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+            "sessions"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
             )
+            and ("sessions"."createdAt", "sessions"."id") < (:createdBefore, :cursor)
           )
-          and (
+        order by
+          "sessions"."createdAt" desc,
+          "sessions"."id" desc
+        limit
+          2500
+      ) as "sessions"
+    where
+      (
+        (
+          :query is null
+          or instr(lower("sessions"."name"), lower(:query)) > 0
+        )
+        and (
+          (
             :projectId is null
-            or "named"."id" is not null
+            or "sessions"."projectId" = :projectId
           )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
+          and case
+            when ("sessions"."organizationId", "sessions"."projectId") in (
+              select
+                "projects"."organizationId",
+                "projects"."id"
+              from
+                "projects"
+            ) then 1
+            else 0
+          end
+        )
+      )
+    union all
+    select
+      *
+    from
+      (
+        select
+          "sessions"."id",
+          null,
+          null,
+          "sessions"."createdAt",
+          null,
+          1
+        from
+          "sessions" indexed by "sessionsByCreation"
+        where
+          (
+            "sessions"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
+            )
+            and ("sessions"."createdAt", "sessions"."id") < (:createdBefore, :cursor)
           )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or "named"."id" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
+        order by
+          "sessions"."createdAt" desc,
+          "sessions"."id" desc
+        limit
+          (
+            (
+              :query is not null
+              or (
+                :projectId is not null
+                or exists (
+                  select
+                    1
+                  from
+                    "deletions"
+                  where
+                    "deletions"."organizationId" = (
+                      select
+                        "apiKeys"."organizationId"
+                      from
+                        "apiKeys"
+                        left join "projects" "named" on (
+                          "named"."organizationId" = "apiKeys"."organizationId"
+                          and "named"."id" = :projectId
+                        )
+                      where
+                        (
+                          (
+                            "apiKeys"."hash" = :caller.keyHash
+                            and case
+                              when "apiKeys"."movedTo" is not null then 'moved'
+                              when "apiKeys"."revokedAt" is not null then 'revoked'
+                              when "apiKeys"."expiresAt" <= :now then 'expired'
+                              when "apiKeys"."suspendedAt" is not null then 'suspended'
+                            end is null
+                            and (
+                              :caller.scope is null
+                              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                            )
+                          )
+                          and (
+                            :projectId is null
+                            or "named"."id" is not null
+                          )
+                          and (
+                            :projectId is not null
+                            or "apiKeys"."projectIds" is null
+                          )
+                          and (
+                            :projectId is null
+                            or (
+                              "apiKeys"."projectIds" is null
+                              or "named"."id" in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                            )
+                          )
+                        )
+                    )
+                    and "deletions"."resourceType" in ('project')
+                )
               )
             )
           )
-        )
-    )
-    and ("sessions"."createdAt", "sessions"."id") < (:createdBefore, :cursor)
+        offset
+          2499
+      )
   )
-order by
-  "sessions"."createdAt" desc,
-  "sessions"."id" desc
 limit
-  + 1
-offset
-  2499;
+  + :rowLimit;
 
 -- statements.deletable.check
 select
@@ -5512,91 +5903,108 @@ where
     )
   );
 
--- statements.list.select
+-- statements.list
 select
   "id" as "id",
   "name" as "name",
   "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
   (
     select
-      *
+      "users"."id" as "id",
+      "users"."name" as "name",
+      "users"."createdAt" as "createdAt",
+      "users"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
     from
-      "users"
+      (
+        select
+          *
+        from
+          "users"
+        where
+          (
+            "users"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  "apiKeys"."hash" = :caller.keyHash
+                  and case
+                    when "apiKeys"."movedTo" is not null then 'moved'
+                    when "apiKeys"."revokedAt" is not null then 'revoked'
+                    when "apiKeys"."expiresAt" <= :now then 'expired'
+                    when "apiKeys"."suspendedAt" is not null then 'suspended'
+                  end is null
+                  and (
+                    :caller.scope is null
+                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                  )
+                )
+            )
+            and "users"."id" > :cursor
+          )
+        order by
+          "users"."id" asc
+        limit
+          2500
+      ) as "users"
     where
       (
-        "users"."organizationId" = (
-          select
-            "organizationId"
-          from
-            "apiKeys"
-          where
-            (
-              "apiKeys"."hash" = :caller.keyHash
-              and case
-                when "apiKeys"."movedTo" is not null then 'moved'
-                when "apiKeys"."revokedAt" is not null then 'revoked'
-                when "apiKeys"."expiresAt" <= :now then 'expired'
-                when "apiKeys"."suspendedAt" is not null then 'suspended'
-              end is null
-              and (
-                :caller.scope is null
-                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-              )
-            )
-        )
-        and "users"."id" > :cursor
+        :query is null
+        or instr(lower("users"."name"), lower(:query)) > 0
       )
-    order by
-      "users"."id" asc
-    limit
-      + :maxExamined
-  ) as "users"
-where
-  (
-    :query is null
-    or instr(lower("users"."name"), lower(:query)) > 0
+    union all
+    select
+      *
+    from
+      (
+        select
+          "users"."id",
+          null,
+          "users"."createdAt",
+          null,
+          1
+        from
+          "users"
+        where
+          (
+            "users"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  "apiKeys"."hash" = :caller.keyHash
+                  and case
+                    when "apiKeys"."movedTo" is not null then 'moved'
+                    when "apiKeys"."revokedAt" is not null then 'revoked'
+                    when "apiKeys"."expiresAt" <= :now then 'expired'
+                    when "apiKeys"."suspendedAt" is not null then 'suspended'
+                  end is null
+                  and (
+                    :caller.scope is null
+                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                  )
+                )
+            )
+            and "users"."id" > :cursor
+          )
+        order by
+          "users"."id" asc
+        limit
+          (:query is not null)
+        offset
+          2499
+      )
   )
 limit
   + :rowLimit;
-
--- statements.list.selectLastExamined
-select
-  "id" as "id",
-  "createdAt" as "createdAt"
-from
-  "users"
-where
-  (
-    "users"."organizationId" = (
-      select
-        "organizationId"
-      from
-        "apiKeys"
-      where
-        (
-          "apiKeys"."hash" = :caller.keyHash
-          and case
-            when "apiKeys"."movedTo" is not null then 'moved'
-            when "apiKeys"."revokedAt" is not null then 'revoked'
-            when "apiKeys"."expiresAt" <= :now then 'expired'
-            when "apiKeys"."suspendedAt" is not null then 'suspended'
-          end is null
-          and (
-            :caller.scope is null
-            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-          )
-        )
-    )
-    and "users"."id" > :cursor
-  )
-order by
-  "users"."id" asc
-limit
-  + 1
-offset
-  2499;
 
 -- statements.deletable.check
 select

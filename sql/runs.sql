@@ -906,335 +906,783 @@ where
     and ("schedules"."id" is not null)
   );
 
--- allRuns.select
+-- allRuns
 select
-  "runs"."id" as "id",
-  "runs"."scheduleId" as "scheduleId",
-  "schedules"."name" as "scheduleName",
-  case "runs"."parentType"
-    when 'project' then "runs"."parentId"
-  end as "projectId",
-  case "runs"."parentType"
-    when 'agent' then "runs"."parentId"
-  end as "agentId",
-  "runs"."scheduledAt" as "scheduledAt",
-  "runs"."status" as "status",
-  "runs"."failure" as "failure",
-  "runs"."attempts" as "attempts",
-  "runs"."lastError" as "lastError",
-  "runs"."lastAttempts" as "lastAttempts",
-  "runs"."nextAttemptAt" as "nextAttemptAt",
-  case
-    when "runs"."status" = 'delivered'
-    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
-  end as "claim",
-  "runs"."startedAt" as "startedAt",
-  "runs"."finishedAt" as "finishedAt",
-  "runs"."message" as "message",
-  "runs"."sessionId" as "sessionId",
-  "runs"."createdAt" as "createdAt",
-  "runs"."updatedAt" as "updatedAt"
+  "id" as "id",
+  "scheduleId" as "scheduleId",
+  "scheduleName" as "scheduleName",
+  "projectId" as "projectId",
+  "agentId" as "agentId",
+  "scheduledAt" as "scheduledAt",
+  "status" as "status",
+  "failure" as "failure",
+  "attempts" as "attempts",
+  "lastError" as "lastError",
+  "lastAttempts" as "lastAttempts",
+  "nextAttemptAt" as "nextAttemptAt",
+  "claim" as "claim",
+  "startedAt" as "startedAt",
+  "finishedAt" as "finishedAt",
+  "message" as "message",
+  "sessionId" as "sessionId",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
   (
     select
-      *
-    from
-      "runs"
-    where
-      (
-        "runs"."organizationId" = (
-          select
-            "apiKeys"."organizationId"
-          from
-            "apiKeys"
-            left join "projects" "named" on (
-              "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :projectId
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and (
-                :projectId is null
-                or "named"."id" is not null
-              )
-              and (
-                :projectId is not null
-                or "apiKeys"."projectIds" is null
-              )
-              and (
-                :projectId is null
-                or (
-                  "apiKeys"."projectIds" is null
-                  or "named"."id" in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
-                )
-              )
-            )
-        )
-        and (
-          "runs"."id" > :afterId
-          and "runs"."id" < :beforeId
-        )
-      )
-    order by
-      "runs"."id" desc
-    limit
-      + :maxExamined
-  ) as "runs"
-  left join "schedules" on (
-    "schedules"."organizationId" = "runs"."organizationId"
-    and "schedules"."id" = "runs"."scheduleId"
-  )
-  left join "projects" on (
-    "runs"."parentType" = 'project'
-    and "projects"."organizationId" = "runs"."organizationId"
-    and "projects"."id" = "runs"."parentId"
-  )
-  left join "agents" on (
-    "runs"."parentType" = 'agent'
-    and "agents"."organizationId" = "runs"."organizationId"
-    and "agents"."id" = "runs"."parentId"
-  )
-where
-  (
-    (
-      (
-        :projectId is null
-        or (
-          "runs"."parentType" = 'project'
-          and "runs"."parentId" = :projectId
-        )
-      )
-      and (
-        :status is null
-        or "runs"."status" = :status
-      )
-      and (
-        :scheduleId is null
-        or "runs"."scheduleId" = :scheduleId
-      )
-    )
-    and (
-      "schedules"."id" is not null
-      and (
-        "projects"."id" is not null
-        or "agents"."id" is not null
-      )
-    )
-  )
-limit
-  + :rowLimit;
-
--- allRuns.selectLastExamined
-select
-  "id" as "id"
-from
-  "runs"
-where
-  (
-    "runs"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "projects" "named" on (
-          "named"."organizationId" = "apiKeys"."organizationId"
-          and "named"."id" = :projectId
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and (
-            :projectId is null
-            or "named"."id" is not null
-          )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
-          )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or "named"."id" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-            )
-          )
-        )
-    )
-    and (
-      "runs"."id" > :afterId
-      and "runs"."id" < :beforeId
-    )
-  )
-order by
-  "runs"."id" desc
-limit
-  + 1
-offset
-  2499;
-
--- claimOfAll.selectClaimable
-select
-  "runs"."id" as "id",
-  "runs"."scheduleId" as "scheduleId",
-  "schedules"."name" as "name",
-  case "runs"."parentType"
-    when 'project' then "runs"."parentId"
-  end as "projectId",
-  case "runs"."parentType"
-    when 'agent' then "runs"."parentId"
-  end as "agentId",
-  "schedules"."cron" as "cron",
-  "schedules"."runAt" as "runAt",
-  "schedules"."timezone" as "timezone",
-  "runs"."scheduledAt" as "scheduledAt",
-  "schedules"."payload" as "payload",
-  "runs"."attempts" as "attempts",
-  (
-    select
-      json_object(
-        'id',
-        "id",
-        'scheduledAt',
-        "scheduledAt",
-        'status',
-        "status",
-        'failure',
-        "failure",
-        'message',
-        "message",
-        'sessionId',
-        "sessionId"
-      )
+      "runs"."id" as "id",
+      "runs"."scheduleId" as "scheduleId",
+      "schedules"."name" as "scheduleName",
+      case "runs"."parentType"
+        when 'project' then "runs"."parentId"
+      end as "projectId",
+      case "runs"."parentType"
+        when 'agent' then "runs"."parentId"
+      end as "agentId",
+      "runs"."scheduledAt" as "scheduledAt",
+      "runs"."status" as "status",
+      "runs"."failure" as "failure",
+      "runs"."attempts" as "attempts",
+      "runs"."lastError" as "lastError",
+      "runs"."lastAttempts" as "lastAttempts",
+      "runs"."nextAttemptAt" as "nextAttemptAt",
+      case
+        when "runs"."status" = 'delivered'
+        and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
+      end as "claim",
+      "runs"."startedAt" as "startedAt",
+      "runs"."finishedAt" as "finishedAt",
+      "runs"."message" as "message",
+      "runs"."sessionId" as "sessionId",
+      "runs"."createdAt" as "createdAt",
+      "runs"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
     from
       (
         select
           *
         from
-          "runs" as "earlier"
+          "runs"
         where
-          "earlier"."organizationId" = "runs"."organizationId"
-          and "earlier"."scheduleId" = "runs"."scheduleId"
-          and "earlier"."scheduledAt" < "runs"."scheduledAt"
+          (
+            "runs"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
+            )
+            and (
+              "runs"."id" > :afterId
+              and "runs"."id" < :beforeId
+            )
+          )
         order by
-          "earlier"."scheduledAt" desc
+          "runs"."id" desc
         limit
-          100
+          2500
+      ) as "runs"
+      left join "schedules" on (
+        "schedules"."organizationId" = "runs"."organizationId"
+        and "schedules"."id" = "runs"."scheduleId"
+      )
+      left join "projects" on (
+        "runs"."parentType" = 'project'
+        and "projects"."organizationId" = "runs"."organizationId"
+        and "projects"."id" = "runs"."parentId"
+      )
+      left join "agents" on (
+        "runs"."parentType" = 'agent'
+        and "agents"."organizationId" = "runs"."organizationId"
+        and "agents"."id" = "runs"."parentId"
       )
     where
-      "status" <> 'skipped'
-    limit
-      1
-  ) as "previous",
-  min(
-    :leaseExpiresAt,
-    coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', :now, "schedules"."maxRunSeconds" || ' seconds'), :leaseExpiresAt)
-  ) as "leaseExpiresAt"
-from
-  "apiKeys"
-  left join "projects" "named" on (
-    "named"."organizationId" = "apiKeys"."organizationId"
-    and "named"."id" = :projectId
-  )
-  inner join "runs" indexed by "runsPending" on (
-    "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."status" = 'pending'
-    and "runs"."checkAt" is null
-  )
-  inner join "schedules" on (
-    "schedules"."organizationId" = "runs"."organizationId"
-    and "schedules"."id" = "runs"."scheduleId"
-  )
-  left join "projects" on (
-    "runs"."parentType" = 'project'
-    and "projects"."organizationId" = "runs"."organizationId"
-    and "projects"."id" = "runs"."parentId"
-  )
-  left join "agents" on (
-    "runs"."parentType" = 'agent'
-    and "agents"."organizationId" = "runs"."organizationId"
-    and "agents"."id" = "runs"."parentId"
-  )
-where
-  (
-    (
       (
-        "apiKeys"."hash" = :caller.keyHash
-        and case
-          when "apiKeys"."movedTo" is not null then 'moved'
-          when "apiKeys"."revokedAt" is not null then 'revoked'
-          when "apiKeys"."expiresAt" <= :now then 'expired'
-          when "apiKeys"."suspendedAt" is not null then 'suspended'
-        end is null
-        and (
-          :caller.scope is null
-          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        (
+          (
+            :projectId is null
+            or (
+              "runs"."parentType" = 'project'
+              and "runs"."parentId" = :projectId
+            )
+          )
+          and (
+            :status is null
+            or "runs"."status" = :status
+          )
+          and (
+            :scheduleId is null
+            or "runs"."scheduleId" = :scheduleId
+          )
         )
-      )
-      and (
-        :projectId is null
-        or "named"."id" is not null
-      )
-      and (
-        :projectId is not null
-        or "apiKeys"."projectIds" is null
-      )
-      and (
-        :projectId is null
-        or (
-          "apiKeys"."projectIds" is null
-          or "named"."id" in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
+        and (
+          "schedules"."id" is not null
+          and (
+            "projects"."id" is not null
+            or "agents"."id" is not null
           )
         )
       )
-    )
-    and (
-      "projects"."id" is not null
-      or "agents"."id" is not null
-    )
+    union all
+    select
+      *
+    from
+      (
+        select
+          "runs"."id",
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          1
+        from
+          "runs"
+        where
+          (
+            "runs"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
+            )
+            and (
+              "runs"."id" > :afterId
+              and "runs"."id" < :beforeId
+            )
+          )
+        order by
+          "runs"."id" desc
+        limit
+          (
+            (
+              :status is not null
+              or :projectId is not null
+              or exists (
+                select
+                  1
+                from
+                  "deletions"
+                where
+                  "deletions"."organizationId" = (
+                    select
+                      "apiKeys"."organizationId"
+                    from
+                      "apiKeys"
+                      left join "projects" "named" on (
+                        "named"."organizationId" = "apiKeys"."organizationId"
+                        and "named"."id" = :projectId
+                      )
+                    where
+                      (
+                        (
+                          "apiKeys"."hash" = :caller.keyHash
+                          and case
+                            when "apiKeys"."movedTo" is not null then 'moved'
+                            when "apiKeys"."revokedAt" is not null then 'revoked'
+                            when "apiKeys"."expiresAt" <= :now then 'expired'
+                            when "apiKeys"."suspendedAt" is not null then 'suspended'
+                          end is null
+                          and (
+                            :caller.scope is null
+                            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                          )
+                        )
+                        and (
+                          :projectId is null
+                          or "named"."id" is not null
+                        )
+                        and (
+                          :projectId is not null
+                          or "apiKeys"."projectIds" is null
+                        )
+                        and (
+                          :projectId is null
+                          or (
+                            "apiKeys"."projectIds" is null
+                            or "named"."id" in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                          )
+                        )
+                      )
+                  )
+                  and "deletions"."resourceType" in ('schedule', 'project', 'agent')
+              )
+            )
+          )
+        offset
+          2499
+      )
   )
-order by
-  "runs"."id" asc
 limit
   + :rowLimit;
+
+-- claimOfAll.selectClaimable
+select
+  "id" as "id",
+  "scheduleId" as "scheduleId",
+  "name" as "name",
+  "projectId" as "projectId",
+  "agentId" as "agentId",
+  "cron" as "cron",
+  "runAt" as "runAt",
+  "timezone" as "timezone",
+  "scheduledAt" as "scheduledAt",
+  "payload" as "payload",
+  "attempts" as "attempts",
+  "previous" as "previous",
+  "leaseExpiresAt" as "leaseExpiresAt"
+from
+  (
+    select
+      *
+    from
+      (
+        select
+          "runs"."id" as "id",
+          "runs"."scheduleId" as "scheduleId",
+          "schedules"."name" as "name",
+          case "runs"."parentType"
+            when 'project' then "runs"."parentId"
+          end as "projectId",
+          case "runs"."parentType"
+            when 'agent' then "runs"."parentId"
+          end as "agentId",
+          "schedules"."cron" as "cron",
+          "schedules"."runAt" as "runAt",
+          "schedules"."timezone" as "timezone",
+          "runs"."scheduledAt" as "scheduledAt",
+          "schedules"."payload" as "payload",
+          "runs"."attempts" as "attempts",
+          (
+            select
+              json_object(
+                'id',
+                "id",
+                'scheduledAt',
+                "scheduledAt",
+                'status',
+                "status",
+                'failure',
+                "failure",
+                'message',
+                "message",
+                'sessionId',
+                "sessionId"
+              )
+            from
+              (
+                select
+                  *
+                from
+                  "runs" as "earlier"
+                where
+                  "earlier"."organizationId" = "runs"."organizationId"
+                  and "earlier"."scheduleId" = "runs"."scheduleId"
+                  and "earlier"."scheduledAt" < "runs"."scheduledAt"
+                order by
+                  "earlier"."scheduledAt" desc
+                limit
+                  100
+              )
+            where
+              "status" <> 'skipped'
+            limit
+              1
+          ) as "previous",
+          min(
+            :leaseExpiresAt,
+            coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', :now, "schedules"."maxRunSeconds" || ' seconds'), :leaseExpiresAt)
+          ) as "leaseExpiresAt"
+        from
+          (
+            select
+              *
+            from
+              "runs" indexed by "runsPending"
+            where
+              "runs"."organizationId" = (
+                select
+                  "apiKeys"."organizationId"
+                from
+                  "apiKeys"
+                  left join "projects" "named" on (
+                    "named"."organizationId" = "apiKeys"."organizationId"
+                    and "named"."id" = :projectId
+                  )
+                where
+                  (
+                    (
+                      "apiKeys"."hash" = :caller.keyHash
+                      and case
+                        when "apiKeys"."movedTo" is not null then 'moved'
+                        when "apiKeys"."revokedAt" is not null then 'revoked'
+                        when "apiKeys"."expiresAt" <= :now then 'expired'
+                        when "apiKeys"."suspendedAt" is not null then 'suspended'
+                      end is null
+                      and (
+                        :caller.scope is null
+                        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                      )
+                    )
+                    and (
+                      :projectId is null
+                      or "named"."id" is not null
+                    )
+                    and (
+                      :projectId is not null
+                      or "apiKeys"."projectIds" is null
+                    )
+                    and (
+                      :projectId is null
+                      or (
+                        "apiKeys"."projectIds" is null
+                        or "named"."id" in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                      )
+                    )
+                  )
+              )
+              and "runs"."status" = 'pending'
+            order by
+              "runs"."id"
+            limit
+              100
+          ) as "runs"
+          cross join "schedules" on (
+            "schedules"."organizationId" = "runs"."organizationId"
+            and "schedules"."id" = "runs"."scheduleId"
+          )
+          left join "projects" on (
+            "runs"."parentType" = 'project'
+            and "projects"."organizationId" = "runs"."organizationId"
+            and "projects"."id" = "runs"."parentId"
+          )
+          left join "agents" on (
+            "runs"."parentType" = 'agent'
+            and "agents"."organizationId" = "runs"."organizationId"
+            and "agents"."id" = "runs"."parentId"
+          )
+        where
+          (
+            "runs"."checkAt" is null
+            and (
+              "projects"."id" is not null
+              or "agents"."id" is not null
+            )
+          )
+        union all
+        select
+          *
+        from
+          (
+            with recursive
+              "start" ("organizationId", "after") as (
+                select
+                  (
+                    select
+                      "apiKeys"."organizationId"
+                    from
+                      "apiKeys"
+                      left join "projects" "named" on (
+                        "named"."organizationId" = "apiKeys"."organizationId"
+                        and "named"."id" = :projectId
+                      )
+                    where
+                      (
+                        (
+                          "apiKeys"."hash" = :caller.keyHash
+                          and case
+                            when "apiKeys"."movedTo" is not null then 'moved'
+                            when "apiKeys"."revokedAt" is not null then 'revoked'
+                            when "apiKeys"."expiresAt" <= :now then 'expired'
+                            when "apiKeys"."suspendedAt" is not null then 'suspended'
+                          end is null
+                          and (
+                            :caller.scope is null
+                            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                          )
+                        )
+                        and (
+                          :projectId is null
+                          or "named"."id" is not null
+                        )
+                        and (
+                          :projectId is not null
+                          or "apiKeys"."projectIds" is null
+                        )
+                        and (
+                          :projectId is null
+                          or (
+                            "apiKeys"."projectIds" is null
+                            or "named"."id" in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                          )
+                        )
+                      )
+                  ),
+                  (
+                    select
+                      "runs"."id"
+                    from
+                      "runs" indexed by "runsPending"
+                    where
+                      "runs"."organizationId" = (
+                        select
+                          "apiKeys"."organizationId"
+                        from
+                          "apiKeys"
+                          left join "projects" "named" on (
+                            "named"."organizationId" = "apiKeys"."organizationId"
+                            and "named"."id" = :projectId
+                          )
+                        where
+                          (
+                            (
+                              "apiKeys"."hash" = :caller.keyHash
+                              and case
+                                when "apiKeys"."movedTo" is not null then 'moved'
+                                when "apiKeys"."revokedAt" is not null then 'revoked'
+                                when "apiKeys"."expiresAt" <= :now then 'expired'
+                                when "apiKeys"."suspendedAt" is not null then 'suspended'
+                              end is null
+                              and (
+                                :caller.scope is null
+                                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                              )
+                            )
+                            and (
+                              :projectId is null
+                              or "named"."id" is not null
+                            )
+                            and (
+                              :projectId is not null
+                              or "apiKeys"."projectIds" is null
+                            )
+                            and (
+                              :projectId is null
+                              or (
+                                "apiKeys"."projectIds" is null
+                                or "named"."id" in (
+                                  select
+                                    value
+                                  from
+                                    json_each("apiKeys"."projectIds")
+                                )
+                              )
+                            )
+                          )
+                      )
+                      and "runs"."status" = 'pending'
+                    order by
+                      "runs"."id"
+                    limit
+                      1
+                    offset
+                      99
+                  )
+              ),
+              "busy" ("organizationId", "scheduleId") as (
+                select
+                  "organizationId",
+                  ''
+                from
+                  "start"
+                where
+                  "after" is not null
+                union all
+                select
+                  "busy"."organizationId",
+                  (
+                    select
+                      "next"."scheduleId"
+                    from
+                      "runs" as "next" indexed by "runsToPull"
+                    where
+                      "next"."organizationId" = "busy"."organizationId"
+                      and "next"."status" = 'pending'
+                      and "next"."checkAt" is null
+                      and "next"."scheduleId" >= (
+                        select
+                          "following"."id"
+                        from
+                          "schedules" as "following"
+                        where
+                          "following"."organizationId" = "busy"."organizationId"
+                          and true
+                          and "following"."id" > "busy"."scheduleId"
+                        order by
+                          "following"."id"
+                        limit
+                          1
+                      )
+                    order by
+                      "next"."scheduleId"
+                    limit
+                      1
+                  )
+                from
+                  "busy"
+                where
+                  "busy"."scheduleId" is not null
+              ),
+              "oldest" ("organizationId", "scheduleId", "id") as (
+                select
+                  "runs"."organizationId",
+                  "runs"."scheduleId",
+                  "runs"."id"
+                from
+                  "start"
+                  cross join "busy"
+                  cross join "schedules" on (
+                    "schedules"."organizationId" = "busy"."organizationId"
+                    and "schedules"."id" = "busy"."scheduleId"
+                  )
+                  left join "projects" on (
+                    "schedules"."parentType" = 'project'
+                    and "projects"."organizationId" = "schedules"."organizationId"
+                    and "projects"."id" = "schedules"."parentId"
+                  )
+                  left join "agents" on (
+                    "schedules"."parentType" = 'agent'
+                    and "agents"."organizationId" = "schedules"."organizationId"
+                    and "agents"."id" = "schedules"."parentId"
+                  )
+                  cross join "runs" on "runs"."organizationId" = "busy"."organizationId"
+                  and "runs"."id" = (
+                    select
+                      "next"."id"
+                    from
+                      "runs" as "next" indexed by "runsToPull"
+                    where
+                      "next"."organizationId" = "busy"."organizationId"
+                      and "next"."scheduleId" = "busy"."scheduleId"
+                      and "next"."status" = 'pending'
+                      and "next"."checkAt" is null
+                      and "next"."id" > "start"."after"
+                    order by
+                      "next"."id"
+                    limit
+                      1
+                  )
+                where
+                  (
+                    "projects"."id" is not null
+                    or "agents"."id" is not null
+                  )
+                union all
+                select
+                  "runs"."organizationId",
+                  "runs"."scheduleId",
+                  "runs"."id"
+                from
+                  "oldest"
+                  cross join "runs" on "runs"."organizationId" = "oldest"."organizationId"
+                  and "runs"."id" = (
+                    select
+                      "next"."id"
+                    from
+                      "runs" as "next" indexed by "runsToPull"
+                    where
+                      "next"."organizationId" = "oldest"."organizationId"
+                      and "next"."scheduleId" = "oldest"."scheduleId"
+                      and "next"."status" = 'pending'
+                      and "next"."checkAt" is null
+                      and "next"."id" > "oldest"."id"
+                    order by
+                      "next"."id"
+                    limit
+                      1
+                  )
+                order by
+                  3
+                limit
+                  + :rowLimit
+              )
+            select
+              "runs"."id" as "id",
+              "runs"."scheduleId" as "scheduleId",
+              "schedules"."name" as "name",
+              case "runs"."parentType"
+                when 'project' then "runs"."parentId"
+              end as "projectId",
+              case "runs"."parentType"
+                when 'agent' then "runs"."parentId"
+              end as "agentId",
+              "schedules"."cron" as "cron",
+              "schedules"."runAt" as "runAt",
+              "schedules"."timezone" as "timezone",
+              "runs"."scheduledAt" as "scheduledAt",
+              "schedules"."payload" as "payload",
+              "runs"."attempts" as "attempts",
+              (
+                select
+                  json_object(
+                    'id',
+                    "id",
+                    'scheduledAt',
+                    "scheduledAt",
+                    'status',
+                    "status",
+                    'failure',
+                    "failure",
+                    'message',
+                    "message",
+                    'sessionId',
+                    "sessionId"
+                  )
+                from
+                  (
+                    select
+                      *
+                    from
+                      "runs" as "earlier"
+                    where
+                      "earlier"."organizationId" = "runs"."organizationId"
+                      and "earlier"."scheduleId" = "runs"."scheduleId"
+                      and "earlier"."scheduledAt" < "runs"."scheduledAt"
+                    order by
+                      "earlier"."scheduledAt" desc
+                    limit
+                      100
+                  )
+                where
+                  "status" <> 'skipped'
+                limit
+                  1
+              ) as "previous",
+              min(
+                :leaseExpiresAt,
+                coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', :now, "schedules"."maxRunSeconds" || ' seconds'), :leaseExpiresAt)
+              ) as "leaseExpiresAt"
+            from
+              "oldest"
+              cross join "runs" on "runs"."organizationId" = "oldest"."organizationId"
+              and "runs"."id" = "oldest"."id"
+              cross join "schedules" on (
+                "schedules"."organizationId" = "runs"."organizationId"
+                and "schedules"."id" = "runs"."scheduleId"
+              )
+              left join "projects" on (
+                "runs"."parentType" = 'project'
+                and "projects"."organizationId" = "runs"."organizationId"
+                and "projects"."id" = "runs"."parentId"
+              )
+              left join "agents" on (
+                "runs"."parentType" = 'agent'
+                and "agents"."organizationId" = "runs"."organizationId"
+                and "agents"."id" = "runs"."parentId"
+              )
+          )
+      )
+    limit
+      + :rowLimit
+  );
 
 -- claimOfAll.claim
 update "runs"
@@ -1269,77 +1717,348 @@ set
 where
   ("runs"."organizationId", "runs"."id") in (
     select
-      "runs"."organizationId" as "organizationId",
-      "runs"."id" as "id"
+      *
     from
-      "apiKeys"
-      left join "projects" "named" on (
-        "named"."organizationId" = "apiKeys"."organizationId"
-        and "named"."id" = :projectId
-      )
-      inner join "runs" indexed by "runsPending" on (
-        "runs"."organizationId" = "apiKeys"."organizationId"
-        and "runs"."status" = 'pending'
-        and "runs"."checkAt" is null
-      )
-      inner join "schedules" on (
-        "schedules"."organizationId" = "runs"."organizationId"
-        and "schedules"."id" = "runs"."scheduleId"
-      )
-      left join "projects" on (
-        "runs"."parentType" = 'project'
-        and "projects"."organizationId" = "runs"."organizationId"
-        and "projects"."id" = "runs"."parentId"
-      )
-      left join "agents" on (
-        "runs"."parentType" = 'agent'
-        and "agents"."organizationId" = "runs"."organizationId"
-        and "agents"."id" = "runs"."parentId"
-      )
-    where
       (
-        (
+        select
+          "runs"."organizationId" as "organizationId",
+          "runs"."id" as "id"
+        from
           (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and (
-            :projectId is null
-            or "named"."id" is not null
-          )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
-          )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or "named"."id" in (
+            select
+              *
+            from
+              "runs" indexed by "runsPending"
+            where
+              "runs"."organizationId" = (
                 select
-                  value
+                  "apiKeys"."organizationId"
                 from
-                  json_each("apiKeys"."projectIds")
+                  "apiKeys"
+                  left join "projects" "named" on (
+                    "named"."organizationId" = "apiKeys"."organizationId"
+                    and "named"."id" = :projectId
+                  )
+                where
+                  (
+                    (
+                      "apiKeys"."hash" = :caller.keyHash
+                      and case
+                        when "apiKeys"."movedTo" is not null then 'moved'
+                        when "apiKeys"."revokedAt" is not null then 'revoked'
+                        when "apiKeys"."expiresAt" <= :now then 'expired'
+                        when "apiKeys"."suspendedAt" is not null then 'suspended'
+                      end is null
+                      and (
+                        :caller.scope is null
+                        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                      )
+                    )
+                    and (
+                      :projectId is null
+                      or "named"."id" is not null
+                    )
+                    and (
+                      :projectId is not null
+                      or "apiKeys"."projectIds" is null
+                    )
+                    and (
+                      :projectId is null
+                      or (
+                        "apiKeys"."projectIds" is null
+                        or "named"."id" in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                      )
+                    )
+                  )
               )
+              and "runs"."status" = 'pending'
+            order by
+              "runs"."id"
+            limit
+              100
+          ) as "runs"
+          cross join "schedules" on (
+            "schedules"."organizationId" = "runs"."organizationId"
+            and "schedules"."id" = "runs"."scheduleId"
+          )
+          left join "projects" on (
+            "runs"."parentType" = 'project'
+            and "projects"."organizationId" = "runs"."organizationId"
+            and "projects"."id" = "runs"."parentId"
+          )
+          left join "agents" on (
+            "runs"."parentType" = 'agent'
+            and "agents"."organizationId" = "runs"."organizationId"
+            and "agents"."id" = "runs"."parentId"
+          )
+        where
+          (
+            "runs"."checkAt" is null
+            and (
+              "projects"."id" is not null
+              or "agents"."id" is not null
             )
           )
-        )
-        and (
-          "projects"."id" is not null
-          or "agents"."id" is not null
-        )
+        union all
+        select
+          *
+        from
+          (
+            with recursive
+              "start" ("organizationId", "after") as (
+                select
+                  (
+                    select
+                      "apiKeys"."organizationId"
+                    from
+                      "apiKeys"
+                      left join "projects" "named" on (
+                        "named"."organizationId" = "apiKeys"."organizationId"
+                        and "named"."id" = :projectId
+                      )
+                    where
+                      (
+                        (
+                          "apiKeys"."hash" = :caller.keyHash
+                          and case
+                            when "apiKeys"."movedTo" is not null then 'moved'
+                            when "apiKeys"."revokedAt" is not null then 'revoked'
+                            when "apiKeys"."expiresAt" <= :now then 'expired'
+                            when "apiKeys"."suspendedAt" is not null then 'suspended'
+                          end is null
+                          and (
+                            :caller.scope is null
+                            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                          )
+                        )
+                        and (
+                          :projectId is null
+                          or "named"."id" is not null
+                        )
+                        and (
+                          :projectId is not null
+                          or "apiKeys"."projectIds" is null
+                        )
+                        and (
+                          :projectId is null
+                          or (
+                            "apiKeys"."projectIds" is null
+                            or "named"."id" in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                          )
+                        )
+                      )
+                  ),
+                  (
+                    select
+                      "runs"."id"
+                    from
+                      "runs" indexed by "runsPending"
+                    where
+                      "runs"."organizationId" = (
+                        select
+                          "apiKeys"."organizationId"
+                        from
+                          "apiKeys"
+                          left join "projects" "named" on (
+                            "named"."organizationId" = "apiKeys"."organizationId"
+                            and "named"."id" = :projectId
+                          )
+                        where
+                          (
+                            (
+                              "apiKeys"."hash" = :caller.keyHash
+                              and case
+                                when "apiKeys"."movedTo" is not null then 'moved'
+                                when "apiKeys"."revokedAt" is not null then 'revoked'
+                                when "apiKeys"."expiresAt" <= :now then 'expired'
+                                when "apiKeys"."suspendedAt" is not null then 'suspended'
+                              end is null
+                              and (
+                                :caller.scope is null
+                                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                              )
+                            )
+                            and (
+                              :projectId is null
+                              or "named"."id" is not null
+                            )
+                            and (
+                              :projectId is not null
+                              or "apiKeys"."projectIds" is null
+                            )
+                            and (
+                              :projectId is null
+                              or (
+                                "apiKeys"."projectIds" is null
+                                or "named"."id" in (
+                                  select
+                                    value
+                                  from
+                                    json_each("apiKeys"."projectIds")
+                                )
+                              )
+                            )
+                          )
+                      )
+                      and "runs"."status" = 'pending'
+                    order by
+                      "runs"."id"
+                    limit
+                      1
+                    offset
+                      99
+                  )
+              ),
+              "busy" ("organizationId", "scheduleId") as (
+                select
+                  "organizationId",
+                  ''
+                from
+                  "start"
+                where
+                  "after" is not null
+                union all
+                select
+                  "busy"."organizationId",
+                  (
+                    select
+                      "next"."scheduleId"
+                    from
+                      "runs" as "next" indexed by "runsToPull"
+                    where
+                      "next"."organizationId" = "busy"."organizationId"
+                      and "next"."status" = 'pending'
+                      and "next"."checkAt" is null
+                      and "next"."scheduleId" >= (
+                        select
+                          "following"."id"
+                        from
+                          "schedules" as "following"
+                        where
+                          "following"."organizationId" = "busy"."organizationId"
+                          and true
+                          and "following"."id" > "busy"."scheduleId"
+                        order by
+                          "following"."id"
+                        limit
+                          1
+                      )
+                    order by
+                      "next"."scheduleId"
+                    limit
+                      1
+                  )
+                from
+                  "busy"
+                where
+                  "busy"."scheduleId" is not null
+              ),
+              "oldest" ("organizationId", "scheduleId", "id") as (
+                select
+                  "runs"."organizationId",
+                  "runs"."scheduleId",
+                  "runs"."id"
+                from
+                  "start"
+                  cross join "busy"
+                  cross join "schedules" on (
+                    "schedules"."organizationId" = "busy"."organizationId"
+                    and "schedules"."id" = "busy"."scheduleId"
+                  )
+                  left join "projects" on (
+                    "schedules"."parentType" = 'project'
+                    and "projects"."organizationId" = "schedules"."organizationId"
+                    and "projects"."id" = "schedules"."parentId"
+                  )
+                  left join "agents" on (
+                    "schedules"."parentType" = 'agent'
+                    and "agents"."organizationId" = "schedules"."organizationId"
+                    and "agents"."id" = "schedules"."parentId"
+                  )
+                  cross join "runs" on "runs"."organizationId" = "busy"."organizationId"
+                  and "runs"."id" = (
+                    select
+                      "next"."id"
+                    from
+                      "runs" as "next" indexed by "runsToPull"
+                    where
+                      "next"."organizationId" = "busy"."organizationId"
+                      and "next"."scheduleId" = "busy"."scheduleId"
+                      and "next"."status" = 'pending'
+                      and "next"."checkAt" is null
+                      and "next"."id" > "start"."after"
+                    order by
+                      "next"."id"
+                    limit
+                      1
+                  )
+                where
+                  (
+                    "projects"."id" is not null
+                    or "agents"."id" is not null
+                  )
+                union all
+                select
+                  "runs"."organizationId",
+                  "runs"."scheduleId",
+                  "runs"."id"
+                from
+                  "oldest"
+                  cross join "runs" on "runs"."organizationId" = "oldest"."organizationId"
+                  and "runs"."id" = (
+                    select
+                      "next"."id"
+                    from
+                      "runs" as "next" indexed by "runsToPull"
+                    where
+                      "next"."organizationId" = "oldest"."organizationId"
+                      and "next"."scheduleId" = "oldest"."scheduleId"
+                      and "next"."status" = 'pending'
+                      and "next"."checkAt" is null
+                      and "next"."id" > "oldest"."id"
+                    order by
+                      "next"."id"
+                    limit
+                      1
+                  )
+                order by
+                  3
+                limit
+                  + :rowLimit
+              )
+            select
+              "runs"."organizationId" as "organizationId",
+              "runs"."id" as "id"
+            from
+              "oldest"
+              cross join "runs" on "runs"."organizationId" = "oldest"."organizationId"
+              and "runs"."id" = "oldest"."id"
+              cross join "schedules" on (
+                "schedules"."organizationId" = "runs"."organizationId"
+                and "schedules"."id" = "runs"."scheduleId"
+              )
+              left join "projects" on (
+                "runs"."parentType" = 'project'
+                and "projects"."organizationId" = "runs"."organizationId"
+                and "projects"."id" = "runs"."parentId"
+              )
+              left join "agents" on (
+                "runs"."parentType" = 'agent'
+                and "agents"."organizationId" = "runs"."organizationId"
+                and "agents"."id" = "runs"."parentId"
+              )
+          )
       )
-    order by
-      "runs"."id" asc
     limit
       + :rowLimit
   );
@@ -1394,77 +2113,348 @@ from
   "apiKeys"
   inner join "runs" on ("runs"."organizationId", "runs"."id") in (
     select
-      "runs"."organizationId" as "organizationId",
-      "runs"."id" as "id"
+      *
     from
-      "apiKeys"
-      left join "projects" "named" on (
-        "named"."organizationId" = "apiKeys"."organizationId"
-        and "named"."id" = :projectId
-      )
-      inner join "runs" indexed by "runsPending" on (
-        "runs"."organizationId" = "apiKeys"."organizationId"
-        and "runs"."status" = 'pending'
-        and "runs"."checkAt" is null
-      )
-      inner join "schedules" on (
-        "schedules"."organizationId" = "runs"."organizationId"
-        and "schedules"."id" = "runs"."scheduleId"
-      )
-      left join "projects" on (
-        "runs"."parentType" = 'project'
-        and "projects"."organizationId" = "runs"."organizationId"
-        and "projects"."id" = "runs"."parentId"
-      )
-      left join "agents" on (
-        "runs"."parentType" = 'agent'
-        and "agents"."organizationId" = "runs"."organizationId"
-        and "agents"."id" = "runs"."parentId"
-      )
-    where
       (
-        (
+        select
+          "runs"."organizationId" as "organizationId",
+          "runs"."id" as "id"
+        from
           (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and (
-            :projectId is null
-            or "named"."id" is not null
-          )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
-          )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or "named"."id" in (
+            select
+              *
+            from
+              "runs" indexed by "runsPending"
+            where
+              "runs"."organizationId" = (
                 select
-                  value
+                  "apiKeys"."organizationId"
                 from
-                  json_each("apiKeys"."projectIds")
+                  "apiKeys"
+                  left join "projects" "named" on (
+                    "named"."organizationId" = "apiKeys"."organizationId"
+                    and "named"."id" = :projectId
+                  )
+                where
+                  (
+                    (
+                      "apiKeys"."hash" = :caller.keyHash
+                      and case
+                        when "apiKeys"."movedTo" is not null then 'moved'
+                        when "apiKeys"."revokedAt" is not null then 'revoked'
+                        when "apiKeys"."expiresAt" <= :now then 'expired'
+                        when "apiKeys"."suspendedAt" is not null then 'suspended'
+                      end is null
+                      and (
+                        :caller.scope is null
+                        or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                      )
+                    )
+                    and (
+                      :projectId is null
+                      or "named"."id" is not null
+                    )
+                    and (
+                      :projectId is not null
+                      or "apiKeys"."projectIds" is null
+                    )
+                    and (
+                      :projectId is null
+                      or (
+                        "apiKeys"."projectIds" is null
+                        or "named"."id" in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                      )
+                    )
+                  )
               )
+              and "runs"."status" = 'pending'
+            order by
+              "runs"."id"
+            limit
+              100
+          ) as "runs"
+          cross join "schedules" on (
+            "schedules"."organizationId" = "runs"."organizationId"
+            and "schedules"."id" = "runs"."scheduleId"
+          )
+          left join "projects" on (
+            "runs"."parentType" = 'project'
+            and "projects"."organizationId" = "runs"."organizationId"
+            and "projects"."id" = "runs"."parentId"
+          )
+          left join "agents" on (
+            "runs"."parentType" = 'agent'
+            and "agents"."organizationId" = "runs"."organizationId"
+            and "agents"."id" = "runs"."parentId"
+          )
+        where
+          (
+            "runs"."checkAt" is null
+            and (
+              "projects"."id" is not null
+              or "agents"."id" is not null
             )
           )
-        )
-        and (
-          "projects"."id" is not null
-          or "agents"."id" is not null
-        )
+        union all
+        select
+          *
+        from
+          (
+            with recursive
+              "start" ("organizationId", "after") as (
+                select
+                  (
+                    select
+                      "apiKeys"."organizationId"
+                    from
+                      "apiKeys"
+                      left join "projects" "named" on (
+                        "named"."organizationId" = "apiKeys"."organizationId"
+                        and "named"."id" = :projectId
+                      )
+                    where
+                      (
+                        (
+                          "apiKeys"."hash" = :caller.keyHash
+                          and case
+                            when "apiKeys"."movedTo" is not null then 'moved'
+                            when "apiKeys"."revokedAt" is not null then 'revoked'
+                            when "apiKeys"."expiresAt" <= :now then 'expired'
+                            when "apiKeys"."suspendedAt" is not null then 'suspended'
+                          end is null
+                          and (
+                            :caller.scope is null
+                            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                          )
+                        )
+                        and (
+                          :projectId is null
+                          or "named"."id" is not null
+                        )
+                        and (
+                          :projectId is not null
+                          or "apiKeys"."projectIds" is null
+                        )
+                        and (
+                          :projectId is null
+                          or (
+                            "apiKeys"."projectIds" is null
+                            or "named"."id" in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                          )
+                        )
+                      )
+                  ),
+                  (
+                    select
+                      "runs"."id"
+                    from
+                      "runs" indexed by "runsPending"
+                    where
+                      "runs"."organizationId" = (
+                        select
+                          "apiKeys"."organizationId"
+                        from
+                          "apiKeys"
+                          left join "projects" "named" on (
+                            "named"."organizationId" = "apiKeys"."organizationId"
+                            and "named"."id" = :projectId
+                          )
+                        where
+                          (
+                            (
+                              "apiKeys"."hash" = :caller.keyHash
+                              and case
+                                when "apiKeys"."movedTo" is not null then 'moved'
+                                when "apiKeys"."revokedAt" is not null then 'revoked'
+                                when "apiKeys"."expiresAt" <= :now then 'expired'
+                                when "apiKeys"."suspendedAt" is not null then 'suspended'
+                              end is null
+                              and (
+                                :caller.scope is null
+                                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                              )
+                            )
+                            and (
+                              :projectId is null
+                              or "named"."id" is not null
+                            )
+                            and (
+                              :projectId is not null
+                              or "apiKeys"."projectIds" is null
+                            )
+                            and (
+                              :projectId is null
+                              or (
+                                "apiKeys"."projectIds" is null
+                                or "named"."id" in (
+                                  select
+                                    value
+                                  from
+                                    json_each("apiKeys"."projectIds")
+                                )
+                              )
+                            )
+                          )
+                      )
+                      and "runs"."status" = 'pending'
+                    order by
+                      "runs"."id"
+                    limit
+                      1
+                    offset
+                      99
+                  )
+              ),
+              "busy" ("organizationId", "scheduleId") as (
+                select
+                  "organizationId",
+                  ''
+                from
+                  "start"
+                where
+                  "after" is not null
+                union all
+                select
+                  "busy"."organizationId",
+                  (
+                    select
+                      "next"."scheduleId"
+                    from
+                      "runs" as "next" indexed by "runsToPull"
+                    where
+                      "next"."organizationId" = "busy"."organizationId"
+                      and "next"."status" = 'pending'
+                      and "next"."checkAt" is null
+                      and "next"."scheduleId" >= (
+                        select
+                          "following"."id"
+                        from
+                          "schedules" as "following"
+                        where
+                          "following"."organizationId" = "busy"."organizationId"
+                          and true
+                          and "following"."id" > "busy"."scheduleId"
+                        order by
+                          "following"."id"
+                        limit
+                          1
+                      )
+                    order by
+                      "next"."scheduleId"
+                    limit
+                      1
+                  )
+                from
+                  "busy"
+                where
+                  "busy"."scheduleId" is not null
+              ),
+              "oldest" ("organizationId", "scheduleId", "id") as (
+                select
+                  "runs"."organizationId",
+                  "runs"."scheduleId",
+                  "runs"."id"
+                from
+                  "start"
+                  cross join "busy"
+                  cross join "schedules" on (
+                    "schedules"."organizationId" = "busy"."organizationId"
+                    and "schedules"."id" = "busy"."scheduleId"
+                  )
+                  left join "projects" on (
+                    "schedules"."parentType" = 'project'
+                    and "projects"."organizationId" = "schedules"."organizationId"
+                    and "projects"."id" = "schedules"."parentId"
+                  )
+                  left join "agents" on (
+                    "schedules"."parentType" = 'agent'
+                    and "agents"."organizationId" = "schedules"."organizationId"
+                    and "agents"."id" = "schedules"."parentId"
+                  )
+                  cross join "runs" on "runs"."organizationId" = "busy"."organizationId"
+                  and "runs"."id" = (
+                    select
+                      "next"."id"
+                    from
+                      "runs" as "next" indexed by "runsToPull"
+                    where
+                      "next"."organizationId" = "busy"."organizationId"
+                      and "next"."scheduleId" = "busy"."scheduleId"
+                      and "next"."status" = 'pending'
+                      and "next"."checkAt" is null
+                      and "next"."id" > "start"."after"
+                    order by
+                      "next"."id"
+                    limit
+                      1
+                  )
+                where
+                  (
+                    "projects"."id" is not null
+                    or "agents"."id" is not null
+                  )
+                union all
+                select
+                  "runs"."organizationId",
+                  "runs"."scheduleId",
+                  "runs"."id"
+                from
+                  "oldest"
+                  cross join "runs" on "runs"."organizationId" = "oldest"."organizationId"
+                  and "runs"."id" = (
+                    select
+                      "next"."id"
+                    from
+                      "runs" as "next" indexed by "runsToPull"
+                    where
+                      "next"."organizationId" = "oldest"."organizationId"
+                      and "next"."scheduleId" = "oldest"."scheduleId"
+                      and "next"."status" = 'pending'
+                      and "next"."checkAt" is null
+                      and "next"."id" > "oldest"."id"
+                    order by
+                      "next"."id"
+                    limit
+                      1
+                  )
+                order by
+                  3
+                limit
+                  + :rowLimit
+              )
+            select
+              "runs"."organizationId" as "organizationId",
+              "runs"."id" as "id"
+            from
+              "oldest"
+              cross join "runs" on "runs"."organizationId" = "oldest"."organizationId"
+              and "runs"."id" = "oldest"."id"
+              cross join "schedules" on (
+                "schedules"."organizationId" = "runs"."organizationId"
+                and "schedules"."id" = "runs"."scheduleId"
+              )
+              left join "projects" on (
+                "runs"."parentType" = 'project'
+                and "projects"."organizationId" = "runs"."organizationId"
+                and "projects"."id" = "runs"."parentId"
+              )
+              left join "agents" on (
+                "runs"."parentType" = 'agent'
+                and "agents"."organizationId" = "runs"."organizationId"
+                and "agents"."id" = "runs"."parentId"
+              )
+          )
       )
-    order by
-      "runs"."id" asc
     limit
       + :rowLimit
   )
@@ -1506,136 +2496,273 @@ where
 
 -- claimOfProject.selectClaimable
 select
-  "runs"."id" as "id",
-  "runs"."scheduleId" as "scheduleId",
-  "schedules"."name" as "name",
-  case "runs"."parentType"
-    when 'project' then "runs"."parentId"
-  end as "projectId",
-  case "runs"."parentType"
-    when 'agent' then "runs"."parentId"
-  end as "agentId",
-  "schedules"."cron" as "cron",
-  "schedules"."runAt" as "runAt",
-  "schedules"."timezone" as "timezone",
-  "runs"."scheduledAt" as "scheduledAt",
-  "schedules"."payload" as "payload",
-  "runs"."attempts" as "attempts",
+  "id" as "id",
+  "scheduleId" as "scheduleId",
+  "name" as "name",
+  "projectId" as "projectId",
+  "agentId" as "agentId",
+  "cron" as "cron",
+  "runAt" as "runAt",
+  "timezone" as "timezone",
+  "scheduledAt" as "scheduledAt",
+  "payload" as "payload",
+  "attempts" as "attempts",
+  "previous" as "previous",
+  "leaseExpiresAt" as "leaseExpiresAt"
+from
   (
-    select
-      json_object(
-        'id',
-        "id",
-        'scheduledAt',
-        "scheduledAt",
-        'status',
-        "status",
-        'failure',
-        "failure",
-        'message',
-        "message",
-        'sessionId',
-        "sessionId"
+    with recursive
+      "start" ("organizationId", "after") as (
+        select
+          (
+            select
+              "apiKeys"."organizationId"
+            from
+              "apiKeys"
+              left join "projects" "named" on (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :projectId
+              )
+            where
+              (
+                (
+                  "apiKeys"."hash" = :caller.keyHash
+                  and case
+                    when "apiKeys"."movedTo" is not null then 'moved'
+                    when "apiKeys"."revokedAt" is not null then 'revoked'
+                    when "apiKeys"."expiresAt" <= :now then 'expired'
+                    when "apiKeys"."suspendedAt" is not null then 'suspended'
+                  end is null
+                  and (
+                    :caller.scope is null
+                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                  )
+                )
+                and (
+                  :projectId is null
+                  or "named"."id" is not null
+                )
+                and (
+                  :projectId is not null
+                  or "apiKeys"."projectIds" is null
+                )
+                and (
+                  :projectId is null
+                  or (
+                    "apiKeys"."projectIds" is null
+                    or "named"."id" in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                  )
+                )
+              )
+          ),
+          ''
+      ),
+      "busy" ("organizationId", "scheduleId") as (
+        select
+          "organizationId",
+          ''
+        from
+          "start"
+        where
+          "after" is not null
+        union all
+        select
+          "busy"."organizationId",
+          (
+            select
+              "next"."scheduleId"
+            from
+              "runs" as "next" indexed by "runsToPull"
+            where
+              "next"."organizationId" = "busy"."organizationId"
+              and "next"."status" = 'pending'
+              and "next"."checkAt" is null
+              and "next"."scheduleId" >= (
+                select
+                  "following"."id"
+                from
+                  "schedules" as "following" indexed by "schedulesByParent"
+                where
+                  "following"."organizationId" = "busy"."organizationId"
+                  and (
+                    "following"."parentType" = 'project'
+                    and "following"."parentId" = :projectId
+                  )
+                  and "following"."id" > "busy"."scheduleId"
+                order by
+                  "following"."id"
+                limit
+                  1
+              )
+            order by
+              "next"."scheduleId"
+            limit
+              1
+          )
+        from
+          "busy"
+        where
+          "busy"."scheduleId" is not null
+      ),
+      "oldest" ("organizationId", "scheduleId", "id") as (
+        select
+          "runs"."organizationId",
+          "runs"."scheduleId",
+          "runs"."id"
+        from
+          "start"
+          cross join "busy"
+          cross join "schedules" on (
+            "schedules"."organizationId" = "busy"."organizationId"
+            and "schedules"."id" = "busy"."scheduleId"
+          )
+          left join "projects" on (
+            "schedules"."parentType" = 'project'
+            and "projects"."organizationId" = "schedules"."organizationId"
+            and "projects"."id" = "schedules"."parentId"
+          )
+          left join "agents" on (
+            "schedules"."parentType" = 'agent'
+            and "agents"."organizationId" = "schedules"."organizationId"
+            and "agents"."id" = "schedules"."parentId"
+          )
+          cross join "runs" on "runs"."organizationId" = "busy"."organizationId"
+          and "runs"."id" = (
+            select
+              "next"."id"
+            from
+              "runs" as "next" indexed by "runsToPull"
+            where
+              "next"."organizationId" = "busy"."organizationId"
+              and "next"."scheduleId" = "busy"."scheduleId"
+              and "next"."status" = 'pending'
+              and "next"."checkAt" is null
+              and "next"."id" > "start"."after"
+            order by
+              "next"."id"
+            limit
+              1
+          )
+        where
+          (
+            (
+              "projects"."id" is not null
+              or "agents"."id" is not null
+            )
+            and (
+              "schedules"."parentType" = 'project'
+              and "schedules"."parentId" = :projectId
+            )
+          )
+        union all
+        select
+          "runs"."organizationId",
+          "runs"."scheduleId",
+          "runs"."id"
+        from
+          "oldest"
+          cross join "runs" on "runs"."organizationId" = "oldest"."organizationId"
+          and "runs"."id" = (
+            select
+              "next"."id"
+            from
+              "runs" as "next" indexed by "runsToPull"
+            where
+              "next"."organizationId" = "oldest"."organizationId"
+              and "next"."scheduleId" = "oldest"."scheduleId"
+              and "next"."status" = 'pending'
+              and "next"."checkAt" is null
+              and "next"."id" > "oldest"."id"
+            order by
+              "next"."id"
+            limit
+              1
+          )
+        order by
+          3
+        limit
+          + :rowLimit
       )
-    from
+    select
+      "runs"."id" as "id",
+      "runs"."scheduleId" as "scheduleId",
+      "schedules"."name" as "name",
+      case "runs"."parentType"
+        when 'project' then "runs"."parentId"
+      end as "projectId",
+      case "runs"."parentType"
+        when 'agent' then "runs"."parentId"
+      end as "agentId",
+      "schedules"."cron" as "cron",
+      "schedules"."runAt" as "runAt",
+      "schedules"."timezone" as "timezone",
+      "runs"."scheduledAt" as "scheduledAt",
+      "schedules"."payload" as "payload",
+      "runs"."attempts" as "attempts",
       (
         select
-          *
-        from
-          "runs" as "earlier"
-        where
-          "earlier"."organizationId" = "runs"."organizationId"
-          and "earlier"."scheduleId" = "runs"."scheduleId"
-          and "earlier"."scheduledAt" < "runs"."scheduledAt"
-        order by
-          "earlier"."scheduledAt" desc
-        limit
-          100
-      )
-    where
-      "status" <> 'skipped'
-    limit
-      1
-  ) as "previous",
-  min(
-    :leaseExpiresAt,
-    coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', :now, "schedules"."maxRunSeconds" || ' seconds'), :leaseExpiresAt)
-  ) as "leaseExpiresAt"
-from
-  "apiKeys"
-  left join "projects" "named" on (
-    "named"."organizationId" = "apiKeys"."organizationId"
-    and "named"."id" = :projectId
-  )
-  inner join "runs" indexed by "runsToPull" on (
-    "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."status" = 'pending'
-    and "runs"."checkAt" is null
-    and (
-      "runs"."parentType" = 'project'
-      and "runs"."parentId" = :projectId
-    )
-  )
-  inner join "schedules" on (
-    "schedules"."organizationId" = "runs"."organizationId"
-    and "schedules"."id" = "runs"."scheduleId"
-  )
-  left join "projects" on (
-    "runs"."parentType" = 'project'
-    and "projects"."organizationId" = "runs"."organizationId"
-    and "projects"."id" = "runs"."parentId"
-  )
-  left join "agents" on (
-    "runs"."parentType" = 'agent'
-    and "agents"."organizationId" = "runs"."organizationId"
-    and "agents"."id" = "runs"."parentId"
-  )
-where
-  (
-    (
-      (
-        "apiKeys"."hash" = :caller.keyHash
-        and case
-          when "apiKeys"."movedTo" is not null then 'moved'
-          when "apiKeys"."revokedAt" is not null then 'revoked'
-          when "apiKeys"."expiresAt" <= :now then 'expired'
-          when "apiKeys"."suspendedAt" is not null then 'suspended'
-        end is null
-        and (
-          :caller.scope is null
-          or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-        )
-      )
-      and (
-        :projectId is null
-        or "named"."id" is not null
-      )
-      and (
-        :projectId is not null
-        or "apiKeys"."projectIds" is null
-      )
-      and (
-        :projectId is null
-        or (
-          "apiKeys"."projectIds" is null
-          or "named"."id" in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
+          json_object(
+            'id',
+            "id",
+            'scheduledAt',
+            "scheduledAt",
+            'status',
+            "status",
+            'failure',
+            "failure",
+            'message',
+            "message",
+            'sessionId',
+            "sessionId"
           )
-        )
+        from
+          (
+            select
+              *
+            from
+              "runs" as "earlier"
+            where
+              "earlier"."organizationId" = "runs"."organizationId"
+              and "earlier"."scheduleId" = "runs"."scheduleId"
+              and "earlier"."scheduledAt" < "runs"."scheduledAt"
+            order by
+              "earlier"."scheduledAt" desc
+            limit
+              100
+          )
+        where
+          "status" <> 'skipped'
+        limit
+          1
+      ) as "previous",
+      min(
+        :leaseExpiresAt,
+        coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', :now, "schedules"."maxRunSeconds" || ' seconds'), :leaseExpiresAt)
+      ) as "leaseExpiresAt"
+    from
+      "oldest"
+      cross join "runs" on "runs"."organizationId" = "oldest"."organizationId"
+      and "runs"."id" = "oldest"."id"
+      cross join "schedules" on (
+        "schedules"."organizationId" = "runs"."organizationId"
+        and "schedules"."id" = "runs"."scheduleId"
       )
-    )
-    and (
-      "projects"."id" is not null
-      or "agents"."id" is not null
-    )
-  )
-order by
-  "runs"."id" asc
-limit
-  + :rowLimit;
+      left join "projects" on (
+        "runs"."parentType" = 'project'
+        and "projects"."organizationId" = "runs"."organizationId"
+        and "projects"."id" = "runs"."parentId"
+      )
+      left join "agents" on (
+        "runs"."parentType" = 'agent'
+        and "agents"."organizationId" = "runs"."organizationId"
+        and "agents"."id" = "runs"."parentId"
+      )
+  );
 
 -- claimOfProject.claim
 update "runs"
@@ -1669,25 +2796,191 @@ set
   "updatedAt" = :now
 where
   ("runs"."organizationId", "runs"."id") in (
+    with recursive
+      "start" ("organizationId", "after") as (
+        select
+          (
+            select
+              "apiKeys"."organizationId"
+            from
+              "apiKeys"
+              left join "projects" "named" on (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :projectId
+              )
+            where
+              (
+                (
+                  "apiKeys"."hash" = :caller.keyHash
+                  and case
+                    when "apiKeys"."movedTo" is not null then 'moved'
+                    when "apiKeys"."revokedAt" is not null then 'revoked'
+                    when "apiKeys"."expiresAt" <= :now then 'expired'
+                    when "apiKeys"."suspendedAt" is not null then 'suspended'
+                  end is null
+                  and (
+                    :caller.scope is null
+                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                  )
+                )
+                and (
+                  :projectId is null
+                  or "named"."id" is not null
+                )
+                and (
+                  :projectId is not null
+                  or "apiKeys"."projectIds" is null
+                )
+                and (
+                  :projectId is null
+                  or (
+                    "apiKeys"."projectIds" is null
+                    or "named"."id" in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                  )
+                )
+              )
+          ),
+          ''
+      ),
+      "busy" ("organizationId", "scheduleId") as (
+        select
+          "organizationId",
+          ''
+        from
+          "start"
+        where
+          "after" is not null
+        union all
+        select
+          "busy"."organizationId",
+          (
+            select
+              "next"."scheduleId"
+            from
+              "runs" as "next" indexed by "runsToPull"
+            where
+              "next"."organizationId" = "busy"."organizationId"
+              and "next"."status" = 'pending'
+              and "next"."checkAt" is null
+              and "next"."scheduleId" >= (
+                select
+                  "following"."id"
+                from
+                  "schedules" as "following" indexed by "schedulesByParent"
+                where
+                  "following"."organizationId" = "busy"."organizationId"
+                  and (
+                    "following"."parentType" = 'project'
+                    and "following"."parentId" = :projectId
+                  )
+                  and "following"."id" > "busy"."scheduleId"
+                order by
+                  "following"."id"
+                limit
+                  1
+              )
+            order by
+              "next"."scheduleId"
+            limit
+              1
+          )
+        from
+          "busy"
+        where
+          "busy"."scheduleId" is not null
+      ),
+      "oldest" ("organizationId", "scheduleId", "id") as (
+        select
+          "runs"."organizationId",
+          "runs"."scheduleId",
+          "runs"."id"
+        from
+          "start"
+          cross join "busy"
+          cross join "schedules" on (
+            "schedules"."organizationId" = "busy"."organizationId"
+            and "schedules"."id" = "busy"."scheduleId"
+          )
+          left join "projects" on (
+            "schedules"."parentType" = 'project'
+            and "projects"."organizationId" = "schedules"."organizationId"
+            and "projects"."id" = "schedules"."parentId"
+          )
+          left join "agents" on (
+            "schedules"."parentType" = 'agent'
+            and "agents"."organizationId" = "schedules"."organizationId"
+            and "agents"."id" = "schedules"."parentId"
+          )
+          cross join "runs" on "runs"."organizationId" = "busy"."organizationId"
+          and "runs"."id" = (
+            select
+              "next"."id"
+            from
+              "runs" as "next" indexed by "runsToPull"
+            where
+              "next"."organizationId" = "busy"."organizationId"
+              and "next"."scheduleId" = "busy"."scheduleId"
+              and "next"."status" = 'pending'
+              and "next"."checkAt" is null
+              and "next"."id" > "start"."after"
+            order by
+              "next"."id"
+            limit
+              1
+          )
+        where
+          (
+            (
+              "projects"."id" is not null
+              or "agents"."id" is not null
+            )
+            and (
+              "schedules"."parentType" = 'project'
+              and "schedules"."parentId" = :projectId
+            )
+          )
+        union all
+        select
+          "runs"."organizationId",
+          "runs"."scheduleId",
+          "runs"."id"
+        from
+          "oldest"
+          cross join "runs" on "runs"."organizationId" = "oldest"."organizationId"
+          and "runs"."id" = (
+            select
+              "next"."id"
+            from
+              "runs" as "next" indexed by "runsToPull"
+            where
+              "next"."organizationId" = "oldest"."organizationId"
+              and "next"."scheduleId" = "oldest"."scheduleId"
+              and "next"."status" = 'pending'
+              and "next"."checkAt" is null
+              and "next"."id" > "oldest"."id"
+            order by
+              "next"."id"
+            limit
+              1
+          )
+        order by
+          3
+        limit
+          + :rowLimit
+      )
     select
       "runs"."organizationId" as "organizationId",
       "runs"."id" as "id"
     from
-      "apiKeys"
-      left join "projects" "named" on (
-        "named"."organizationId" = "apiKeys"."organizationId"
-        and "named"."id" = :projectId
-      )
-      inner join "runs" indexed by "runsToPull" on (
-        "runs"."organizationId" = "apiKeys"."organizationId"
-        and "runs"."status" = 'pending'
-        and "runs"."checkAt" is null
-        and (
-          "runs"."parentType" = 'project'
-          and "runs"."parentId" = :projectId
-        )
-      )
-      inner join "schedules" on (
+      "oldest"
+      cross join "runs" on "runs"."organizationId" = "oldest"."organizationId"
+      and "runs"."id" = "oldest"."id"
+      cross join "schedules" on (
         "schedules"."organizationId" = "runs"."organizationId"
         and "schedules"."id" = "runs"."scheduleId"
       )
@@ -1701,52 +2994,6 @@ where
         and "agents"."organizationId" = "runs"."organizationId"
         and "agents"."id" = "runs"."parentId"
       )
-    where
-      (
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and (
-            :projectId is null
-            or "named"."id" is not null
-          )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
-          )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or "named"."id" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-            )
-          )
-        )
-        and (
-          "projects"."id" is not null
-          or "agents"."id" is not null
-        )
-      )
-    order by
-      "runs"."id" asc
-    limit
-      + :rowLimit
   );
 
 -- claimOfProject.claim.recording
@@ -1798,25 +3045,191 @@ select
 from
   "apiKeys"
   inner join "runs" on ("runs"."organizationId", "runs"."id") in (
+    with recursive
+      "start" ("organizationId", "after") as (
+        select
+          (
+            select
+              "apiKeys"."organizationId"
+            from
+              "apiKeys"
+              left join "projects" "named" on (
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :projectId
+              )
+            where
+              (
+                (
+                  "apiKeys"."hash" = :caller.keyHash
+                  and case
+                    when "apiKeys"."movedTo" is not null then 'moved'
+                    when "apiKeys"."revokedAt" is not null then 'revoked'
+                    when "apiKeys"."expiresAt" <= :now then 'expired'
+                    when "apiKeys"."suspendedAt" is not null then 'suspended'
+                  end is null
+                  and (
+                    :caller.scope is null
+                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                  )
+                )
+                and (
+                  :projectId is null
+                  or "named"."id" is not null
+                )
+                and (
+                  :projectId is not null
+                  or "apiKeys"."projectIds" is null
+                )
+                and (
+                  :projectId is null
+                  or (
+                    "apiKeys"."projectIds" is null
+                    or "named"."id" in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                  )
+                )
+              )
+          ),
+          ''
+      ),
+      "busy" ("organizationId", "scheduleId") as (
+        select
+          "organizationId",
+          ''
+        from
+          "start"
+        where
+          "after" is not null
+        union all
+        select
+          "busy"."organizationId",
+          (
+            select
+              "next"."scheduleId"
+            from
+              "runs" as "next" indexed by "runsToPull"
+            where
+              "next"."organizationId" = "busy"."organizationId"
+              and "next"."status" = 'pending'
+              and "next"."checkAt" is null
+              and "next"."scheduleId" >= (
+                select
+                  "following"."id"
+                from
+                  "schedules" as "following" indexed by "schedulesByParent"
+                where
+                  "following"."organizationId" = "busy"."organizationId"
+                  and (
+                    "following"."parentType" = 'project'
+                    and "following"."parentId" = :projectId
+                  )
+                  and "following"."id" > "busy"."scheduleId"
+                order by
+                  "following"."id"
+                limit
+                  1
+              )
+            order by
+              "next"."scheduleId"
+            limit
+              1
+          )
+        from
+          "busy"
+        where
+          "busy"."scheduleId" is not null
+      ),
+      "oldest" ("organizationId", "scheduleId", "id") as (
+        select
+          "runs"."organizationId",
+          "runs"."scheduleId",
+          "runs"."id"
+        from
+          "start"
+          cross join "busy"
+          cross join "schedules" on (
+            "schedules"."organizationId" = "busy"."organizationId"
+            and "schedules"."id" = "busy"."scheduleId"
+          )
+          left join "projects" on (
+            "schedules"."parentType" = 'project'
+            and "projects"."organizationId" = "schedules"."organizationId"
+            and "projects"."id" = "schedules"."parentId"
+          )
+          left join "agents" on (
+            "schedules"."parentType" = 'agent'
+            and "agents"."organizationId" = "schedules"."organizationId"
+            and "agents"."id" = "schedules"."parentId"
+          )
+          cross join "runs" on "runs"."organizationId" = "busy"."organizationId"
+          and "runs"."id" = (
+            select
+              "next"."id"
+            from
+              "runs" as "next" indexed by "runsToPull"
+            where
+              "next"."organizationId" = "busy"."organizationId"
+              and "next"."scheduleId" = "busy"."scheduleId"
+              and "next"."status" = 'pending'
+              and "next"."checkAt" is null
+              and "next"."id" > "start"."after"
+            order by
+              "next"."id"
+            limit
+              1
+          )
+        where
+          (
+            (
+              "projects"."id" is not null
+              or "agents"."id" is not null
+            )
+            and (
+              "schedules"."parentType" = 'project'
+              and "schedules"."parentId" = :projectId
+            )
+          )
+        union all
+        select
+          "runs"."organizationId",
+          "runs"."scheduleId",
+          "runs"."id"
+        from
+          "oldest"
+          cross join "runs" on "runs"."organizationId" = "oldest"."organizationId"
+          and "runs"."id" = (
+            select
+              "next"."id"
+            from
+              "runs" as "next" indexed by "runsToPull"
+            where
+              "next"."organizationId" = "oldest"."organizationId"
+              and "next"."scheduleId" = "oldest"."scheduleId"
+              and "next"."status" = 'pending'
+              and "next"."checkAt" is null
+              and "next"."id" > "oldest"."id"
+            order by
+              "next"."id"
+            limit
+              1
+          )
+        order by
+          3
+        limit
+          + :rowLimit
+      )
     select
       "runs"."organizationId" as "organizationId",
       "runs"."id" as "id"
     from
-      "apiKeys"
-      left join "projects" "named" on (
-        "named"."organizationId" = "apiKeys"."organizationId"
-        and "named"."id" = :projectId
-      )
-      inner join "runs" indexed by "runsToPull" on (
-        "runs"."organizationId" = "apiKeys"."organizationId"
-        and "runs"."status" = 'pending'
-        and "runs"."checkAt" is null
-        and (
-          "runs"."parentType" = 'project'
-          and "runs"."parentId" = :projectId
-        )
-      )
-      inner join "schedules" on (
+      "oldest"
+      cross join "runs" on "runs"."organizationId" = "oldest"."organizationId"
+      and "runs"."id" = "oldest"."id"
+      cross join "schedules" on (
         "schedules"."organizationId" = "runs"."organizationId"
         and "schedules"."id" = "runs"."scheduleId"
       )
@@ -1830,52 +3243,6 @@ from
         and "agents"."organizationId" = "runs"."organizationId"
         and "agents"."id" = "runs"."parentId"
       )
-    where
-      (
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and (
-            :projectId is null
-            or "named"."id" is not null
-          )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
-          )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or "named"."id" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-            )
-          )
-        )
-        and (
-          "projects"."id" is not null
-          or "agents"."id" is not null
-        )
-      )
-    order by
-      "runs"."id" asc
-    limit
-      + :rowLimit
   )
   inner join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
@@ -2886,208 +4253,315 @@ where
     )
   );
 
--- pendingRuns.select
+-- pendingRuns
 select
-  "runs"."id" as "id",
-  "runs"."scheduleId" as "scheduleId",
-  "schedules"."name" as "scheduleName",
-  case "runs"."parentType"
-    when 'project' then "runs"."parentId"
-  end as "projectId",
-  case "runs"."parentType"
-    when 'agent' then "runs"."parentId"
-  end as "agentId",
-  "runs"."scheduledAt" as "scheduledAt",
-  "runs"."status" as "status",
-  "runs"."failure" as "failure",
-  "runs"."attempts" as "attempts",
-  "runs"."lastError" as "lastError",
-  "runs"."lastAttempts" as "lastAttempts",
-  "runs"."nextAttemptAt" as "nextAttemptAt",
-  case
-    when "runs"."status" = 'delivered'
-    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
-  end as "claim",
-  "runs"."startedAt" as "startedAt",
-  "runs"."finishedAt" as "finishedAt",
-  "runs"."message" as "message",
-  "runs"."sessionId" as "sessionId",
-  "runs"."createdAt" as "createdAt",
-  "runs"."updatedAt" as "updatedAt"
+  "id" as "id",
+  "scheduleId" as "scheduleId",
+  "scheduleName" as "scheduleName",
+  "projectId" as "projectId",
+  "agentId" as "agentId",
+  "scheduledAt" as "scheduledAt",
+  "status" as "status",
+  "failure" as "failure",
+  "attempts" as "attempts",
+  "lastError" as "lastError",
+  "lastAttempts" as "lastAttempts",
+  "nextAttemptAt" as "nextAttemptAt",
+  "claim" as "claim",
+  "startedAt" as "startedAt",
+  "finishedAt" as "finishedAt",
+  "message" as "message",
+  "sessionId" as "sessionId",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
   (
     select
-      *
+      "runs"."id" as "id",
+      "runs"."scheduleId" as "scheduleId",
+      "schedules"."name" as "scheduleName",
+      case "runs"."parentType"
+        when 'project' then "runs"."parentId"
+      end as "projectId",
+      case "runs"."parentType"
+        when 'agent' then "runs"."parentId"
+      end as "agentId",
+      "runs"."scheduledAt" as "scheduledAt",
+      "runs"."status" as "status",
+      "runs"."failure" as "failure",
+      "runs"."attempts" as "attempts",
+      "runs"."lastError" as "lastError",
+      "runs"."lastAttempts" as "lastAttempts",
+      "runs"."nextAttemptAt" as "nextAttemptAt",
+      case
+        when "runs"."status" = 'delivered'
+        and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
+      end as "claim",
+      "runs"."startedAt" as "startedAt",
+      "runs"."finishedAt" as "finishedAt",
+      "runs"."message" as "message",
+      "runs"."sessionId" as "sessionId",
+      "runs"."createdAt" as "createdAt",
+      "runs"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
     from
-      "runs" indexed by "runsPending"
-    where
       (
-        "runs"."organizationId" = (
-          select
-            "apiKeys"."organizationId"
-          from
-            "apiKeys"
-            left join "projects" "named" on (
-              "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :projectId
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        select
+          *
+        from
+          "runs" indexed by "runsPending"
+        where
+          (
+            "runs"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
                 )
-              )
-              and (
-                :projectId is null
-                or "named"."id" is not null
-              )
-              and (
-                :projectId is not null
-                or "apiKeys"."projectIds" is null
-              )
-              and (
-                :projectId is null
-                or (
-                  "apiKeys"."projectIds" is null
-                  or "named"."id" in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
                   )
                 )
+            )
+            and "runs"."status" = 'pending'
+            and (
+              "runs"."id" > :afterId
+              and "runs"."id" < :beforeId
+            )
+          )
+        order by
+          "runs"."id" asc
+        limit
+          2500
+      ) as "runs"
+      left join "schedules" on (
+        "schedules"."organizationId" = "runs"."organizationId"
+        and "schedules"."id" = "runs"."scheduleId"
+      )
+      left join "projects" on (
+        "runs"."parentType" = 'project'
+        and "projects"."organizationId" = "runs"."organizationId"
+        and "projects"."id" = "runs"."parentId"
+      )
+      left join "agents" on (
+        "runs"."parentType" = 'agent'
+        and "agents"."organizationId" = "runs"."organizationId"
+        and "agents"."id" = "runs"."parentId"
+      )
+    where
+      (
+        (
+          (
+            :projectId is null
+            or (
+              "runs"."parentType" = 'project'
+              and "runs"."parentId" = :projectId
+            )
+          )
+          and (
+            :status is null
+            or "runs"."status" = :status
+          )
+          and (
+            :scheduleId is null
+            or "runs"."scheduleId" = :scheduleId
+          )
+        )
+        and (
+          "schedules"."id" is not null
+          and (
+            "projects"."id" is not null
+            or "agents"."id" is not null
+          )
+        )
+      )
+    union all
+    select
+      *
+    from
+      (
+        select
+          "runs"."id",
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          1
+        from
+          "runs" indexed by "runsPending"
+        where
+          (
+            "runs"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
+            )
+            and "runs"."status" = 'pending'
+            and (
+              "runs"."id" > :afterId
+              and "runs"."id" < :beforeId
+            )
+          )
+        order by
+          "runs"."id" asc
+        limit
+          (
+            (
+              :scheduleId is not null
+              or :projectId is not null
+              or exists (
+                select
+                  1
+                from
+                  "deletions"
+                where
+                  "deletions"."organizationId" = (
+                    select
+                      "apiKeys"."organizationId"
+                    from
+                      "apiKeys"
+                      left join "projects" "named" on (
+                        "named"."organizationId" = "apiKeys"."organizationId"
+                        and "named"."id" = :projectId
+                      )
+                    where
+                      (
+                        (
+                          "apiKeys"."hash" = :caller.keyHash
+                          and case
+                            when "apiKeys"."movedTo" is not null then 'moved'
+                            when "apiKeys"."revokedAt" is not null then 'revoked'
+                            when "apiKeys"."expiresAt" <= :now then 'expired'
+                            when "apiKeys"."suspendedAt" is not null then 'suspended'
+                          end is null
+                          and (
+                            :caller.scope is null
+                            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                          )
+                        )
+                        and (
+                          :projectId is null
+                          or "named"."id" is not null
+                        )
+                        and (
+                          :projectId is not null
+                          or "apiKeys"."projectIds" is null
+                        )
+                        and (
+                          :projectId is null
+                          or (
+                            "apiKeys"."projectIds" is null
+                            or "named"."id" in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                          )
+                        )
+                      )
+                  )
+                  and "deletions"."resourceType" in ('schedule', 'project', 'agent')
               )
             )
-        )
-        and "runs"."status" = 'pending'
-        and (
-          "runs"."id" > :afterId
-          and "runs"."id" < :beforeId
-        )
+          )
+        offset
+          2499
       )
-    order by
-      "runs"."id" asc
-    limit
-      + :maxExamined
-  ) as "runs"
-  left join "schedules" on (
-    "schedules"."organizationId" = "runs"."organizationId"
-    and "schedules"."id" = "runs"."scheduleId"
-  )
-  left join "projects" on (
-    "runs"."parentType" = 'project'
-    and "projects"."organizationId" = "runs"."organizationId"
-    and "projects"."id" = "runs"."parentId"
-  )
-  left join "agents" on (
-    "runs"."parentType" = 'agent'
-    and "agents"."organizationId" = "runs"."organizationId"
-    and "agents"."id" = "runs"."parentId"
-  )
-where
-  (
-    (
-      (
-        :projectId is null
-        or (
-          "runs"."parentType" = 'project'
-          and "runs"."parentId" = :projectId
-        )
-      )
-      and (
-        :status is null
-        or "runs"."status" = :status
-      )
-      and (
-        :scheduleId is null
-        or "runs"."scheduleId" = :scheduleId
-      )
-    )
-    and (
-      "schedules"."id" is not null
-      and (
-        "projects"."id" is not null
-        or "agents"."id" is not null
-      )
-    )
   )
 limit
   + :rowLimit;
-
--- pendingRuns.selectLastExamined
-select
-  "id" as "id"
-from
-  "runs" indexed by "runsPending"
-where
-  (
-    "runs"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "projects" "named" on (
-          "named"."organizationId" = "apiKeys"."organizationId"
-          and "named"."id" = :projectId
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and (
-            :projectId is null
-            or "named"."id" is not null
-          )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
-          )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or "named"."id" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-            )
-          )
-        )
-    )
-    and "runs"."status" = 'pending'
-    and (
-      "runs"."id" > :afterId
-      and "runs"."id" < :beforeId
-    )
-  )
-order by
-  "runs"."id" asc
-limit
-  + 1
-offset
-  2499;
 
 -- projectScheduleRuns.list
 select
@@ -4261,204 +5735,311 @@ from
 where
   "apiKeys"."hash" = :caller.keyHash;
 
--- runsOfSchedule.select
+-- runsOfSchedule
 select
-  "runs"."id" as "id",
-  "runs"."scheduleId" as "scheduleId",
-  "schedules"."name" as "scheduleName",
-  case "runs"."parentType"
-    when 'project' then "runs"."parentId"
-  end as "projectId",
-  case "runs"."parentType"
-    when 'agent' then "runs"."parentId"
-  end as "agentId",
-  "runs"."scheduledAt" as "scheduledAt",
-  "runs"."status" as "status",
-  "runs"."failure" as "failure",
-  "runs"."attempts" as "attempts",
-  "runs"."lastError" as "lastError",
-  "runs"."lastAttempts" as "lastAttempts",
-  "runs"."nextAttemptAt" as "nextAttemptAt",
-  case
-    when "runs"."status" = 'delivered'
-    and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
-  end as "claim",
-  "runs"."startedAt" as "startedAt",
-  "runs"."finishedAt" as "finishedAt",
-  "runs"."message" as "message",
-  "runs"."sessionId" as "sessionId",
-  "runs"."createdAt" as "createdAt",
-  "runs"."updatedAt" as "updatedAt"
+  "id" as "id",
+  "scheduleId" as "scheduleId",
+  "scheduleName" as "scheduleName",
+  "projectId" as "projectId",
+  "agentId" as "agentId",
+  "scheduledAt" as "scheduledAt",
+  "status" as "status",
+  "failure" as "failure",
+  "attempts" as "attempts",
+  "lastError" as "lastError",
+  "lastAttempts" as "lastAttempts",
+  "nextAttemptAt" as "nextAttemptAt",
+  "claim" as "claim",
+  "startedAt" as "startedAt",
+  "finishedAt" as "finishedAt",
+  "message" as "message",
+  "sessionId" as "sessionId",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
   (
     select
-      *
+      "runs"."id" as "id",
+      "runs"."scheduleId" as "scheduleId",
+      "schedules"."name" as "scheduleName",
+      case "runs"."parentType"
+        when 'project' then "runs"."parentId"
+      end as "projectId",
+      case "runs"."parentType"
+        when 'agent' then "runs"."parentId"
+      end as "agentId",
+      "runs"."scheduledAt" as "scheduledAt",
+      "runs"."status" as "status",
+      "runs"."failure" as "failure",
+      "runs"."attempts" as "attempts",
+      "runs"."lastError" as "lastError",
+      "runs"."lastAttempts" as "lastAttempts",
+      "runs"."nextAttemptAt" as "nextAttemptAt",
+      case
+        when "runs"."status" = 'delivered'
+        and "runs"."claimId" is not null then json_insert("runs"."claimedBy", '$.leaseExpiresAt', substr("runs"."checkAt", -24))
+      end as "claim",
+      "runs"."startedAt" as "startedAt",
+      "runs"."finishedAt" as "finishedAt",
+      "runs"."message" as "message",
+      "runs"."sessionId" as "sessionId",
+      "runs"."createdAt" as "createdAt",
+      "runs"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
     from
-      "runs"
-    where
       (
-        "runs"."organizationId" = (
-          select
-            "apiKeys"."organizationId"
-          from
-            "apiKeys"
-            left join "projects" "named" on (
-              "named"."organizationId" = "apiKeys"."organizationId"
-              and "named"."id" = :projectId
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        select
+          *
+        from
+          "runs"
+        where
+          (
+            "runs"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
                 )
-              )
-              and (
-                :projectId is null
-                or "named"."id" is not null
-              )
-              and (
-                :projectId is not null
-                or "apiKeys"."projectIds" is null
-              )
-              and (
-                :projectId is null
-                or (
-                  "apiKeys"."projectIds" is null
-                  or "named"."id" in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
                   )
                 )
+            )
+            and "runs"."scheduleId" = :scheduleId
+            and "runs"."scheduledAt" < :before
+            and "runs"."scheduledAt" >= :from
+          )
+        order by
+          "runs"."scheduledAt" desc
+        limit
+          2500
+      ) as "runs"
+      left join "schedules" on (
+        "schedules"."organizationId" = "runs"."organizationId"
+        and "schedules"."id" = "runs"."scheduleId"
+      )
+      left join "projects" on (
+        "runs"."parentType" = 'project'
+        and "projects"."organizationId" = "runs"."organizationId"
+        and "projects"."id" = "runs"."parentId"
+      )
+      left join "agents" on (
+        "runs"."parentType" = 'agent'
+        and "agents"."organizationId" = "runs"."organizationId"
+        and "agents"."id" = "runs"."parentId"
+      )
+    where
+      (
+        (
+          (
+            :projectId is null
+            or (
+              "runs"."parentType" = 'project'
+              and "runs"."parentId" = :projectId
+            )
+          )
+          and (
+            :status is null
+            or "runs"."status" = :status
+          )
+          and (
+            :scheduleId is null
+            or "runs"."scheduleId" = :scheduleId
+          )
+        )
+        and (
+          "schedules"."id" is not null
+          and (
+            "projects"."id" is not null
+            or "agents"."id" is not null
+          )
+        )
+      )
+    union all
+    select
+      *
+    from
+      (
+        select
+          "runs"."id",
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          1
+        from
+          "runs"
+        where
+          (
+            "runs"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "projects" "named" on (
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :projectId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    :projectId is null
+                    or "named"."id" is not null
+                  )
+                  and (
+                    :projectId is not null
+                    or "apiKeys"."projectIds" is null
+                  )
+                  and (
+                    :projectId is null
+                    or (
+                      "apiKeys"."projectIds" is null
+                      or "named"."id" in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                )
+            )
+            and "runs"."scheduleId" = :scheduleId
+            and "runs"."scheduledAt" < :before
+            and "runs"."scheduledAt" >= :from
+          )
+        order by
+          "runs"."scheduledAt" desc
+        limit
+          (
+            (
+              :status is not null
+              or :projectId is not null
+              or exists (
+                select
+                  1
+                from
+                  "deletions"
+                where
+                  "deletions"."organizationId" = (
+                    select
+                      "apiKeys"."organizationId"
+                    from
+                      "apiKeys"
+                      left join "projects" "named" on (
+                        "named"."organizationId" = "apiKeys"."organizationId"
+                        and "named"."id" = :projectId
+                      )
+                    where
+                      (
+                        (
+                          "apiKeys"."hash" = :caller.keyHash
+                          and case
+                            when "apiKeys"."movedTo" is not null then 'moved'
+                            when "apiKeys"."revokedAt" is not null then 'revoked'
+                            when "apiKeys"."expiresAt" <= :now then 'expired'
+                            when "apiKeys"."suspendedAt" is not null then 'suspended'
+                          end is null
+                          and (
+                            :caller.scope is null
+                            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                          )
+                        )
+                        and (
+                          :projectId is null
+                          or "named"."id" is not null
+                        )
+                        and (
+                          :projectId is not null
+                          or "apiKeys"."projectIds" is null
+                        )
+                        and (
+                          :projectId is null
+                          or (
+                            "apiKeys"."projectIds" is null
+                            or "named"."id" in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                          )
+                        )
+                      )
+                  )
+                  and "deletions"."resourceType" in ('schedule', 'project', 'agent')
               )
             )
-        )
-        and "runs"."scheduleId" = :scheduleId
-        and "runs"."scheduledAt" < :before
-        and "runs"."scheduledAt" >= :from
+          )
+        offset
+          2499
       )
-    order by
-      "runs"."scheduledAt" desc
-    limit
-      + :maxExamined
-  ) as "runs"
-  left join "schedules" on (
-    "schedules"."organizationId" = "runs"."organizationId"
-    and "schedules"."id" = "runs"."scheduleId"
-  )
-  left join "projects" on (
-    "runs"."parentType" = 'project'
-    and "projects"."organizationId" = "runs"."organizationId"
-    and "projects"."id" = "runs"."parentId"
-  )
-  left join "agents" on (
-    "runs"."parentType" = 'agent'
-    and "agents"."organizationId" = "runs"."organizationId"
-    and "agents"."id" = "runs"."parentId"
-  )
-where
-  (
-    (
-      (
-        :projectId is null
-        or (
-          "runs"."parentType" = 'project'
-          and "runs"."parentId" = :projectId
-        )
-      )
-      and (
-        :status is null
-        or "runs"."status" = :status
-      )
-      and (
-        :scheduleId is null
-        or "runs"."scheduleId" = :scheduleId
-      )
-    )
-    and (
-      "schedules"."id" is not null
-      and (
-        "projects"."id" is not null
-        or "agents"."id" is not null
-      )
-    )
   )
 limit
   + :rowLimit;
-
--- runsOfSchedule.selectLastExamined
-select
-  "id" as "id"
-from
-  "runs"
-where
-  (
-    "runs"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "projects" "named" on (
-          "named"."organizationId" = "apiKeys"."organizationId"
-          and "named"."id" = :projectId
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and (
-            :projectId is null
-            or "named"."id" is not null
-          )
-          and (
-            :projectId is not null
-            or "apiKeys"."projectIds" is null
-          )
-          and (
-            :projectId is null
-            or (
-              "apiKeys"."projectIds" is null
-              or "named"."id" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-            )
-          )
-        )
-    )
-    and "runs"."scheduleId" = :scheduleId
-    and "runs"."scheduledAt" < :before
-    and "runs"."scheduledAt" >= :from
-  )
-order by
-  "runs"."scheduledAt" desc
-limit
-  + 1
-offset
-  2499;
 
 -- selectAcknowledged
 select

@@ -4157,155 +4157,227 @@ where
     )
   );
 
--- selectLastExamined
-select
-  "id" as "id"
-from
-  "schedules"
-where
-  (
-    "schedules"."organizationId" = (
-      select
-        "organizationId"
-      from
-        "apiKeys"
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and ("apiKeys"."projectIds" is null)
-        )
-    )
-    and "schedules"."id" > :cursor
-  )
-order by
-  "schedules"."id" asc
-limit
-  + 1
-offset
-  2499;
-
 -- selectSchedules
 select
-  "schedules"."id" as "id",
-  case "schedules"."parentType"
-    when 'project' then "schedules"."parentId"
-  end as "projectId",
-  case "schedules"."parentType"
-    when 'agent' then "schedules"."parentId"
-  end as "agentId",
-  "schedules"."name" as "name",
-  "schedules"."cron" as "cron",
-  "schedules"."runAt" as "runAt",
-  "schedules"."timezone" as "timezone",
-  "schedules"."enabledAt" as "enabledAt",
-  "schedules"."pausedReason" as "pausedReason",
-  "schedules"."nextRunAt" as "nextRunAt",
-  "schedules"."lastRunAt" as "lastRunAt",
+  "id" as "id",
+  "projectId" as "projectId",
+  "agentId" as "agentId",
+  "name" as "name",
+  "cron" as "cron",
+  "runAt" as "runAt",
+  "timezone" as "timezone",
+  "enabledAt" as "enabledAt",
+  "pausedReason" as "pausedReason",
+  "nextRunAt" as "nextRunAt",
+  "lastRunAt" as "lastRunAt",
+  "lastOutcomes" as "lastOutcomes",
+  "isLastExamined" as "isLastExamined"
+from
   (
     select
-      json_group_array("status") filter (
-        where
-          "status" in ('succeeded', 'failed')
-      )
+      "schedules"."id" as "id",
+      case "schedules"."parentType"
+        when 'project' then "schedules"."parentId"
+      end as "projectId",
+      case "schedules"."parentType"
+        when 'agent' then "schedules"."parentId"
+      end as "agentId",
+      "schedules"."name" as "name",
+      "schedules"."cron" as "cron",
+      "schedules"."runAt" as "runAt",
+      "schedules"."timezone" as "timezone",
+      "schedules"."enabledAt" as "enabledAt",
+      "schedules"."pausedReason" as "pausedReason",
+      "schedules"."nextRunAt" as "nextRunAt",
+      "schedules"."lastRunAt" as "lastRunAt",
+      (
+        select
+          json_group_array("status") filter (
+            where
+              "status" in ('succeeded', 'failed')
+          )
+        from
+          (
+            select
+              "runs"."status" as "status"
+            from
+              "runs"
+            where
+              "runs"."organizationId" = "schedules"."organizationId"
+              and "runs"."scheduleId" = "schedules"."id"
+            order by
+              "runs"."scheduledAt" desc
+            limit
+              10
+          )
+      ) as "lastOutcomes",
+      0 as "isLastExamined"
     from
       (
         select
-          "runs"."status" as "status"
+          *
         from
-          "runs"
+          "schedules"
         where
-          "runs"."organizationId" = "schedules"."organizationId"
-          and "runs"."scheduleId" = "schedules"."id"
+          (
+            "schedules"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and ("apiKeys"."projectIds" is null)
+                )
+            )
+            and "schedules"."id" > :cursor
+          )
         order by
-          "runs"."scheduledAt" desc
+          "schedules"."id" asc
         limit
-          10
+          2500
+      ) as "schedules"
+      left join "projects" on (
+        "schedules"."parentType" = 'project'
+        and "projects"."organizationId" = "schedules"."organizationId"
+        and "projects"."id" = "schedules"."parentId"
       )
-  ) as "lastOutcomes"
-from
-  (
+      left join "agents" on (
+        "schedules"."parentType" = 'agent'
+        and "agents"."organizationId" = "schedules"."organizationId"
+        and "agents"."id" = "schedules"."parentId"
+      )
+    where
+      (
+        (
+          (
+            :enabled is null
+            or ("schedules"."enabledAt" is not null) = :enabled
+          )
+          and (
+            :parentType is null
+            or "schedules"."parentType" = :parentType
+          )
+          and (
+            :nextRunBefore is null
+            or "schedules"."nextRunAt" < :nextRunBefore
+          )
+          and (
+            :query is null
+            or instr(lower("schedules"."name"), lower(:query)) > 0
+          )
+        )
+        and (
+          "projects"."id" is not null
+          or "agents"."id" is not null
+        )
+      )
+    union all
     select
       *
     from
-      "schedules"
-    where
       (
-        "schedules"."organizationId" = (
-          select
-            "organizationId"
-          from
-            "apiKeys"
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+        select
+          "schedules"."id",
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          1
+        from
+          "schedules"
+        where
+          (
+            "schedules"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and ("apiKeys"."projectIds" is null)
                 )
-              )
-              and ("apiKeys"."projectIds" is null)
             )
-        )
-        and "schedules"."id" > :cursor
+            and "schedules"."id" > :cursor
+          )
+        order by
+          "schedules"."id" asc
+        limit
+          (
+            (
+              :enabled is not null
+              or :parentType is not null
+              or :nextRunBefore is not null
+              or :query is not null
+              or exists (
+                select
+                  1
+                from
+                  "deletions"
+                where
+                  "deletions"."organizationId" = (
+                    select
+                      "organizationId"
+                    from
+                      "apiKeys"
+                    where
+                      (
+                        (
+                          "apiKeys"."hash" = :caller.keyHash
+                          and case
+                            when "apiKeys"."movedTo" is not null then 'moved'
+                            when "apiKeys"."revokedAt" is not null then 'revoked'
+                            when "apiKeys"."expiresAt" <= :now then 'expired'
+                            when "apiKeys"."suspendedAt" is not null then 'suspended'
+                          end is null
+                          and (
+                            :caller.scope is null
+                            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                          )
+                        )
+                        and ("apiKeys"."projectIds" is null)
+                      )
+                  )
+                  and "deletions"."resourceType" in ('project', 'agent')
+              )
+            )
+          )
+        offset
+          2499
       )
-    order by
-      "schedules"."id" asc
-    limit
-      + :maxExamined
-  ) as "schedules"
-  left join "projects" on (
-    "schedules"."parentType" = 'project'
-    and "projects"."organizationId" = "schedules"."organizationId"
-    and "projects"."id" = "schedules"."parentId"
-  )
-  left join "agents" on (
-    "schedules"."parentType" = 'agent'
-    and "agents"."organizationId" = "schedules"."organizationId"
-    and "agents"."id" = "schedules"."parentId"
-  )
-where
-  (
-    (
-      (
-        :enabled is null
-        or ("schedules"."enabledAt" is not null) = :enabled
-      )
-      and (
-        :parentType is null
-        or "schedules"."parentType" = :parentType
-      )
-      and (
-        :nextRunBefore is null
-        or "schedules"."nextRunAt" < :nextRunBefore
-      )
-      and (
-        :query is null
-        or instr(lower("schedules"."name"), lower(:query)) > 0
-      )
-    )
-    and (
-      "projects"."id" is not null
-      or "agents"."id" is not null
-    )
   )
 limit
   + :rowLimit;

@@ -1281,69 +1281,163 @@ where
 
 -- searchFiles
 select
-  "sessionFiles"."id" as "id",
-  "sessionFiles"."sessionId" as "sessionId",
-  "sessionFiles"."path" as "path",
-  "sessionFiles"."createdAt" as "createdAt",
-  "sessionFiles"."updatedAt" as "updatedAt"
+  "id" as "id",
+  "sessionId" as "sessionId",
+  "path" as "path",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
   (
     select
-      *
+      "sessionFiles"."id" as "id",
+      "sessionFiles"."sessionId" as "sessionId",
+      "sessionFiles"."path" as "path",
+      "sessionFiles"."createdAt" as "createdAt",
+      "sessionFiles"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
     from
-      "sessionFiles" indexed by "sessionFilesById"
+      (
+        select
+          *
+        from
+          "sessionFiles" indexed by "sessionFilesById"
+        where
+          (
+            "sessionFiles"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and ("apiKeys"."projectIds" is null)
+                )
+            )
+            and "sessionFiles"."id" > :cursor
+          )
+        order by
+          "sessionFiles"."id" asc
+        limit
+          2500
+      ) as "sessionFiles"
+      inner join "sessions" on (
+        "sessions"."organizationId" = "sessionFiles"."organizationId"
+        and "sessions"."id" = "sessionFiles"."sessionId"
+      )
     where
       (
-        "sessionFiles"."organizationId" = (
-          select
-            "organizationId"
-          from
-            "apiKeys"
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and ("apiKeys"."projectIds" is null)
-            )
+        (
+          :query is null
+          or instr(lower("sessionFiles"."path"), lower(:query)) > 0
         )
-        and "sessionFiles"."id" > :cursor
+        and case
+          when ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) then 1
+          else 0
+        end
       )
-    order by
-      "sessionFiles"."id" asc
-    limit
-      + :maxExamined
-  ) as "sessionFiles"
-  inner join "sessions" on (
-    "sessions"."organizationId" = "sessionFiles"."organizationId"
-    and "sessions"."id" = "sessionFiles"."sessionId"
-  )
-where
-  (
-    (
-      :query is null
-      or instr(lower("sessionFiles"."path"), lower(:query)) > 0
-    )
-    and case
-      when ("sessions"."organizationId", "sessions"."projectId") in (
+    union all
+    select
+      *
+    from
+      (
         select
-          "projects"."organizationId",
-          "projects"."id"
+          "sessionFiles"."id",
+          null,
+          null,
+          null,
+          null,
+          1
         from
-          "projects"
-      ) then 1
-      else 0
-    end
+          "sessionFiles" indexed by "sessionFilesById"
+        where
+          (
+            "sessionFiles"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and ("apiKeys"."projectIds" is null)
+                )
+            )
+            and "sessionFiles"."id" > :cursor
+          )
+        order by
+          "sessionFiles"."id" asc
+        limit
+          (
+            (
+              :query is not null
+              or exists (
+                select
+                  1
+                from
+                  "deletions"
+                where
+                  "deletions"."organizationId" = (
+                    select
+                      "organizationId"
+                    from
+                      "apiKeys"
+                    where
+                      (
+                        (
+                          "apiKeys"."hash" = :caller.keyHash
+                          and case
+                            when "apiKeys"."movedTo" is not null then 'moved'
+                            when "apiKeys"."revokedAt" is not null then 'revoked'
+                            when "apiKeys"."expiresAt" <= :now then 'expired'
+                            when "apiKeys"."suspendedAt" is not null then 'suspended'
+                          end is null
+                          and (
+                            :caller.scope is null
+                            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                          )
+                        )
+                        and ("apiKeys"."projectIds" is null)
+                      )
+                  )
+                  and "deletions"."resourceType" in ('project', 'session')
+              )
+            )
+          )
+        offset
+          2499
+      )
   )
 limit
   + :rowLimit;
@@ -1354,93 +1448,196 @@ select
   "sessionId" as "sessionId",
   "path" as "path",
   "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
   (
     select
-      *
+      "sessionFiles"."id" as "id",
+      "sessionFiles"."sessionId" as "sessionId",
+      "sessionFiles"."path" as "path",
+      "sessionFiles"."createdAt" as "createdAt",
+      "sessionFiles"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
     from
-      "sessionFiles"
+      (
+        select
+          *
+        from
+          "sessionFiles"
+        where
+          (
+            "sessionFiles"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "sessions" on (
+                  "sessions"."organizationId" = "apiKeys"."organizationId"
+                  and "sessions"."id" = :sessionId
+                )
+                left join "deletions" on (
+                  "deletions"."organizationId" = "apiKeys"."organizationId"
+                  and "deletions"."resourceType" = 'session'
+                  and "deletions"."resourceId" = :sessionId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    (
+                      "sessions"."id" is not null
+                      or "deletions"."resourceId" is not null
+                    )
+                  )
+                  and (
+                    (
+                      "apiKeys"."projectIds" is null
+                      or coalesce("sessions"."projectId", "deletions"."projectId") in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                  and (
+                    (
+                      case
+                        when ("sessions"."organizationId", "sessions"."projectId") in (
+                          select
+                            "projects"."organizationId",
+                            "projects"."id"
+                          from
+                            "projects"
+                        ) then 1
+                        else 0
+                      end
+                      or (
+                        "sessions"."id" is null
+                        and "deletions"."resourceId" is null
+                      )
+                    )
+                  )
+                )
+            )
+            and "sessionFiles"."sessionId" = :sessionId
+            and "sessionFiles"."id" > :cursor
+          )
+        order by
+          "sessionFiles"."id" asc
+        limit
+          2500
+      ) as "sessionFiles"
     where
       (
-        "sessionFiles"."organizationId" = (
-          select
-            "apiKeys"."organizationId"
-          from
-            "apiKeys"
-            left join "sessions" on (
-              "sessions"."organizationId" = "apiKeys"."organizationId"
-              and "sessions"."id" = :sessionId
-            )
-            left join "deletions" on (
-              "deletions"."organizationId" = "apiKeys"."organizationId"
-              and "deletions"."resourceType" = 'session'
-              and "deletions"."resourceId" = :sessionId
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and (
-                (
-                  "sessions"."id" is not null
-                  or "deletions"."resourceId" is not null
-                )
-              )
-              and (
-                (
-                  "apiKeys"."projectIds" is null
-                  or coalesce("sessions"."projectId", "deletions"."projectId") in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
-                )
-              )
-              and (
-                (
-                  case
-                    when ("sessions"."organizationId", "sessions"."projectId") in (
-                      select
-                        "projects"."organizationId",
-                        "projects"."id"
-                      from
-                        "projects"
-                    ) then 1
-                    else 0
-                  end
-                  or (
-                    "sessions"."id" is null
-                    and "deletions"."resourceId" is null
-                  )
-                )
-              )
-            )
-        )
-        and "sessionFiles"."sessionId" = :sessionId
-        and "sessionFiles"."id" > :cursor
+        :query is null
+        or instr(lower("sessionFiles"."path"), lower(:query)) > 0
       )
-    order by
-      "sessionFiles"."id" asc
-    limit
-      + :maxExamined
-  ) as "sessionFiles"
-where
-  (
-    :query is null
-    or instr(lower("sessionFiles"."path"), lower(:query)) > 0
+    union all
+    select
+      *
+    from
+      (
+        select
+          "sessionFiles"."id",
+          null,
+          null,
+          null,
+          null,
+          1
+        from
+          "sessionFiles"
+        where
+          (
+            "sessionFiles"."organizationId" = (
+              select
+                "apiKeys"."organizationId"
+              from
+                "apiKeys"
+                left join "sessions" on (
+                  "sessions"."organizationId" = "apiKeys"."organizationId"
+                  and "sessions"."id" = :sessionId
+                )
+                left join "deletions" on (
+                  "deletions"."organizationId" = "apiKeys"."organizationId"
+                  and "deletions"."resourceType" = 'session'
+                  and "deletions"."resourceId" = :sessionId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and (
+                    (
+                      "sessions"."id" is not null
+                      or "deletions"."resourceId" is not null
+                    )
+                  )
+                  and (
+                    (
+                      "apiKeys"."projectIds" is null
+                      or coalesce("sessions"."projectId", "deletions"."projectId") in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                    )
+                  )
+                  and (
+                    (
+                      case
+                        when ("sessions"."organizationId", "sessions"."projectId") in (
+                          select
+                            "projects"."organizationId",
+                            "projects"."id"
+                          from
+                            "projects"
+                        ) then 1
+                        else 0
+                      end
+                      or (
+                        "sessions"."id" is null
+                        and "deletions"."resourceId" is null
+                      )
+                    )
+                  )
+                )
+            )
+            and "sessionFiles"."sessionId" = :sessionId
+            and "sessionFiles"."id" > :cursor
+          )
+        order by
+          "sessionFiles"."id" asc
+        limit
+          (:query is not null)
+        offset
+          2499
+      )
   )
 limit
   + :rowLimit;
@@ -1830,128 +2027,6 @@ order by
   "sessionFiles"."id" asc
 limit
   + :rowLimit;
-
--- selectLastExamined
-select
-  "id" as "id"
-from
-  "sessionFiles" indexed by "sessionFilesById"
-where
-  (
-    "sessionFiles"."organizationId" = (
-      select
-        "organizationId"
-      from
-        "apiKeys"
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and ("apiKeys"."projectIds" is null)
-        )
-    )
-    and "sessionFiles"."id" > :cursor
-  )
-order by
-  "sessionFiles"."id" asc
-limit
-  + 1
-offset
-  2499;
-
--- selectLastExaminedOfSession
-select
-  "id" as "id"
-from
-  "sessionFiles"
-where
-  (
-    "sessionFiles"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "sessions" on (
-          "sessions"."organizationId" = "apiKeys"."organizationId"
-          and "sessions"."id" = :sessionId
-        )
-        left join "deletions" on (
-          "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'session'
-          and "deletions"."resourceId" = :sessionId
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and (
-            (
-              "sessions"."id" is not null
-              or "deletions"."resourceId" is not null
-            )
-          )
-          and (
-            (
-              "apiKeys"."projectIds" is null
-              or coalesce("sessions"."projectId", "deletions"."projectId") in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-            )
-          )
-          and (
-            (
-              case
-                when ("sessions"."organizationId", "sessions"."projectId") in (
-                  select
-                    "projects"."organizationId",
-                    "projects"."id"
-                  from
-                    "projects"
-                ) then 1
-                else 0
-              end
-              or (
-                "sessions"."id" is null
-                and "deletions"."resourceId" is null
-              )
-            )
-          )
-        )
-    )
-    and "sessionFiles"."sessionId" = :sessionId
-    and "sessionFiles"."id" > :cursor
-  )
-order by
-  "sessionFiles"."id" asc
-limit
-  + 1
-offset
-  2499;
 
 -- uploadable.check
 select

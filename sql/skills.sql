@@ -1796,42 +1796,6 @@ where
 order by
   "file".key asc;
 
--- selectLastExamined
-select
-  "id" as "id"
-from
-  "skills"
-where
-  (
-    "skills"."organizationId" = (
-      select
-        "organizationId"
-      from
-        "apiKeys"
-      where
-        (
-          "apiKeys"."hash" = :caller.keyHash
-          and case
-            when "apiKeys"."movedTo" is not null then 'moved'
-            when "apiKeys"."revokedAt" is not null then 'revoked'
-            when "apiKeys"."expiresAt" <= :now then 'expired'
-            when "apiKeys"."suspendedAt" is not null then 'suspended'
-          end is null
-          and (
-            :caller.scope is null
-            or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-          )
-        )
-    )
-    and "skills"."id" > :cursor
-  )
-order by
-  "skills"."id" asc
-limit
-  + 1
-offset
-  2499;
-
 -- selectPublished
 select
   "skills"."id",
@@ -1981,46 +1945,102 @@ select
   "name" as "name",
   "description" as "description",
   "createdAt" as "createdAt",
-  "updatedAt" as "updatedAt"
+  "updatedAt" as "updatedAt",
+  "isLastExamined" as "isLastExamined"
 from
   (
     select
-      *
+      "skills"."id" as "id",
+      "skills"."name" as "name",
+      "skills"."description" as "description",
+      "skills"."createdAt" as "createdAt",
+      "skills"."updatedAt" as "updatedAt",
+      0 as "isLastExamined"
     from
-      "skills"
+      (
+        select
+          *
+        from
+          "skills"
+        where
+          (
+            "skills"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  "apiKeys"."hash" = :caller.keyHash
+                  and case
+                    when "apiKeys"."movedTo" is not null then 'moved'
+                    when "apiKeys"."revokedAt" is not null then 'revoked'
+                    when "apiKeys"."expiresAt" <= :now then 'expired'
+                    when "apiKeys"."suspendedAt" is not null then 'suspended'
+                  end is null
+                  and (
+                    :caller.scope is null
+                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                  )
+                )
+            )
+            and "skills"."id" > :cursor
+          )
+        order by
+          "skills"."id" asc
+        limit
+          2500
+      ) as "skills"
     where
       (
-        "skills"."organizationId" = (
-          select
-            "organizationId"
-          from
-            "apiKeys"
-          where
-            (
-              "apiKeys"."hash" = :caller.keyHash
-              and case
-                when "apiKeys"."movedTo" is not null then 'moved'
-                when "apiKeys"."revokedAt" is not null then 'revoked'
-                when "apiKeys"."expiresAt" <= :now then 'expired'
-                when "apiKeys"."suspendedAt" is not null then 'suspended'
-              end is null
-              and (
-                :caller.scope is null
-                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-              )
-            )
-        )
-        and "skills"."id" > :cursor
+        :query is null
+        or instr(lower("skills"."name"), lower(:query)) > 0
       )
-    order by
-      "skills"."id" asc
-    limit
-      + :maxExamined
-  ) as "skills"
-where
-  (
-    :query is null
-    or instr(lower("skills"."name"), lower(:query)) > 0
+    union all
+    select
+      *
+    from
+      (
+        select
+          "skills"."id",
+          null,
+          null,
+          null,
+          null,
+          1
+        from
+          "skills"
+        where
+          (
+            "skills"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
+                  "apiKeys"."hash" = :caller.keyHash
+                  and case
+                    when "apiKeys"."movedTo" is not null then 'moved'
+                    when "apiKeys"."revokedAt" is not null then 'revoked'
+                    when "apiKeys"."expiresAt" <= :now then 'expired'
+                    when "apiKeys"."suspendedAt" is not null then 'suspended'
+                  end is null
+                  and (
+                    :caller.scope is null
+                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                  )
+                )
+            )
+            and "skills"."id" > :cursor
+          )
+        order by
+          "skills"."id" asc
+        limit
+          (:query is not null)
+        offset
+          2499
+      )
   )
 limit
   + :rowLimit;

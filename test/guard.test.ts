@@ -9,17 +9,8 @@ import type { Value } from '../src/db/parameters.ts'
 import type { Statement } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/contract.ts'
 import { connectable, insertGrant } from '../src/resources/api-keys/grants.ts'
-import { listInProject, listOfAll } from '../src/resources/deletions/statements.ts'
 import { feed, trail } from '../src/resources/events/statements.ts'
-import * as agents from '../src/resources/platform-resources/agents.ts'
-import * as projects from '../src/resources/platform-resources/projects.ts'
-import * as pullRequests from '../src/resources/platform-resources/pull-requests.ts'
-import * as sessions from '../src/resources/platform-resources/sessions.ts'
-import * as users from '../src/resources/platform-resources/users.ts'
-import { allRuns, pendingRuns, runsOfSchedule } from '../src/resources/schedules/runs/statements.ts'
-import { selectLastExamined as selectLastExaminedSchedule } from '../src/resources/schedules/statements.ts'
 import * as files from '../src/resources/session-files/statements.ts'
-import { selectLastExamined as selectLastExaminedSkill } from '../src/resources/skills/statements.ts'
 import { env } from './support/env.ts'
 import {
   deadKeys,
@@ -255,25 +246,9 @@ describe.each(exampleList)('the statements of $operationId', (operation) => {
     // Where any live key will do there may be nothing to guard.
     if (contract.scope !== null) expect(acted.size).toBeGreaterThan(0)
     // These act only where an upload outlasts its lease (test/resources/session-files/session-files.test.ts), and where
-    // a page of a list examines as many as it may (test/resources/events/audit-trail.test.ts,
-    // test/resources/events/feed.test.ts, test/resources/schedules/runs/runs.test.ts, test/search.test.ts).
-    const rare = [
-      files.addUnrecordedToOrphans,
-      feed.selectLastExamined,
-      trail.selectLastExamined,
-      selectLastExaminedSchedule,
-      allRuns.selectLastExamined,
-      pendingRuns.selectLastExamined,
-      runsOfSchedule.selectLastExamined,
-      selectLastExaminedSkill,
-      files.selectLastExamined,
-      files.selectLastExaminedOfSession,
-      ...[listOfAll, listInProject].map(({ selectLastExamined }) => selectLastExamined),
-      ...[agents, projects, users].map(({ statements }) => statements.list.selectLastExamined),
-      ...[pullRequests, sessions].flatMap(({ statements: { list, listInProject, listLatest } }) =>
-        [list, listInProject, listLatest].map(({ selectLastExamined }) => selectLastExamined),
-      ),
-    ].map(({ sql }) => sql)
+    // a page of events examines as many as it may (test/resources/events/audit-trail.test.ts,
+    // test/resources/events/feed.test.ts).
+    const rare = [files.addUnrecordedToOrphans, feed.selectLastExamined, trail.selectLastExamined].map(({ sql }) => sql)
     expect([...idle].filter((sql) => !acted.has(sql) && !rare.includes(sql))).toEqual([])
   })
 })

@@ -1,21 +1,34 @@
-/** Lists with filters that no index serves, because an index would add a row to every change. */
-import { type SQL, sql } from 'drizzle-orm'
+/**
+ * Lists that may leave out rows of their order: those that do not meet a filter, which has no index because an index
+ * would add a row to every change, and those that depend on something deleted, until the purge has removed them.
+ */
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { maxExamined, type Parameter } from './parameters.ts'
-import { asSql } from './rows.ts'
+import { type Parameter, rowLimit } from './parameters.ts'
+import { namesOf, selectedAs } from './rows.ts'
+import { deletions } from './schema.ts'
 import { guarded, query, type Statement } from './statement.ts'
 
-/** A page with such a filter examines at most this many rows. Finding the last of them reads as many entries of an index. */
+/** A page examines at most this many rows. Finding the last of them reads as many entries of an index. */
 export const MAX_EXAMINED = 2500
 
-type Columns = Readonly<Record<string, SQLiteColumn>>
+type Fields = Readonly<Record<string, SQLiteColumn | SQL.Aliased>>
 
-/** The row that a select of these columns returns. */
-export type RowOfColumns<Selected extends Columns> = {
-  readonly [Name in keyof Selected]: Selected[Name]['_']['data']
+/** The row that a select of these fields returns. */
+export type RowOfFields<Selected extends Fields> = {
+  readonly [Name in keyof Selected]: Selected[Name] extends SQLiteColumn
+    ? Selected[Name]['_']['data']
+    : Selected[Name] extends SQL.Aliased<infer Data>
+      ? Data
+      : never
 }
 
-interface Range<Position> {
+/**
+ * A row of a page: an item, or the last row that the page examined, of which only the columns of the cursor are known.
+ */
+export type Examined<Item> = Item & { readonly isLastExamined: 0 | 1 }
+
+interface ExaminedList<Listed extends Fields> {
   readonly table: SQLiteTable
   /** The table by the index of the order, if that is not the primary key. */
   readonly source?: SQL
@@ -23,32 +36,47 @@ interface Range<Position> {
   readonly isInRange: SQL | undefined
   readonly order: SQL
   /** The columns that a cursor is made from. */
-  readonly position: Position
+  readonly position: Readonly<Record<string, SQLiteColumn>>
+  /** The columns of an item. */
+  readonly fields: Listed
+  /** The joins that the columns and the condition need. */
+  readonly joins?: SQL
+  /** Of the examined rows, those that are listed. */
+  readonly isListed?: SQL | undefined
+  /** False if the page lists all rows of its range. */
+  readonly mayLeaveOut: SQL | undefined
 }
 
+/** True if the organization has ever deleted something of these types. */
+export const hasDeleted = (organizationId: SQLWrapper, ...types: (typeof deletions.$inferSelect)['resourceType'][]) =>
+  sql`exists (select 1 from ${deletions} where ${deletions.organizationId} = ${organizationId}
+    and ${deletions.resourceType} in (${sql.raw(types.map((type) => `'${type}'`).join(', '))}))`
+
 /**
- * The rows that a page examines, in order. The list selects from them: an order of its own would have to sort them all.
- * @param listable whose parameters the statements take.
- * @param parameters of the range.
+ * A page in one statement: its items, and after them the last row that it examined, unless it has all the items that it
+ * may have or has examined the whole range. SQLite looks for that row only then.
+ * @param listable whose parameters the statement takes.
+ * @param parameters of the range and the conditions.
  */
-export function examined<P extends Parameter, const Own extends readonly Parameter[], Position extends Columns>(
+export function listOf<P extends Parameter, const Own extends readonly Parameter[], Listed extends Fields>(
   listable: { readonly takes: readonly P[] },
   parameters: Own,
-  { table, source = sql`${table}`, isInRange, order, position }: Range<Position>,
-) {
-  const columns: Columns = position
-  return {
-    rows: sql`(select * from ${source} where ${isInRange} order by ${order} limit ${maxExamined}) as ${table}`,
-    parameters: [...parameters, maxExamined] as const,
-    /** No row if all rows of the range were examined. */
-    selectLastExamined: guarded(listable, parameters, () =>
-      query
-        .select(asSql(columns))
-        .from(source)
-        .where(isInRange)
-        .orderBy(order)
-        .limit(1)
-        .offset(MAX_EXAMINED - 1),
-    ) as Statement<RowOfColumns<Position>, P | Own[number]>,
-  }
+  list: ExaminedList<Listed>,
+): Statement<Examined<RowOfFields<Listed>>, P | Own[number] | typeof rowLimit> {
+  const { table, source = sql`${table}`, isInRange, order, position, fields, joins, isListed, mayLeaveOut } = list
+  return guarded(listable, [...parameters, rowLimit], () => {
+    const lastColumns = Object.keys(fields).map((name) => sql`${position[name] ?? sql`null`}`)
+    // The items keep the order of the examined rows: an order of their own would have to sort them all.
+    const items = sql`select ${selectedAs(fields)}, 0 as "isLastExamined"
+      from (select * from ${source} where ${isInRange} order by ${order} limit ${sql.raw(String(MAX_EXAMINED))}) as ${table}
+      ${joins} where ${isListed ?? sql`true`}`
+    // As a limit, the condition is tested once and before the first row.
+    const last = sql`select * from (select ${sql.join(lastColumns, sql`, `)}, 1
+      from ${source} where ${isInRange} order by ${order}
+      limit (${mayLeaveOut}) offset ${sql.raw(String(MAX_EXAMINED - 1))})`
+    return query
+      .select({ ...namesOf<Fields>(fields), isLastExamined: sql<0 | 1>`"isLastExamined"`.as('isLastExamined') })
+      .from(sql`(${items} union all ${last})`)
+      .limit(rowLimit)
+  }) as Statement<Examined<RowOfFields<Listed>>, P | Own[number] | typeof rowLimit>
 }

@@ -27,9 +27,6 @@ export const numberOrNull = <const Name extends string>(name: Name) => new Place
 /** The time of the request or of the tick. Bound for every guarded statement. */
 export const now = text('now')
 
-/**
- * Of a page (http/paging.ts): the key that it begins after, the most rows it has, and the most rows that it examines.
- */
+/** Of a page (http/paging.ts): the key that it begins after, and the most rows it has. */
 export const cursor = text('cursor')
 export const rowLimit = number('rowLimit')
-export const maxExamined = number('maxExamined')

@@ -58,6 +58,19 @@ export function asJson(fields: Readonly<Record<string, SQLiteColumn | SQL.Aliase
   return sql`json_object(${sql.join(properties, sql`, `)})`
 }
 
+/** The same fields by their names, of a subquery that selects them. */
+export function namesOf<Fields extends Readonly<Record<string, SQLiteColumn | SQL.Aliased>>>(fields: Fields) {
+  const selected = Object.keys(fields).map((name) => [name, sql`${sql.identifier(name)}`.as(name)])
+  return Object.fromEntries(selected) as ReturnType<typeof asSql<Fields>>
+}
+
+/** The fields of a select that is written as SQL. */
+export const selectedAs = (fields: Readonly<Record<string, SQLiteColumn | SQL.Aliased>>) =>
+  sql.join(
+    Object.entries(fields).map(([name, field]) => sql`${columnOf(field)} as ${sql.identifier(name)}`),
+    sql`, `,
+  )
+
 function columnOf(field: SQLiteColumn | SQL.Aliased): SQLWrapper {
   return is(field, SQL.Aliased) ? field.sql : field
 }

@@ -446,7 +446,7 @@ export const runs = sqliteTable(
     uniqueIndex('runsBySchedule').on(table.organizationId, table.scheduleId, table.scheduledAt),
     index('runsPending').on(table.organizationId, table.id).where(sql`"status" = 'pending'`),
     index('runsToPull')
-      .on(table.organizationId, table.parentType, table.parentId, table.id)
+      .on(table.organizationId, table.scheduleId, table.id)
       .where(sql`"status" = 'pending' and "checkAt" is null`),
     index('runsToCheck').on(table.checkAt).where(sql`"checkAt" is not null`),
     uniqueIndex('runsByIdempotencyKey')

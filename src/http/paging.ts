@@ -1,6 +1,6 @@
 /** Lists in pages: `limit` and `cursor` in the query, `{ items, nextCursor }` in the response. */
 import * as z from 'zod/mini'
-import { MAX_EXAMINED } from '../db/examined.ts'
+import type { Examined } from '../db/examined.ts'
 import { docs, text, wholeNumber } from './fields.ts'
 
 const DEFAULT_PAGE_SIZE = 50
@@ -36,24 +36,16 @@ export function pageSchema<Item extends z.ZodMiniType>(id: string, item: Item, c
   return z
     .strictObject({
       items: z.array(item),
-      nextCursor: z
-        .nullable(cursor)
-        .register(docs, { description: 'The `cursor` of the next page; null on the last page.' }),
+      nextCursor: z.nullable(cursor).register(docs, {
+        description:
+          'The `cursor` of the next page; null on the last page. A page before that may have few items or none.',
+      }),
     })
     .register(docs, { id })
 }
 
 /** Sorts after every ID and every instant: the first cursor of lists that begin with the latest item. */
 export const END = '~'
-
-/** As a limit of SQLite, for a page without filters. */
-const UNLIMITED = -1
-
-/** The parameters of a list whose filters no index serves (db/examined.ts): a filter that is null holds for every row. */
-export function toFilters<Filters extends Readonly<Record<string, string | number | null>>>(filters: Filters) {
-  const isFiltered = Object.values(filters).some((filter) => filter !== null)
-  return { isFiltered, values: { ...filters, maxExamined: isFiltered ? MAX_EXAMINED : UNLIMITED } }
-}
 
 export interface PageRequest {
   readonly limit: string
@@ -81,6 +73,21 @@ export function toPage<Item extends Position, Position = Item>(
   const hasMore = last !== undefined && rows.length > items.length
   const position = hasMore ? last : lastExamined
   return { items, nextCursor: position === undefined ? null : cursorOf(position) }
+}
+
+/** The page of a list that may leave out rows (db/examined.ts). @param cursorOf the cursor of the page after a row. */
+export function toExaminedPage<Row extends Examined<object>>(
+  rows: readonly Row[],
+  request: Pick<PageRequest, 'limit'>,
+  cursorOf: (last: Row) => string,
+) {
+  const { items, nextCursor } = toPage(
+    rows.filter(({ isLastExamined }) => isLastExamined === 0),
+    request,
+    cursorOf,
+    rows.find(({ isLastExamined }) => isLastExamined === 1),
+  )
+  return { items: items.map(({ isLastExamined, ...item }) => item), nextCursor }
 }
 
 function pageSizeOf(limit: string): number {

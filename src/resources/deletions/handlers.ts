@@ -2,7 +2,7 @@ import { one } from '../../access/request-context.ts'
 import { nextTime, type Timing } from '../../cron/timing.ts'
 import { describeFailure } from '../../db/failures.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { END, toFilters, toPage, toPaging } from '../../http/paging.ts'
+import { END, toExaminedPage, toPaging } from '../../http/paging.ts'
 import {
   listDeletionsContract,
   purgeDeletionContract,
@@ -27,14 +27,12 @@ import {
 export const listDeletions = endpoint(listDeletionsContract, async (c, context) => {
   const query = c.req.valid('query')
   const { resourceType = null, projectId = null, cursor = END } = query
-  const { isFiltered, values } = toFilters({ resourceType })
-  const list = projectId === null ? listOfAll : listInProject
-  const { deletions, lastExamined } = await context.run(
+  const { deletions } = await context.run(
     listable,
-    { deletions: list.select, lastExamined: isFiltered ? [list.selectLastExamined] : [] },
-    { ...toPaging({ ...query, cursor }), ...values, projectId },
+    { deletions: projectId === null ? listOfAll : listInProject },
+    { ...toPaging({ ...query, cursor }), resourceType, projectId },
   )
-  return { body: toPage(deletions, query, ({ id }) => id, lastExamined[0]) }
+  return { body: toExaminedPage(deletions, query, ({ id }) => id) }
 })
 
 export const retrieveDeletion = endpoint(retrieveDeletionContract, async (c, context) => {

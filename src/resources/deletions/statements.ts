@@ -10,9 +10,9 @@ import { precondition, preconditionUnless, requiring } from '../../access/precon
 import { accessibleIf, namesProjectIfRestricted, projectIdOrNull, projectIsActive } from '../../access/project.ts'
 import { scheduleLimitReached } from '../../access/quotas.ts'
 import { newRevision } from '../../access/revision.ts'
-import { examined } from '../../db/examined.ts'
-import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
-import { asSql, equalsIfGiven, indexedBy, insertRow, jsonRows } from '../../db/rows.ts'
+import { listOf } from '../../db/examined.ts'
+import { cursor, now, number, type Parameter, text, textOrNull } from '../../db/parameters.ts'
+import { equalsIfGiven, indexedBy, insertRow, jsonRows } from '../../db/rows.ts'
 import {
   agents,
   apiKeys,
@@ -69,25 +69,17 @@ export const listable = requiring([], {
 
 /** @param parameters of the condition. */
 function listed<const Own extends readonly Parameter[]>(index: string, parameters: Own, condition?: SQL) {
-  const list = examined(listable, [cursor, ...parameters], {
+  return listOf(listable, [cursor, resourceType, ...parameters], {
     table: deletions,
     source: indexedBy(deletions, index),
     isInRange: and(eq(deletions.organizationId, listable.organizationId), condition, lt(deletions.id, cursor)),
     order: desc(deletions.id),
     position: { id: deletions.id },
+    fields,
+    isListed: and(gt(deletions.finalAt, now), not(endsWithParent), equalsIfGiven(deletions.resourceType, resourceType)),
+    // Those that are final stay in the index until the next tick.
+    mayLeaveOut: sql`true`,
   })
-  return {
-    select: guarded(listable, [...list.parameters, resourceType, rowLimit], () =>
-      query
-        .select(asSql(fields))
-        .from(list.rows)
-        .where(
-          and(gt(deletions.finalAt, now), not(endsWithParent), equalsIfGiven(deletions.resourceType, resourceType)),
-        )
-        .limit(rowLimit),
-    ),
-    selectLastExamined: list.selectLastExamined,
-  }
 }
 
 export const listOfAll = listed('deletionsById', [])

@@ -6,7 +6,7 @@ import type { Values } from '../../db/parameters.ts'
 import type { Statement, Steps } from '../../db/statement.ts'
 import { type ConditionalHeaders, matchesEntityTag, parseConditions, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { END, toFilters, toPage, toPaging } from '../../http/paging.ts'
+import { END, toExaminedPage, toPaging } from '../../http/paging.ts'
 import type { ArchivingContract, Kind, OrganizationResourceContracts, ProjectResourceContracts } from './contract.ts'
 import { fromCreationCursor, toCreationCursor } from './creation-cursor.ts'
 import type { organizationResourceStatements, projectResourceStatements } from './statements.ts'
@@ -45,8 +45,9 @@ type ProjectResourceStatements = Put<ProjectResource> &
 type List = ReturnType<typeof organizationResourceStatements>['list']
 
 interface OrganizationResourceStatements extends Put<Resource>, Retrieval<Resource>, Deletion {
-  /** Of two selects, each returns rows that the other does not. */
-  readonly list: List & { readonly selectAccessible?: List['select'] }
+  readonly list: List
+  /** Returns rows where the other list returns none. */
+  readonly listAccessible?: List
 }
 
 async function put<Row extends Resource>(
@@ -99,17 +100,12 @@ export function organizationResourceEndpoints<const K extends Kind>(
     ),
     list: endpoint(contracts.list, async (c, context) => {
       const query = c.req.valid('query')
-      const { isFiltered, values } = toFilters({ query: query.query ?? null })
-      const { select, selectAccessible, selectLastExamined } = statements.list
-      const { resources, lastExamined } = await context.run(
+      const { resources } = await context.run(
         authorized,
-        {
-          resources: selectAccessible ? [select, selectAccessible] : [select],
-          lastExamined: isFiltered ? [selectLastExamined] : [],
-        },
-        { ...toPaging(query), ...values },
+        { resources: statements.listAccessible ? [statements.list, statements.listAccessible] : [statements.list] },
+        { ...toPaging(query), query: query.query ?? null },
       )
-      return { body: toPage(resources, query, ({ id }) => id, lastExamined[0]) }
+      return { body: toExaminedPage(resources, query, ({ id }) => id) }
     }),
     remove: endpoint(contracts.remove, (c, context) =>
       remove(statements, c.req.valid('param'), c.req.valid('header'), context),
@@ -153,21 +149,13 @@ export function projectResourceEndpoints<const K extends Kind<ProjectResourceTab
         : projectId === null
           ? statements.list
           : statements.listInProject
-      // What the order of the list serves is no filter.
-      const { isFiltered, values } = toFilters({ query: nameQuery, projectId: isLatestFirst ? projectId : null })
       const position = isLatestFirst ? fromCreationCursor(query.cursor) : { createdBefore: END }
-      const { resources, lastExamined } = await context.run(
+      const { resources } = await context.run(
         statements.listable,
-        { resources: list.select, lastExamined: isFiltered ? [list.selectLastExamined] : [] },
-        { ...toPaging(query), ...position, ...values, projectId },
+        { resources: list },
+        { ...toPaging(query), ...position, query: nameQuery, projectId },
       )
-      const { items, nextCursor } = toPage(
-        resources,
-        query,
-        (last) => (isLatestFirst ? toCreationCursor(last) : last.id),
-        lastExamined[0],
-      )
-      return { body: { items, nextCursor } }
+      return { body: toExaminedPage(resources, query, (last) => (isLatestFirst ? toCreationCursor(last) : last.id)) }
     }),
     remove: endpoint(contracts.remove, (c, context) =>
       remove(statements, c.req.valid('param'), c.req.valid('header'), context),

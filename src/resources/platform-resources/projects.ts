@@ -47,7 +47,7 @@ const shared = organizationResourceStatements(PROJECT, fields, {
  */
 const listAccessible = guarded(authorized, [cursor, nameQuery, rowLimit], () =>
   authorized
-    .rows(fields, containsIfGiven(projects.name, nameQuery))
+    .rows({ ...fields, isLastExamined: sql<0>`0`.as('isLastExamined') }, containsIfGiven(projects.name, nameQuery))
     .innerJoin(
       projects,
       and(
@@ -62,7 +62,7 @@ const listAccessible = guarded(authorized, [cursor, nameQuery, rowLimit], () =>
 
 export const statements = {
   ...shared,
-  list: { ...shared.list, selectAccessible: listAccessible },
+  listAccessible,
   ...archivingStatements(PROJECT, fields, toAccess),
 }
 export const { put, retrieve, list, remove } = organizationResourceEndpoints(contracts, statements)

@@ -3,7 +3,7 @@
  * depends on the resource is gone at once, because every statement looks for what its rows depend on. It stays in its
  * tables until the deletion is final; then the purge removes it.
  */
-import { and, asc, eq, getTableName, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableName, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { copyToDeletions } from '../../access/deletions.ts'
 import { createdOrUpdated, eventType, guardedChange, recordedBefore } from '../../access/events.ts'
@@ -33,11 +33,11 @@ import {
 } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { differs, edited, isNewIfRequired, matchesRevision, newRevision } from '../../access/revision.ts'
-import { examined, type RowOfColumns } from '../../db/examined.ts'
-import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
-import { asSql, containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
+import { hasDeleted, listOf } from '../../db/examined.ts'
+import { cursor, now, number, type Parameter, text, textOrNull } from '../../db/parameters.ts'
+import { containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { apiKeys, deletions, projects } from '../../db/schema.ts'
-import { guarded, query, type Statement } from '../../db/statement.ts'
+import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import type { Kind } from './contract.ts'
 
@@ -126,28 +126,24 @@ interface ListOptions<Range extends readonly Parameter[]> {
   readonly range: Range
   readonly order: SQL
   readonly condition?: SQL | undefined
+  /** False if the condition holds for every row. */
+  readonly mayLeaveOut?: SQL | undefined
 }
 
-/** The statements of a list: a page, and the last row that it examined if it has filters. */
-function listStatements<Fields extends ResourceFields, P extends Parameter, const Range extends readonly Parameter[]>(
+function listStatement<Fields extends ResourceFields, P extends Parameter, const Range extends readonly Parameter[]>(
   table: ResourceTable,
   fields: Fields,
   listable: Pick<Preconditions<unknown, P>, 'takes'>,
-  { condition, range, ...options }: ListOptions<Range>,
+  { condition, range, mayLeaveOut, ...options }: ListOptions<Range>,
 ) {
-  const position = { id: table.id, createdAt: table.createdAt }
-  const { rows, parameters, selectLastExamined } = examined(listable, range, { table, position, ...options })
-  const columns: ResourceFields = fields
-  return {
-    select: guarded(listable, [...parameters, nameQuery, rowLimit], () =>
-      query
-        .select(asSql({ ...columns }))
-        .from(rows)
-        .where(and(containsIfGiven(table.name, nameQuery), condition))
-        .limit(rowLimit),
-    ) as Statement<RowOfColumns<Fields>, P | (typeof parameters)[number] | typeof nameQuery | typeof rowLimit>,
-    selectLastExamined,
-  }
+  return listOf(listable, [...range, nameQuery], {
+    table,
+    ...options,
+    position: { id: table.id, createdAt: table.createdAt },
+    fields: { ...fields },
+    isListed: and(containsIfGiven(table.name, nameQuery), condition),
+    mayLeaveOut: or(isNotNull(nameQuery), mayLeaveOut),
+  })
 }
 
 const conditionsOfChange = ({ noun, table }: Kind) => ({
@@ -189,7 +185,7 @@ export function organizationResourceStatements(
     put: putStatement(kind, fields, puttable),
     readable,
     retrieve: guarded(readable, [], () => readable.rows({ ...fields, revision: table.revision })),
-    list: listStatements(table, fields, authorized, {
+    list: listStatement(table, fields, authorized, {
       isInRange: and(eq(table.organizationId, listedOrganization), gt(table.id, cursor)),
       range: [cursor],
       order: asc(table.id),
@@ -269,6 +265,7 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>, fiel
   const listable = ofAllProjectsOrOne(`Lists of all ${noun}s`)
   const isInOrganization = eq(table.organizationId, listable.organizationId)
   const name = getTableName(table)
+  const hasDeletedProjects = hasDeleted(listable.organizationId, 'project')
   const byId = { range: [cursor], order: asc(table.id), condition: hasProject(table) } as const
   return {
     puttable,
@@ -276,18 +273,23 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>, fiel
     readable,
     retrieve: guarded(readable, [], () => readable.rows({ ...fields, revision: table.revision })),
     listable,
-    list: listStatements(table, fields, listable, { ...byId, isInRange: and(isInOrganization, gt(table.id, cursor)) }),
-    listInProject: listStatements(table, fields, listable, {
+    list: listStatement(table, fields, listable, {
+      ...byId,
+      isInRange: and(isInOrganization, gt(table.id, cursor)),
+      mayLeaveOut: hasDeletedProjects,
+    }),
+    listInProject: listStatement(table, fields, listable, {
       ...byId,
       source: indexedBy(table, `${name}ByProject`),
       isInRange: and(isInOrganization, eq(table.projectId, projectIdOrNull), gt(table.id, cursor)),
     }),
-    listLatest: listStatements(table, fields, listable, {
+    listLatest: listStatement(table, fields, listable, {
       source: indexedBy(table, `${name}ByCreation`),
       isInRange: and(isInOrganization, sql`(${table.createdAt}, ${table.id}) < (${createdBefore}, ${cursor})`),
       range: [createdBefore, cursor],
       order: sql`${table.createdAt} desc, ${table.id} desc`,
       condition: and(equalsIfGiven(table.projectId, projectIdOrNull), hasProject(table)),
+      mayLeaveOut: or(isNotNull(projectIdOrNull), hasDeletedProjects),
     }),
     deletable,
     deletion: deletionStatements(kind, deletable, table.projectId),

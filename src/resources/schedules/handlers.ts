@@ -10,7 +10,7 @@ import { DAY_MS } from '../../durations.ts'
 import { parseConditions, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { toIdempotency } from '../../http/idempotency.ts'
-import { toFilters, toPage, toPaging } from '../../http/paging.ts'
+import { toExaminedPage, toPage, toPaging } from '../../http/paging.ts'
 import {
   agentScheduleContracts,
   createAgentScheduleContract,
@@ -26,7 +26,6 @@ import {
   agentSchedules as agentStatements,
   organizationListable,
   projectSchedules as projectStatements,
-  selectLastExamined,
   selectSchedules,
 } from './statements.ts'
 
@@ -227,22 +226,23 @@ export const agentSchedules = handlersOf(agentScheduleContracts, agentStatements
 export const listSchedules = endpoint(listSchedulesContract, async (c, context) => {
   const query = c.req.valid('query')
   const { enabled, parentType = null, nextRunBefore = null, query: nameQuery = null } = query
-  const { isFiltered, values } = toFilters({
-    enabled: enabled === undefined ? null : Number(enabled === 'true'),
-    parentType,
-    nextRunBefore,
-    query: nameQuery,
-  })
-  const { schedules, lastExamined } = await context.run(
+  const { schedules } = await context.run(
     organizationListable,
-    { schedules: selectSchedules, lastExamined: isFiltered ? [selectLastExamined] : [] },
-    { ...toPaging(query), ...values },
+    { schedules: selectSchedules },
+    {
+      ...toPaging(query),
+      enabled: enabled === undefined ? null : Number(enabled === 'true'),
+      parentType,
+      nextRunBefore,
+      query: nameQuery,
+    },
   )
-  const items = schedules.map(({ lastOutcomes, ...schedule }) => ({
+  const { items, nextCursor } = toExaminedPage(schedules, query, ({ id }) => id)
+  const parsed = items.map(({ lastOutcomes, ...schedule }) => ({
     ...schedule,
     lastOutcomes: JSON.parse(lastOutcomes) as (typeof OUTCOMES)[number][],
   }))
-  return { body: toPage(items, query, ({ id }) => id, lastExamined[0]) }
+  return { body: { items: parsed, nextCursor } }
 })
 
 export const previewSchedule = endpoint(previewScheduleContract, async (c, context) => {

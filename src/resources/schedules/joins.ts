@@ -51,6 +51,10 @@ export function isAgentOf(dependent: typeof schedules | typeof runs) {
   )
 }
 
+/** Joins both, as SQL. */
+export const joinParents = (dependent: typeof schedules | typeof runs) =>
+  sql`left join ${projects} on ${isProjectOf(dependent)} left join ${agents} on ${isAgentOf(dependent)}`
+
 /** The ID of the parent, if it is of this type. */
 export function parentIdOf({ parentType, parentId }: typeof schedules | typeof runs, type: 'project' | 'agent') {
   return sql<string | null>`case ${parentType} when ${sql.raw(`'${type}'`)} then ${parentId} end`

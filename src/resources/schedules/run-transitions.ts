@@ -22,14 +22,16 @@
  * | the tick checks a run whose claim has ended         | delivered | pending                                          |
  * | the tick checks a run whose deadline has moved      | delivered | delivered, until its new deadline                |
  * | the tick checks a run of a deleted schedule         | any       | the same; it is checked again later              |
+ * | the tick checks a run of a suspended organization   | any       | the same; it is checked after the suspension     |
  *
  * Skipped and succeeded runs keep their status, and failed ones unless they are sent again; a late delivery adds its
  * attempt to them, and its start. Of a delivery from before a redelivery, only an outcome still counts. Runs are deleted after their
  * schedule (maintenance/purge.ts) and after 90 days (maintenance/retention.ts).
  */
-import { and, eq, inArray, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, ne, not, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteInsertSelectQueryBuilder } from 'drizzle-orm/sqlite-core'
 import type * as z from 'zod/mini'
+import { isActive, ON_RESUMPTION } from '../../db/halts.ts'
 import { now, text, textOrNull } from '../../db/parameters.ts'
 import { insertRow, type JsonRows, jsonRows } from '../../db/rows.ts'
 import { missedSpans, projects, runs, schedules, sessions } from '../../db/schema.ts'
@@ -437,18 +439,27 @@ export function afterCheck(run: CheckedRun, now: string, leaseExpiresAt: string)
 }
 
 /** The runs of `writePostponement`. */
-export const postponed = jsonRows('postponed', 'organizationId', 'id', 'checkAt')
+export const postponed = jsonRows('postponed', 'organizationId', 'id', 'checkAt', 'newCheckAt')
 
 /**
- * Of runs whose schedule, or its parent, was deleted: the next check, which comes after a restoration too. The time before
- * follows it, because the claim and the time limit of a run end as if it had never been deleted.
+ * Of runs that are left as they are: the next check, so that the tick does not find them each minute. That of a run whose
+ * schedule, or its parent, was deleted comes after a restoration too. The time before follows it, because the claim and the
+ * time limit of a run end as if it had never been deleted.
  */
-export function writePostponement(next: SQLWrapper) {
+export function writePostponement() {
+  const next = postponed.column('newCheckAt')
   return query
     .update(runs)
     .set({ checkAt: sql`${next} || ' ' || ${unpostponed(runs.checkAt)}` })
     .from(postponed.table)
-    .where(and(postponed.matches(runs, 'organizationId', 'id'), eq(runs.checkAt, postponed.column('checkAt'))))
+    .where(
+      and(
+        postponed.matches(runs, 'organizationId', 'id'),
+        eq(runs.checkAt, postponed.column('checkAt')),
+        // Not if it was resumed since the runs were read.
+        or(ne(next, sql.raw(`'${ON_RESUMPTION}'`)), not(isActive(runs.organizationId))),
+      ),
+    )
 }
 
 /** The runs of `writeChecks`. */

@@ -6,13 +6,13 @@ import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../a
 import { requiring } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
 import { differs, newRevision, unchangedIf } from '../../access/revision.ts'
-import { examined } from '../../db/examined.ts'
+import { hasDeleted, listOf } from '../../db/examined.ts'
 import { cursor, now, numberOrNull, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { asSql, columnsIn, containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
-import { agents, apiKeys, projects, runs, schedules } from '../../db/schema.ts'
+import { apiKeys, runs, schedules } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { agentScheduleState, projectScheduleState } from './contract.ts'
-import { hasParent, isAgentOf, isProjectOf, parentIdOf } from './joins.ts'
+import { hasParent, joinParents, parentIdOf } from './joins.ts'
 import {
   agentPreconditions,
   changed,
@@ -325,12 +325,6 @@ export const organizationListable = requiring([], {
   isUnrestricted: unrestrictedFor('Lists of all schedules', 'List the schedules of one project or agent instead.'),
 })
 
-const listed = examined(organizationListable, [cursor], {
-  table: schedules,
-  isInRange: and(eq(schedules.organizationId, organizationListable.organizationId), gt(schedules.id, cursor)),
-  order: asc(schedules.id),
-  position: { id: schedules.id },
-})
 const parentType = textOrNull('parentType')
 const nextRunBefore = textOrNull('nextRunBefore')
 const nameQuery = textOrNull('query')
@@ -348,32 +342,29 @@ const lastOutcomes = sql<string>`(select json_group_array("status") filter (wher
     order by ${runs.scheduledAt} desc limit 10
   ))`
 
-export const selectSchedules = guarded(
-  organizationListable,
-  [...listed.parameters, enabled, parentType, nextRunBefore, nameQuery, rowLimit],
-  () =>
-    query
-      .select(
-        asSql({
-          id: schedules.id,
-          projectId: parentIdOf(schedules, 'project').as('projectId'),
-          agentId: parentIdOf(schedules, 'agent').as('agentId'),
-          name: schedules.name,
-          cron: schedules.cron,
-          runAt: schedules.runAt,
-          timezone: schedules.timezone,
-          enabledAt: schedules.enabledAt,
-          pausedReason: schedules.pausedReason,
-          nextRunAt: schedules.nextRunAt,
-          lastRunAt: schedules.lastRunAt,
-          lastOutcomes: lastOutcomes.as('lastOutcomes'),
-        }),
-      )
-      .from(listed.rows)
-      .leftJoin(projects, isProjectOf(schedules))
-      .leftJoin(agents, isAgentOf(schedules))
-      .where(and(filters, hasParent))
-      .limit(rowLimit),
-)
-
-export const { selectLastExamined } = listed
+export const selectSchedules = listOf(organizationListable, [cursor, enabled, parentType, nextRunBefore, nameQuery], {
+  table: schedules,
+  isInRange: and(eq(schedules.organizationId, organizationListable.organizationId), gt(schedules.id, cursor)),
+  order: asc(schedules.id),
+  position: { id: schedules.id },
+  fields: {
+    id: schedules.id,
+    projectId: parentIdOf(schedules, 'project').as('projectId'),
+    agentId: parentIdOf(schedules, 'agent').as('agentId'),
+    name: schedules.name,
+    cron: schedules.cron,
+    runAt: schedules.runAt,
+    timezone: schedules.timezone,
+    enabledAt: schedules.enabledAt,
+    pausedReason: schedules.pausedReason,
+    nextRunAt: schedules.nextRunAt,
+    lastRunAt: schedules.lastRunAt,
+    lastOutcomes: lastOutcomes.as('lastOutcomes'),
+  },
+  joins: joinParents(schedules),
+  isListed: and(filters, hasParent),
+  mayLeaveOut: or(
+    ...[enabled, parentType, nextRunBefore, nameQuery].map(isNotNull),
+    hasDeleted(organizationListable.organizationId, 'project', 'agent'),
+  ),
+})

@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../durations.ts'
 import { parseMediaType } from '../../http/body.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { toFilters, toPage, toPaging } from '../../http/paging.ts'
+import { toExaminedPage, toPage, toPaging } from '../../http/paging.ts'
 import { contentRange, parseRange } from '../../http/range.ts'
 import { deleteAfter } from '../../objects/orphans.ts'
 import { deleteObject, getObject, streamObject, toEntityTag } from '../../objects/store.ts'
@@ -35,8 +35,6 @@ import {
   selectContent,
   selectFile,
   selectFiles,
-  selectLastExamined,
-  selectLastExaminedOfSession,
   uploadable,
 } from './statements.ts'
 
@@ -54,21 +52,12 @@ export const searchSessionFiles = endpoint(searchSessionFilesContract, async (c,
   const query = c.req.valid('query')
   const { sessionId, query: text } = query
   // Paths are stored in this form.
-  const { isFiltered, values } = toFilters({ query: text?.normalize('NFC') ?? null })
-  const paging = { ...toPaging(query), ...values }
-  const { files, lastExamined } =
+  const values = { ...toPaging(query), query: text?.normalize('NFC') ?? null }
+  const { files } =
     sessionId === undefined
-      ? await context.run(
-          searchable,
-          { files: searchFiles, lastExamined: isFiltered ? [selectLastExamined] : [] },
-          paging,
-        )
-      : await context.run(
-          searchableInSession,
-          { files: searchFilesOfSession, lastExamined: isFiltered ? [selectLastExaminedOfSession] : [] },
-          { ...paging, sessionId },
-        )
-  return { body: toPage(files, query, ({ id }) => id, lastExamined[0]) }
+      ? await context.run(searchable, { files: searchFiles }, values)
+      : await context.run(searchableInSession, { files: searchFilesOfSession }, { ...values, sessionId })
+  return { body: toExaminedPage(files, query, ({ id }) => id) }
 })
 
 export const putSessionFile = endpoint(putSessionFileContract, async (c, context) => {

@@ -5,9 +5,9 @@ import { hasProject, namedProjectResource } from '../../access/platform-resource
 import { authorized, isNew, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { projectIsActive, unrestrictedFor } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
-import { examined } from '../../db/examined.ts'
+import { hasDeleted, listOf } from '../../db/examined.ts'
 import { cursor, now, number, rowLimit, text, textOrNull } from '../../db/parameters.ts'
-import { asSql, containsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
+import { containsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, sessionFiles, sessions } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
@@ -102,30 +102,26 @@ export const searchable = requiring([], {
   isUnrestricted: unrestrictedFor('Lists of the files of all sessions', 'Name a session as sessionId.'),
 })
 
-const ofAllSessions = examined(searchable, [cursor], {
+const isSessionOfFile = and(
+  eq(sessions.organizationId, sessionFiles.organizationId),
+  eq(sessions.id, sessionFiles.sessionId),
+)
+
+export const searchFiles = listOf(searchable, [cursor, pathQuery], {
   table: sessionFiles,
   source: indexedBy(sessionFiles, 'sessionFilesById'),
   isInRange: and(eq(sessionFiles.organizationId, searchable.organizationId), gt(sessionFiles.id, cursor)),
   order,
   position,
+  fields,
+  joins: sql`inner join ${sessions} on ${isSessionOfFile}`,
+  isListed: and(hasQuery, hasProject(sessions)),
+  mayLeaveOut: or(isNotNull(pathQuery), hasDeleted(searchable.organizationId, 'project', 'session')),
 })
-
-/** The purge may not have removed the files of deleted sessions yet. */
-export const searchFiles = guarded(searchable, [...ofAllSessions.parameters, pathQuery, rowLimit], () =>
-  query
-    .select(asSql(fields))
-    .from(ofAllSessions.rows)
-    .innerJoin(
-      sessions,
-      and(eq(sessions.organizationId, sessionFiles.organizationId), eq(sessions.id, sessionFiles.sessionId)),
-    )
-    .where(and(hasQuery, hasProject(sessions)))
-    .limit(rowLimit),
-)
 
 export const searchableInSession = requiring(session.joins, sessionIsReadable)
 
-const ofSession = examined(searchableInSession, [cursor], {
+export const searchFilesOfSession = listOf(searchableInSession, [cursor, pathQuery], {
   table: sessionFiles,
   isInRange: and(
     eq(sessionFiles.organizationId, searchableInSession.organizationId),
@@ -134,14 +130,10 @@ const ofSession = examined(searchableInSession, [cursor], {
   ),
   order,
   position,
+  fields,
+  isListed: hasQuery,
+  mayLeaveOut: isNotNull(pathQuery),
 })
-
-export const searchFilesOfSession = guarded(searchableInSession, [...ofSession.parameters, pathQuery, rowLimit], () =>
-  query.select(asSql(fields)).from(ofSession.rows).where(hasQuery).limit(rowLimit),
-)
-
-export const selectLastExamined = ofAllSessions.selectLastExamined
-export const selectLastExaminedOfSession = ofSession.selectLastExamined
 
 const isOfSession = and(
   eq(sessionFiles.organizationId, sessions.organizationId),

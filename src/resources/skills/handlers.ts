@@ -7,7 +7,7 @@ import { HOUR_MS } from '../../durations.ts'
 import { matchesEntityTag, parseConditions, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { toIdempotency } from '../../http/idempotency.ts'
-import { toFilters, toPage, toPaging } from '../../http/paging.ts'
+import { toExaminedPage, toPage, toPaging } from '../../http/paging.ts'
 import { describeProblem, describeSent } from '../../http/problems.ts'
 import { deleteAfter } from '../../objects/orphans.ts'
 import { getObject, putObject } from '../../objects/store.ts'
@@ -46,7 +46,6 @@ import {
   selectArchive,
   selectCreated,
   selectCreatedFiles,
-  selectLastExamined,
   selectPublished,
   selectSkill,
   selectSkillByName,
@@ -79,16 +78,13 @@ export const retrieveSkill = endpoint(retrieveSkillContract, async (c, context) 
 export const listSkills = endpoint(listSkillsContract, async (c, context) => {
   const query = c.req.valid('query')
   const { name, query: nameQuery = null } = query
-  const { isFiltered, values } = toFilters({ query: nameQuery })
-  const { skills, lastExamined } = await context.run(
-    authorized,
-    {
-      skills: name === undefined ? selectSkills : selectSkillByName,
-      lastExamined: isFiltered && name === undefined ? [selectLastExamined] : [],
-    },
-    { ...toPaging(query), ...values, name: name ?? '' },
-  )
-  return { body: toPage(skills, query, ({ id }) => id, lastExamined[0]) }
+  const values = { ...toPaging(query), query: nameQuery }
+  if (name !== undefined) {
+    const { skills } = await context.run(authorized, { skills: selectSkillByName }, { ...values, name })
+    return { body: toPage(skills, query, ({ id }) => id) }
+  }
+  const { skills } = await context.run(authorized, { skills: selectSkills }, values)
+  return { body: toExaminedPage(skills, query, ({ id }) => id) }
 })
 
 interface NewVersion {

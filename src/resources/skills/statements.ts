@@ -29,9 +29,9 @@ import {
 } from '../../access/preconditions.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { matchesRevision } from '../../access/revision.ts'
-import { examined } from '../../db/examined.ts'
+import { listOf } from '../../db/examined.ts'
 import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
-import { asSql, chunkOf, containsIfGiven, excluded, insertRow } from '../../db/rows.ts'
+import { chunkOf, containsIfGiven, excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, skillContents, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
@@ -126,18 +126,15 @@ function selectFilesWhere(isSelected: SQL | undefined) {
 const nameQuery = textOrNull('query')
 const hasQuery = containsIfGiven(skills.name, nameQuery)
 
-const listed = examined(authorized, [cursor], {
+export const selectSkills = listOf(authorized, [cursor, nameQuery], {
   table: skills,
   isInRange: and(eq(skills.organizationId, authorized.organizationId), gt(skills.id, cursor)),
   order: asc(skills.id),
   position: { id: skills.id },
+  fields,
+  isListed: hasQuery,
+  mayLeaveOut: isNotNull(nameQuery),
 })
-
-export const selectSkills = guarded(authorized, [...listed.parameters, nameQuery, rowLimit], () =>
-  query.select(asSql(fields)).from(listed.rows).where(hasQuery).limit(rowLimit),
-)
-
-export const { selectLastExamined } = listed
 
 /** At most one, because names are unique. */
 export const selectSkillByName = guarded(authorized, [cursor, name, nameQuery], () =>

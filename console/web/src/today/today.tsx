@@ -1,7 +1,17 @@
 /** What needs somebody, a day back and a day ahead, and the person's pins. */
 import { useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
-import { listQuery, type Run, type ScheduleSummary, useCan, useGrowing, useMe, useName, workspace } from '../api.ts'
+import {
+  filledPage,
+  listQuery,
+  type Run,
+  type ScheduleSummary,
+  useCan,
+  useGrowing,
+  useMe,
+  useName,
+  workspace,
+} from '../api.ts'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Outcomes, Status } from '../components/status.tsx'
@@ -76,7 +86,12 @@ function Attention({ schedules }: { readonly schedules: readonly ScheduleSummary
     error,
     refetch,
   } = useQuery({
-    ...listQuery(['runs', 'pending'], () => workspace.runs.list({ status: 'pending', limit: WAITING_SHOWN }).page()),
+    ...listQuery(['runs', 'pending'], () =>
+      filledPage(
+        (cursor) => workspace.runs.list({ status: 'pending', limit: WAITING_SHOWN, cursor }).page(),
+        undefined,
+      ),
+    ),
     enabled: can('runs:read'),
     refetchInterval: RUNS_REFRESH_MS,
   })

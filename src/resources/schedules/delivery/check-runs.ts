@@ -2,8 +2,8 @@
 import { and, asc, isNotNull, lte, sql } from 'drizzle-orm'
 import { eventValues } from '../../../access/events.ts'
 import type { DatabaseEnvironment } from '../../../db/database.ts'
-import { isActive } from '../../../db/halts.ts'
-import { now, text } from '../../../db/parameters.ts'
+import { isActive, isSettled, ON_RESUMPTION } from '../../../db/halts.ts'
+import { now } from '../../../db/parameters.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded } from '../../../db/statement.ts'
 import { failuresOf, pauseFailing, recordPauses } from '../firing/pause-failing.ts'
@@ -43,21 +43,21 @@ export const selectToCheck = unguarded([now], () =>
       hasEndpoint: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('hasEndpoint'),
       isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
       isDeleted: sql<0 | 1>`(${schedules.id} is null or not ${hasParent})`.as('isDeleted'),
+      isSuspended: sql<0 | 1>`not (${isActive(runs.organizationId)})`.as('isSuspended'),
     })
     .from(runs)
     .leftJoin(schedules, isScheduleOf(runs))
     .leftJoin(projects, isProjectOf(runs))
     .leftJoin(agents, isAgentOf(runs))
     .leftJoin(runEndpoints, isRunEndpointOf(runs))
-    .where(and(lte(runs.checkAt, now), isActive(runs.organizationId)))
+    .where(and(lte(runs.checkAt, now), isSettled(runs.organizationId)))
     .orderBy(asc(runs.checkAt))
     .limit(PAGE_SIZE),
 )
 
 export const recordTimeouts = recordFailures(isAsRead(failedRuns))
 
-const postponedUntil = text('postponedUntil')
-export const postponeDeleted = unguarded([postponed.parameter, postponedUntil], () => writePostponement(postponedUntil))
+export const postpone = unguarded([postponed.parameter, now], writePostponement)
 
 export const storeChecked = unguarded([checked.parameter, now], writeChecks)
 
@@ -72,8 +72,10 @@ export async function checkRuns({ database, ...queues }: DatabaseEnvironment, in
   const leaseExpiresAt = new Date(now + LEASE_MS).toISOString()
   let { toCheck } = await runBatch(database, { toCheck: selectToCheck }, values)
   for (let page = 0; toCheck.length > 0 && page < MAX_PAGES_PER_TICK; page++) {
-    const deleted = toCheck.filter(({ isDeleted }) => isDeleted === 1)
-    const present = toCheck.filter(({ isDeleted }) => isDeleted === 0)
+    const present = toCheck.filter(({ isDeleted, isSuspended }) => isDeleted === 0 && isSuspended === 0)
+    const left = toCheck
+      .filter((run) => !present.includes(run))
+      .map((run) => ({ ...run, newCheckAt: run.isSuspended === 1 ? ON_RESUMPTION : leaseExpiresAt }))
     const sendable = present.filter(({ status, hasEndpoint }) => status === 'pending' && hasEndpoint === 1)
     const failure = await enqueueByEndpoint(queues, sendable, ({ isSlow }) => isSlow === 1).catch((error: unknown) => ({
       error,
@@ -85,7 +87,7 @@ export async function checkRuns({ database, ...queues }: DatabaseEnvironment, in
     ;({ toCheck } = await runBatch(
       database,
       {
-        postponeDeleted: deleted.length > 0 ? [postponeDeleted] : [],
+        postpone: left.length > 0 ? [postpone] : [],
         recordTimeouts,
         storeChecked,
         recordPauses,
@@ -97,8 +99,7 @@ export async function checkRuns({ database, ...queues }: DatabaseEnvironment, in
         ...eventValues(values.now, null),
         failedRuns: failedRuns.value(failed.map((run) => ({ ...run, redeliveredAt: null }))),
         checked: checked.value(found),
-        postponed: postponed.value(deleted),
-        postponedUntil: leaseExpiresAt,
+        postponed: postponed.value(left),
         ...failuresOf(failed.map((run) => ({ ...run, error: run.lastError }))),
       },
     ))

@@ -4,7 +4,7 @@ import { one, type RequestContext } from '../../../access/request-context.ts'
 import { startOfIds, timeOfId } from '../../../db/time-ids.ts'
 import { ApiError } from '../../../errors.ts'
 import { endpoint } from '../../../http/endpoint.ts'
-import { END, toFilters, toPage, toPaging } from '../../../http/paging.ts'
+import { END, toExaminedPage, toPage, toPaging } from '../../../http/paging.ts'
 import { namedSchedule } from '../parents.ts'
 import { computeRunId } from '../run-id.ts'
 import { enqueueRuns, FIRST_LEASE_MS } from '../run-queue.ts'
@@ -109,14 +109,11 @@ export const listRuns = endpoint(listRunsContract, async (c, context) => {
   const status = query.status === 'running' ? 'delivered' : (query.status ?? null)
   const isPending = status === 'pending'
   const list = isPending ? pendingRuns : scheduleId === null ? allRuns : runsOfSchedule
-  // What the order of the list serves is no filter.
-  const { isFiltered, values } = toFilters(isPending ? { scheduleId, projectId } : { status, projectId })
-  const { runs, lastExamined } = await context.run(
+  const { runs } = await context.run(
     listable,
-    { runs: list.select, lastExamined: isFiltered ? [list.selectLastExamined] : [] },
+    { runs: list },
     {
       ...toPaging(query),
-      ...values,
       status,
       scheduleId,
       projectId,
@@ -126,7 +123,8 @@ export const listRuns = endpoint(listRunsContract, async (c, context) => {
       from: from ?? '',
     },
   )
-  return { body: toPage(runs.map(toRun), query, ({ id }) => id, lastExamined[0]) }
+  const { items, nextCursor } = toExaminedPage(runs, query, ({ id }) => id)
+  return { body: { items: items.map(toRun), nextCursor } }
 })
 
 export const claimRuns = endpoint(claimRunsContract, async (c, context) => {

@@ -1,19 +1,19 @@
 /** The runs of schedules, in SQL. */
-import { and, asc, desc, eq, gt, gte, isNotNull, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, isNotNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { eventType, guardedChange, recordedAfter, recordedBefore, recordedForEach } from '../../../access/events.ts'
 import { isAccessible, isCallersKey, mayAct } from '../../../access/guard.ts'
 import { hasProject } from '../../../access/platform-resource.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
 import { accessibleIf, ofAllProjectsOrOne, projectIdOrNull } from '../../../access/project.ts'
-import { examined } from '../../../db/examined.ts'
+import { hasDeleted, listOf } from '../../../db/examined.ts'
 import { now, type Parameter, rowLimit, text, textOrNull } from '../../../db/parameters.ts'
-import { asSql, equalsIfGiven, indexedBy } from '../../../db/rows.ts'
+import { equalsIfGiven, indexedBy, namesOf } from '../../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules, sessions } from '../../../db/schema.ts'
 import { guarded, query } from '../../../db/statement.ts'
 import { ApiError } from '../../../errors.ts'
 import { hasFailedTooOften, paused } from '../firing/pause-failing.ts'
-import { hasParent, isAgentOf, isProjectOf, isScheduleOf, parentOf } from '../joins.ts'
+import { hasParent, isAgentOf, isProjectOf, isScheduleOf, joinParents, parentOf } from '../joins.ts'
 import { agentPreconditions, idempotencyKey, projectPreconditions, scheduleId } from '../preconditions.ts'
 import { endpointExists, ownRunEndpoint } from '../run-endpoint/statements.ts'
 import {
@@ -39,6 +39,7 @@ import {
   writeRedelivery,
   writeRenewal,
 } from '../run-transitions.ts'
+import { claimableOfAll, claimableOfProject } from './claimable.ts'
 import { runFields } from './run.ts'
 import { workFields } from './work.ts'
 
@@ -143,36 +144,28 @@ const filters = and(
 )
 
 /**
- * A list of runs, in order. No index serves its filters.
+ * A list of runs, in order.
  * @param range the parameters of the condition.
+ * @param unserved the filters that no index serves.
  */
 function listed<const Range extends readonly Parameter[]>(
   source: SQL,
   isInRange: SQL | undefined,
   range: Range,
   order: SQL,
+  unserved: readonly Parameter[],
 ) {
-  const position = { id: runs.id }
-  const { rows, parameters, selectLastExamined } = examined(listable, range, {
+  return listOf(listable, [...range, status, scheduleFilter], {
     table: runs,
     source,
     isInRange,
     order,
-    position,
+    position: { id: runs.id },
+    fields: runFields,
+    joins: sql`left join ${schedules} on ${isScheduleOf(runs)} ${joinParents(runs)}`,
+    isListed: and(filters, scheduleExists),
+    mayLeaveOut: or(...unserved.map(isNotNull), hasDeleted(listable.organizationId, 'schedule', 'project', 'agent')),
   })
-  return {
-    select: guarded(listable, [...parameters, status, scheduleFilter, rowLimit], () =>
-      query
-        .select(asSql(runFields))
-        .from(rows)
-        .leftJoin(schedules, isScheduleOf(runs))
-        .leftJoin(projects, isProjectOf(runs))
-        .leftJoin(agents, isAgentOf(runs))
-        .where(and(filters, scheduleExists))
-        .limit(rowLimit),
-    ),
-    selectLastExamined,
-  }
 }
 
 /** What the IDs of a list are after, and before: its cursor and its times. */
@@ -186,10 +179,14 @@ export const pendingRuns = listed(
   and(isInOrganization, isPending, isBetween),
   [afterId, beforeId],
   asc(runs.id),
+  [scheduleFilter, projectIdOrNull],
 )
 
 /** Latest first. */
-export const allRuns = listed(sql`${runs}`, and(isInOrganization, isBetween), [afterId, beforeId], desc(runs.id))
+export const allRuns = listed(sql`${runs}`, and(isInOrganization, isBetween), [afterId, beforeId], desc(runs.id), [
+  status,
+  projectIdOrNull,
+])
 
 /** The time from which a list is. */
 const from = text('from')
@@ -200,6 +197,7 @@ export const runsOfSchedule = listed(
   and(isInOrganization, eq(runs.scheduleId, scheduleFilter), lt(runs.scheduledAt, before), gte(runs.scheduledAt, from)),
   [scheduleFilter, before, from],
   desc(runs.scheduledAt),
+  [status, projectIdOrNull],
 )
 
 /** The caller's key, as JSON. */
@@ -211,48 +209,33 @@ const callersKey = () =>
 
 /**
  * Claims the oldest runs that wait to be pulled. Those that have `checkAt` are on their way to a run endpoint.
- * @param index serves the order, so that no other runs are read than those that are claimed.
+ * @param claimable selects them (claimable.ts).
  */
-function claimOf(index: string, condition?: SQL) {
-  const claimable = <Fields extends Parameters<typeof listable.rows>[0]>(selected: Fields) =>
-    listable
-      .rows(selected, hasParent)
-      .innerJoin(
-        indexedBy(runs, index),
-        and(eq(runs.organizationId, apiKeys.organizationId), isPending, isNull(runs.checkAt), condition),
-      )
-      .innerJoin(schedules, isScheduleOf(runs))
-      .leftJoin(projects, isProjectOf(runs))
-      .leftJoin(agents, isAgentOf(runs))
-      .orderBy(asc(runs.id))
-      .limit(rowLimit)
-  const keysOfClaimable = () => claimable(asSql({ organizationId: runs.organizationId, id: runs.id }))
+function claimOf(claimable: typeof claimableOfAll) {
+  const selectedKeys = () => claimable({ organizationId: runs.organizationId, id: runs.id }, listable.organizationId)
   // Numbering the claimable runs themselves would read all that are pending, because it comes before the limit.
   const recordedClaims = recordedForEach(listable, [rowLimit], { type: 'run.claimed', ...ofRun }, (row, condition) =>
     query
       .select(row)
       .from(apiKeys)
-      .innerJoin(runs, sql`(${runs.organizationId}, ${runs.id}) in ${keysOfClaimable()}`)
+      .innerJoin(runs, sql`(${runs.organizationId}, ${runs.id}) in ${selectedKeys()}`)
       .innerJoin(schedules, isScheduleOf(runs))
       .where(and(mayAct, condition)),
   )
+  const fields = { ...workFields, leaseExpiresAt: claimEnd(now).as('leaseExpiresAt') }
   return {
     /** Runs before the claim, in the same transaction, and finds the same runs. */
     selectClaimable: guarded(listable, [leaseExpiresAt, rowLimit], () =>
-      claimable({ ...asSql(workFields), leaseExpiresAt: claimEnd(now).as('leaseExpiresAt') }),
+      query.select(namesOf(fields)).from(claimable(fields, listable.organizationId)),
     ),
     claim: guardedChange(listable, [claimId, leaseExpiresAt, rowLimit], recordedClaims, () =>
-      writeClaim(keysOfClaimable(), callersKey()),
+      writeClaim(selectedKeys(), callersKey()),
     ),
   }
 }
 
-export const claimOfAll = claimOf('runsPending')
-
-export const claimOfProject = claimOf(
-  'runsToPull',
-  and(sql`${runs.parentType} = 'project'`, eq(runs.parentId, projectIdOrNull)),
-)
+export const claimOfAll = claimOf(claimableOfAll)
+export const claimOfProject = claimOf(claimableOfProject)
 
 const namedRun = [
   {
