@@ -24,6 +24,17 @@ select
     select
       1
     from
+      "apiKeys" "grant"
+    where
+      (
+        "grant"."organizationId" = "apiKeys"."organizationId"
+        and "grant"."idempotencyKey" = :consentHash
+      )
+  ) as "consentIsNew",
+  not exists (
+    select
+      1
+    from
       json_each(:projectIds)
     where
       not exists (
@@ -461,7 +472,7 @@ select
   null as "rotatedAt",
   null as "lastUsedAt",
   :now as "createdAt",
-  null as "idempotencyKey",
+  :consentHash as "idempotencyKey",
   case
     when "apiKeys"."identityId" is null then "apiKeys"."createdByKeyId"
     else "apiKeys"."id"
@@ -501,6 +512,19 @@ where
       )
     )
     and ("apiKeys"."kind" = 'session')
+    and (
+      not exists (
+        select
+          1
+        from
+          "apiKeys" "grant"
+        where
+          (
+            "grant"."organizationId" = "apiKeys"."organizationId"
+            and "grant"."idempotencyKey" = :consentHash
+          )
+      )
+    )
     and (
       not exists (
         select

@@ -349,6 +349,18 @@ describe('a code', () => {
   })
 })
 
+describe('decisions about one request', () => {
+  it('at the same moment connect the app once', async () => {
+    const { browser, workspace } = await newBrowser()
+    const asked = await browser.ask(authorizeQuery(await newClient()))
+    const { handle } = await asked.json<ConsentRequest>()
+    const decided = await Promise.all(Array.from({ length: 8 }, () => browser.decide({ handle })))
+    expect(decided.filter(({ ok }) => ok)).toHaveLength(1)
+    expect(new Set(decided.map(({ status }) => status))).not.toContain(500)
+    expect(await grantsOf(workspace)).toHaveLength(1)
+  })
+})
+
 describe('exchanges of one code', () => {
   it('at the same moment give tokens once, and end the app, as one of them may be a thief', async () => {
     const { browser, workspace } = await newBrowser()

@@ -143,7 +143,7 @@ export const apiKeys = sqliteTable(
     rotatedAt: text(),
     lastUsedAt: text(),
     createdAt: text().notNull(),
-    /** The `Idempotency-Key` that it was created under. */
+    /** The `Idempotency-Key` that it was created under. Of a grant, the SHA-256 of its consent. */
     idempotencyKey: text(),
     /**
      * The API key of the request that created it, also as the successor of another; null: `npm run bootstrap` did. When

@@ -5,6 +5,7 @@ import { mintToken } from '../access/api-key.ts'
 import { type Bundle, isBundle, MAX_GRANT_DAYS, scopesOfBundles } from '../access/bundles.ts'
 import { one, type RequestContext } from '../access/request-context.ts'
 import { SCOPES } from '../access/scopes.ts'
+import { sha256 } from '../crypto/digest.ts'
 import { DAY_MS } from '../durations.ts'
 import type { Environment } from '../environment.ts'
 import { ApiError } from '../errors.ts'
@@ -46,7 +47,15 @@ export function connectApp(
 
 async function connect(
   request: RequestContext,
-  { clientId, clientName, redirectHost, bundles, projectIds, days }: App & { bundles: readonly Bundle[] | null },
+  {
+    clientId,
+    clientName,
+    redirectHost,
+    bundles,
+    projectIds,
+    days,
+    consent,
+  }: App & { bundles: readonly Bundle[] | null },
 ): Promise<ConnectedApp> {
   const { hash, tokenIn } = await mintToken()
   const { grant } = await request.run(
@@ -60,6 +69,7 @@ async function connect(
       projectIds: projectIds && JSON.stringify(projectIds),
       clientId,
       redirectHost,
+      consentHash: consent && (await sha256(consent)),
       grantEndsAt: new Date(Date.parse(request.now) + days * DAY_MS).toISOString(),
       idleTime: `+${request.limits.grantIdleDays} days`,
     },

@@ -46,6 +46,8 @@ export interface App {
   /** Null: all projects of the person. */
   readonly projectIds: readonly string[] | null
   readonly days: number
+  /** What only the decision of the person has: it connects the app once. Null: nothing has to. */
+  readonly consent: string | null
   /** The address of the person, by which refused keys are counted. */
   readonly address: string
 }

@@ -50,6 +50,7 @@ export async function allowLogin(c: ConsoleContext): Promise<Response> {
     bundles: null,
     projectIds: null,
     days,
+    consent: null,
     address: addressOf(c),
   })
   if ('error' in connected) return refuse(c, connected.status, connected.error)

@@ -120,7 +120,8 @@ async function connect(
   passCookies(c, headers)
   const { clientId, clientName, redirectHost } = await oauth.describeConsent(request)
   const address = addressOf(c)
-  const app = { clientId, clientName, redirectHost, bundles, projectIds, days, address }
+  // KV may have the consent for a minute after its deletion.
+  const app = { clientId, clientName, redirectHost, bundles, projectIds, days, consent: handle, address }
   const connected = await environment.SIGN_IN.connectApp(sessionToken, app)
   if ('error' in connected) return refuse(c, connected.status, connected.error)
   const { id, token: apiKey, endsAt } = connected

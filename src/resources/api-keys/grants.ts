@@ -1,5 +1,5 @@
 /** The keys of apps that people connected, in SQL. */
-import { and, eq, gt, isNotNull, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, gt, isNotNull, isNull, notExists, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import { mayAct } from '../../access/guard.ts'
@@ -24,6 +24,7 @@ const scopes = text('scopes')
 const projectIds = textOrNull('projectIds')
 const clientId = text('clientId')
 const redirectHost = text('redirectHost')
+const consentHash = textOrNull('consentHash')
 const grantEndsAt = text('grantEndsAt')
 /** SQLite's modifier of a time: how long an app lives after the last sign-in of its person. */
 const idleTime = text('idleTime')
@@ -76,6 +77,17 @@ export const connectable = requiring([creatorOfSession, identityOfSession], {
     sql`${apiKeys.kind} = 'session'`,
     () => new ApiError('api_key_forbidden', 'Apps are connected by a person who is signed in.'),
   ),
+  consentIsNew: precondition(
+    notExists(
+      query
+        .select({ one: sql`1` })
+        .from(grant)
+        .where(and(eq(grant.organizationId, apiKeys.organizationId), eq(grant.idempotencyKey, consentHash))),
+    ),
+    () =>
+      new ApiError('idempotency_key_reused', 'You have decided about this request already. Start again at the app.'),
+    [consentHash],
+  ),
   projectsExist: projectsExist(projectIds, [projectIds]),
   grantsSomething: precondition(
     sql`json_array_length(${granted}) > 0`,
@@ -103,7 +115,7 @@ const idleEnd = sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${identities.lastSignInAt}, $
 
 export const insertGrant = guardedChange(
   connectable,
-  [id, hash, name, clientId, redirectHost, grantEndsAt, idleTime],
+  [id, hash, name, clientId, redirectHost, consentHash, grantEndsAt, idleTime],
   recordedAfter([id, name], { type: 'api-key.app-connected', id, name }),
   () =>
     query
@@ -127,6 +139,7 @@ export const insertGrant = guardedChange(
             clientId,
             clientName: name,
             redirectHost,
+            idempotencyKey: sql`${consentHash}`,
             grantEndsAt: lastEnd,
           }),
         ),
