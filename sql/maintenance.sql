@@ -751,12 +751,13 @@ from
       "auditEvents"
     where
       "auditEvents"."organizationId" = :organizationId
-      and "auditEvents"."apiKeyId" is not null
     order by
       "auditEvents"."sequence" desc
     limit
       5000
   ) as "sample"
+where
+  "sample"."apiKeyId" is not null
 group by
   "sample"."apiKeyId"
 order by

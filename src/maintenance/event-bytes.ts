@@ -132,11 +132,12 @@ export const removeExcess = unguarded(OF_REMOVAL, () =>
 /** The key that wrote the most bytes of the latest events. */
 export const selectWriter = unguarded([organizationId], () => {
   const sample = sql`(select ${auditEvents.apiKeyId} as "apiKeyId", ${bytes} as "bytes" from ${auditEvents}
-    where ${auditEvents.organizationId} = ${organizationId} and ${auditEvents.apiKeyId} is not null
+    where ${auditEvents.organizationId} = ${organizationId}
     order by ${auditEvents.sequence} desc limit ${sql.raw(String(SAMPLE_ROWS))}) as "sample"`
   return query
     .select({ apiKeyId: sql<string>`"sample"."apiKeyId"`.as('apiKeyId') })
     .from(sample)
+    .where(sql`"sample"."apiKeyId" is not null`)
     .groupBy(sql`"sample"."apiKeyId"`)
     .orderBy(desc(sql`sum("sample"."bytes")`))
     .limit(1)

@@ -158,6 +158,17 @@ describe('more events than EVENT_BYTE_LIMIT', () => {
     ])
     expect(await workspace.dump('auditEvents')).toHaveLength(3)
   })
+
+  it('are told without a key if no key wrote the latest, and older ones are not searched for one', async () => {
+    await env.DB.prepare('DELETE FROM "passes"').run()
+    const { tick, news } = newDeployment()
+    const workspace = await Workspace.create()
+    await request('PUT', '/v1/projects/website', { key: await workspace.addKey(), json: { name: 'a' } })
+    await workspace.addEvents(Array(5000).fill(new Date(START + 1000).toISOString()))
+    await tick(1, { EVENT_BYTE_LIMIT: '100' })
+    const [told] = (await news()).filter((text) => text.includes('EVENT'))
+    expect(told).toMatch(/No API key wrote its latest events\.$/)
+  })
 })
 
 describe('the size of a database', () => {
