@@ -783,6 +783,23 @@ where
             or :descendants
           )
         )
+        left join "identities" "signedIn" on (
+          "signedIn"."organizationId" = "apiKeys"."organizationId"
+          and "signedIn"."id" = "apiKeys"."identityId"
+          and "apiKeys"."kind" = 'session'
+          and not exists (
+            select
+              "id"
+            from
+              "apiKeys" "maker"
+            where
+              (
+                "maker"."organizationId" = "apiKeys"."organizationId"
+                and "maker"."id" = "apiKeys"."createdByKeyId"
+                and "maker"."identityId" = "apiKeys"."identityId"
+              )
+          )
+        )
       where
         (
           (
@@ -812,25 +829,49 @@ where
             and (
               (
                 (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "named"."userId"
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
                 )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "named"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("named"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
+                or (
+                  coalesce("signedIn"."role" = 'admin', false)
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
                     )
                   )
                 )
@@ -865,6 +906,23 @@ where
                 or :descendants
               )
             )
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                  )
+              )
+            )
           where
             (
               (
@@ -893,25 +951,49 @@ where
               and (
                 (
                   (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
+                    (
+                      "apiKeys"."userId" is null
+                      or "apiKeys"."userId" is "named"."userId"
+                    )
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
+                      )
+                    )
                   )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
+                  or (
+                    coalesce("signedIn"."role" = 'admin', false)
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
                       )
                     )
                   )
@@ -935,6 +1017,23 @@ where
               and (
                 "named"."revokedAt" is null
                 or :descendants
+              )
+            )
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                  )
               )
             )
             inner join "apiKeys" "session" on (
@@ -978,25 +1077,49 @@ where
               and (
                 (
                   (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
+                    (
+                      "apiKeys"."userId" is null
+                      or "apiKeys"."userId" is "named"."userId"
+                    )
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
+                      )
+                    )
                   )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
+                  or (
+                    coalesce("signedIn"."role" = 'admin', false)
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
                       )
                     )
                   )
@@ -1096,6 +1219,23 @@ where
             or :descendants
           )
         )
+        left join "identities" "signedIn" on (
+          "signedIn"."organizationId" = "apiKeys"."organizationId"
+          and "signedIn"."id" = "apiKeys"."identityId"
+          and "apiKeys"."kind" = 'session'
+          and not exists (
+            select
+              "id"
+            from
+              "apiKeys" "maker"
+            where
+              (
+                "maker"."organizationId" = "apiKeys"."organizationId"
+                and "maker"."id" = "apiKeys"."createdByKeyId"
+                and "maker"."identityId" = "apiKeys"."identityId"
+              )
+          )
+        )
       where
         (
           (
@@ -1125,25 +1265,49 @@ where
             and (
               (
                 (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "named"."userId"
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
                 )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "named"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("named"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
+                or (
+                  coalesce("signedIn"."role" = 'admin', false)
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
                     )
                   )
                 )
@@ -1178,6 +1342,23 @@ where
                 or :descendants
               )
             )
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                  )
+              )
+            )
           where
             (
               (
@@ -1206,25 +1387,49 @@ where
               and (
                 (
                   (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
+                    (
+                      "apiKeys"."userId" is null
+                      or "apiKeys"."userId" is "named"."userId"
+                    )
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
+                      )
+                    )
                   )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
+                  or (
+                    coalesce("signedIn"."role" = 'admin', false)
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
                       )
                     )
                   )
@@ -1248,6 +1453,23 @@ where
               and (
                 "named"."revokedAt" is null
                 or :descendants
+              )
+            )
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                  )
               )
             )
             inner join "apiKeys" "session" on (
@@ -1291,25 +1513,49 @@ where
               and (
                 (
                   (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
+                    (
+                      "apiKeys"."userId" is null
+                      or "apiKeys"."userId" is "named"."userId"
+                    )
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
+                      )
+                    )
                   )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
+                  or (
+                    coalesce("signedIn"."role" = 'admin', false)
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
                       )
                     )
                   )
@@ -1409,6 +1655,23 @@ where
             or :descendants
           )
         )
+        left join "identities" "signedIn" on (
+          "signedIn"."organizationId" = "apiKeys"."organizationId"
+          and "signedIn"."id" = "apiKeys"."identityId"
+          and "apiKeys"."kind" = 'session'
+          and not exists (
+            select
+              "id"
+            from
+              "apiKeys" "maker"
+            where
+              (
+                "maker"."organizationId" = "apiKeys"."organizationId"
+                and "maker"."id" = "apiKeys"."createdByKeyId"
+                and "maker"."identityId" = "apiKeys"."identityId"
+              )
+          )
+        )
       where
         (
           (
@@ -1438,25 +1701,49 @@ where
             and (
               (
                 (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "named"."userId"
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
                 )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "named"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("named"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
+                or (
+                  coalesce("signedIn"."role" = 'admin', false)
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
                     )
                   )
                 )
@@ -1491,6 +1778,23 @@ where
                 or :descendants
               )
             )
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                  )
+              )
+            )
           where
             (
               (
@@ -1519,25 +1823,49 @@ where
               and (
                 (
                   (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
+                    (
+                      "apiKeys"."userId" is null
+                      or "apiKeys"."userId" is "named"."userId"
+                    )
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
+                      )
+                    )
                   )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
+                  or (
+                    coalesce("signedIn"."role" = 'admin', false)
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
                       )
                     )
                   )
@@ -1561,6 +1889,23 @@ where
               and (
                 "named"."revokedAt" is null
                 or :descendants
+              )
+            )
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                  )
               )
             )
             inner join "apiKeys" "session" on (
@@ -1604,25 +1949,49 @@ where
               and (
                 (
                   (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
+                    (
+                      "apiKeys"."userId" is null
+                      or "apiKeys"."userId" is "named"."userId"
+                    )
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
+                      )
+                    )
                   )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
+                  or (
+                    coalesce("signedIn"."role" = 'admin', false)
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
                       )
                     )
                   )
@@ -1722,6 +2091,23 @@ where
             or :descendants
           )
         )
+        left join "identities" "signedIn" on (
+          "signedIn"."organizationId" = "apiKeys"."organizationId"
+          and "signedIn"."id" = "apiKeys"."identityId"
+          and "apiKeys"."kind" = 'session'
+          and not exists (
+            select
+              "id"
+            from
+              "apiKeys" "maker"
+            where
+              (
+                "maker"."organizationId" = "apiKeys"."organizationId"
+                and "maker"."id" = "apiKeys"."createdByKeyId"
+                and "maker"."identityId" = "apiKeys"."identityId"
+              )
+          )
+        )
       where
         (
           (
@@ -1751,25 +2137,49 @@ where
             and (
               (
                 (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "named"."userId"
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
                 )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "named"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("named"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
+                or (
+                  coalesce("signedIn"."role" = 'admin', false)
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
                     )
                   )
                 )
@@ -1804,6 +2214,23 @@ where
                 or :descendants
               )
             )
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                  )
+              )
+            )
           where
             (
               (
@@ -1832,25 +2259,49 @@ where
               and (
                 (
                   (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
+                    (
+                      "apiKeys"."userId" is null
+                      or "apiKeys"."userId" is "named"."userId"
+                    )
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
+                      )
+                    )
                   )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
+                  or (
+                    coalesce("signedIn"."role" = 'admin', false)
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
                       )
                     )
                   )
@@ -1874,6 +2325,23 @@ where
               and (
                 "named"."revokedAt" is null
                 or :descendants
+              )
+            )
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                  )
               )
             )
             inner join "apiKeys" "session" on (
@@ -1917,25 +2385,49 @@ where
               and (
                 (
                   (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
+                    (
+                      "apiKeys"."userId" is null
+                      or "apiKeys"."userId" is "named"."userId"
+                    )
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
+                      )
+                    )
                   )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
+                  or (
+                    coalesce("signedIn"."role" = 'admin', false)
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "named"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("named"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
+                        )
                       )
                     )
                   )
@@ -2081,25 +2573,166 @@ select
       )
   ) as "projectsExist",
   "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
-  not exists (
-    select
-      1
-    from
-      json_each(:scopes)
-    where
-      value not in (
+  (
+    (
+      not exists (
         select
-          value
+          1
         from
-          json_each("apiKeys"."scopes")
+          json_each(:scopes)
+        where
+          value not in (
+            select
+              value
+            from
+              json_each("apiKeys"."scopes")
+          )
       )
+      and (
+        "apiKeys"."userId" is null
+        or "apiKeys"."userId" is case
+          when :userIdIsGiven then :userId
+          else "apiKeys"."userId"
+        end
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or coalesce(
+          case
+            when :expiresAtIsGiven then :expiresAt
+            else "apiKeys"."expiresAt"
+          end <= "apiKeys"."expiresAt",
+          false
+        )
+      )
+    )
+    or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
+    or not "signedIn"."id" is not null
+    or not (
+      (
+        not exists (
+          select
+            1
+          from
+            json_each(:scopes)
+          where
+            value not in (
+              select
+                value
+              from
+                json_each("apiKeys"."scopes")
+            )
+        )
+        or (
+          coalesce("signedIn"."role" = 'admin', false)
+          and case
+            when :projectIdsIsGiven then :projectIds
+            else "apiKeys"."projectIds"
+          end is not null
+          and not exists (
+            select
+              1
+            from
+              json_each(:scopes)
+            where
+              value <> 'environment-variables:lease'
+              and value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."scopes")
+              )
+          )
+        )
+      )
+      and (
+        (
+          "apiKeys"."userId" is null
+          or "apiKeys"."userId" is case
+            when :userIdIsGiven then :userId
+            else "apiKeys"."userId"
+          end
+        )
+        or (
+          case
+            when :userIdIsGiven then :userId
+            else "apiKeys"."userId"
+          end is null
+          and coalesce("signedIn"."role" = 'admin', false)
+        )
+      )
+      and (
+        (
+          "apiKeys"."expiresAt" is null
+          or coalesce(
+            case
+              when :expiresAtIsGiven then :expiresAt
+              else "apiKeys"."expiresAt"
+            end <= "apiKeys"."expiresAt",
+            false
+          )
+        )
+        or coalesce(
+          case
+            when :expiresAtIsGiven then :expiresAt
+            else "apiKeys"."expiresAt"
+          end <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'),
+          false
+        )
+      )
+    )
+  ) as "signInIsFresh",
+  (
+    not exists (
+      select
+        1
+      from
+        json_each(:scopes)
+      where
+        value not in (
+          select
+            value
+          from
+            json_each("apiKeys"."scopes")
+        )
+    )
+    or (
+      coalesce("signedIn"."role" = 'admin', false)
+      and case
+        when :projectIdsIsGiven then :projectIds
+        else "apiKeys"."projectIds"
+      end is not null
+      and not exists (
+        select
+          1
+        from
+          json_each(:scopes)
+        where
+          value <> 'environment-variables:lease'
+          and value not in (
+            select
+              value
+            from
+              json_each("apiKeys"."scopes")
+          )
+      )
+    )
   ) as "callerHasScopes",
   (
-    "apiKeys"."userId" is null
-    or "apiKeys"."userId" is case
-      when :userIdIsGiven then :userId
-      else "apiKeys"."userId"
-    end
+    (
+      "apiKeys"."userId" is null
+      or "apiKeys"."userId" is case
+        when :userIdIsGiven then :userId
+        else "apiKeys"."userId"
+      end
+    )
+    or (
+      case
+        when :userIdIsGiven then :userId
+        else "apiKeys"."userId"
+      end is null
+      and coalesce("signedIn"."role" = 'admin', false)
+    )
   ) as "userIsAccessible",
   (
     "apiKeys"."projectIds" is null
@@ -2129,13 +2762,25 @@ select
     )
   ) as "projectsAreAccessible",
   (
-    "apiKeys"."expiresAt" is null
-    or coalesce(
-      case
-        when :expiresAtIsGiven then :expiresAt
-        else "apiKeys"."expiresAt"
-      end <= "apiKeys"."expiresAt",
-      false
+    (
+      "apiKeys"."expiresAt" is null
+      or coalesce(
+        case
+          when :expiresAtIsGiven then :expiresAt
+          else "apiKeys"."expiresAt"
+        end <= "apiKeys"."expiresAt",
+        false
+      )
+    )
+    or (
+      coalesce(
+        case
+          when :expiresAtIsGiven then :expiresAt
+          else "apiKeys"."expiresAt"
+        end <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'),
+        false
+      )
+      and "signedIn"."id" is not null
     )
   ) as "callerLivesAsLong",
   "earlier"."id" as "earlierKeyId"
@@ -2145,6 +2790,23 @@ from
     "earlier"."organizationId" = "apiKeys"."organizationId"
     and "earlier"."idempotencyKey" = :idempotencyKey
     and "earlier"."id" <> :id
+  )
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+        )
+    )
   )
 where
   "apiKeys"."hash" = :caller.keyHash;
@@ -2178,29 +2840,53 @@ select
   ) as "callerIsUnrotated",
   (
     (
-      "apiKeys"."userId" is null
-      or "apiKeys"."userId" is "named"."userId"
-    )
-    and (
-      "apiKeys"."projectIds" is null
-      or (
-        "named"."projectIds" is not null
-        and not exists (
-          select
-            1
-          from
-            json_each("named"."projectIds")
-          where
-            value not in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
+      (
+        "apiKeys"."userId" is null
+        or "apiKeys"."userId" is "named"."userId"
+      )
+      and (
+        "apiKeys"."projectIds" is null
+        or (
+          "named"."projectIds" is not null
+          and not exists (
+            select
+              1
+            from
+              json_each("named"."projectIds")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+          )
         )
       )
     )
-  ) as "keyIsAccessible"
+    or (
+      coalesce("signedIn"."role" = 'admin', false)
+      and (
+        "apiKeys"."projectIds" is null
+        or (
+          "named"."projectIds" is not null
+          and not exists (
+            select
+              1
+            from
+              json_each("named"."projectIds")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+          )
+        )
+      )
+    )
+  ) as "keyIsDeletable"
 from
   "apiKeys"
   left join "apiKeys" "named" on (
@@ -2211,6 +2897,23 @@ from
     and (
       "named"."revokedAt" is null
       or :descendants
+    )
+  )
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+        )
     )
   )
 where
@@ -2231,6 +2934,23 @@ where
             and "named"."id" = :apiKeyId
           )
           and "named"."revokedAt" is not null
+        )
+        left join "identities" "signedIn" on (
+          "signedIn"."organizationId" = "apiKeys"."organizationId"
+          and "signedIn"."id" = "apiKeys"."identityId"
+          and "apiKeys"."kind" = 'session'
+          and not exists (
+            select
+              "id"
+            from
+              "apiKeys" "maker"
+            where
+              (
+                "maker"."organizationId" = "apiKeys"."organizationId"
+                and "maker"."id" = "apiKeys"."createdByKeyId"
+                and "maker"."identityId" = "apiKeys"."identityId"
+              )
+          )
         )
       where
         (
@@ -2255,25 +2975,49 @@ where
           and "apiKeys"."rotatedAt" is null
           and (
             (
-              "apiKeys"."userId" is null
-              or "apiKeys"."userId" is "named"."userId"
+              (
+                "apiKeys"."userId" is null
+                or "apiKeys"."userId" is "named"."userId"
+              )
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "named"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("named"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
+                )
+              )
             )
-            and (
-              "apiKeys"."projectIds" is null
-              or (
-                "named"."projectIds" is not null
-                and not exists (
-                  select
-                    1
-                  from
-                    json_each("named"."projectIds")
-                  where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."projectIds")
-                    )
+            or (
+              coalesce("signedIn"."role" = 'admin', false)
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "named"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("named"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
                 )
               )
             )
@@ -2300,6 +3044,23 @@ where
           )
           and "named"."revokedAt" is not null
         )
+        left join "identities" "signedIn" on (
+          "signedIn"."organizationId" = "apiKeys"."organizationId"
+          and "signedIn"."id" = "apiKeys"."identityId"
+          and "apiKeys"."kind" = 'session'
+          and not exists (
+            select
+              "id"
+            from
+              "apiKeys" "maker"
+            where
+              (
+                "maker"."organizationId" = "apiKeys"."organizationId"
+                and "maker"."id" = "apiKeys"."createdByKeyId"
+                and "maker"."identityId" = "apiKeys"."identityId"
+              )
+          )
+        )
       where
         (
           (
@@ -2323,25 +3084,49 @@ where
           and "apiKeys"."rotatedAt" is null
           and (
             (
-              "apiKeys"."userId" is null
-              or "apiKeys"."userId" is "named"."userId"
+              (
+                "apiKeys"."userId" is null
+                or "apiKeys"."userId" is "named"."userId"
+              )
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "named"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("named"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
+                )
+              )
             )
-            and (
-              "apiKeys"."projectIds" is null
-              or (
-                "named"."projectIds" is not null
-                and not exists (
-                  select
-                    1
-                  from
-                    json_each("named"."projectIds")
-                  where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."projectIds")
-                    )
+            or (
+              coalesce("signedIn"."role" = 'admin', false)
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "named"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("named"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
                 )
               )
             )
@@ -2382,6 +3167,23 @@ from
               or :descendants
             )
           )
+          left join "identities" "signedIn" on (
+            "signedIn"."organizationId" = "apiKeys"."organizationId"
+            and "signedIn"."id" = "apiKeys"."identityId"
+            and "apiKeys"."kind" = 'session'
+            and not exists (
+              select
+                "id"
+              from
+                "apiKeys" "maker"
+              where
+                (
+                  "maker"."organizationId" = "apiKeys"."organizationId"
+                  and "maker"."id" = "apiKeys"."createdByKeyId"
+                  and "maker"."identityId" = "apiKeys"."identityId"
+                )
+            )
+          )
         where
           (
             (
@@ -2410,25 +3212,49 @@ from
             and (
               (
                 (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "named"."userId"
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
                 )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "named"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("named"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
+                or (
+                  coalesce("signedIn"."role" = 'admin', false)
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
                     )
                   )
                 )
@@ -2452,6 +3278,23 @@ from
             and (
               "named"."revokedAt" is null
               or :descendants
+            )
+          )
+          left join "identities" "signedIn" on (
+            "signedIn"."organizationId" = "apiKeys"."organizationId"
+            and "signedIn"."id" = "apiKeys"."identityId"
+            and "apiKeys"."kind" = 'session'
+            and not exists (
+              select
+                "id"
+              from
+                "apiKeys" "maker"
+              where
+                (
+                  "maker"."organizationId" = "apiKeys"."organizationId"
+                  and "maker"."id" = "apiKeys"."createdByKeyId"
+                  and "maker"."identityId" = "apiKeys"."identityId"
+                )
             )
           )
           inner join "apiKeys" "session" on (
@@ -2495,25 +3338,49 @@ from
             and (
               (
                 (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "named"."userId"
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
                 )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "named"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("named"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
+                or (
+                  coalesce("signedIn"."role" = 'admin', false)
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
                     )
                   )
                 )
@@ -2663,6 +3530,23 @@ from
               or :descendants
             )
           )
+          left join "identities" "signedIn" on (
+            "signedIn"."organizationId" = "apiKeys"."organizationId"
+            and "signedIn"."id" = "apiKeys"."identityId"
+            and "apiKeys"."kind" = 'session'
+            and not exists (
+              select
+                "id"
+              from
+                "apiKeys" "maker"
+              where
+                (
+                  "maker"."organizationId" = "apiKeys"."organizationId"
+                  and "maker"."id" = "apiKeys"."createdByKeyId"
+                  and "maker"."identityId" = "apiKeys"."identityId"
+                )
+            )
+          )
         where
           (
             (
@@ -2691,25 +3575,49 @@ from
             and (
               (
                 (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "named"."userId"
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
                 )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "named"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("named"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
+                or (
+                  coalesce("signedIn"."role" = 'admin', false)
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
                     )
                   )
                 )
@@ -2733,6 +3641,23 @@ from
             and (
               "named"."revokedAt" is null
               or :descendants
+            )
+          )
+          left join "identities" "signedIn" on (
+            "signedIn"."organizationId" = "apiKeys"."organizationId"
+            and "signedIn"."id" = "apiKeys"."identityId"
+            and "apiKeys"."kind" = 'session'
+            and not exists (
+              select
+                "id"
+              from
+                "apiKeys" "maker"
+              where
+                (
+                  "maker"."organizationId" = "apiKeys"."organizationId"
+                  and "maker"."id" = "apiKeys"."createdByKeyId"
+                  and "maker"."identityId" = "apiKeys"."identityId"
+                )
             )
           )
           inner join "apiKeys" "session" on (
@@ -2776,25 +3701,49 @@ from
             and (
               (
                 (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "named"."userId"
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
+                  )
                 )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "named"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("named"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
+                or (
+                  coalesce("signedIn"."role" = 'admin', false)
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
                     )
                   )
                 )
@@ -3242,6 +4191,23 @@ from
     and "earlier"."idempotencyKey" = :idempotencyKey
     and "earlier"."id" <> :id
   )
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+        )
+    )
+  )
 where
   (
     (
@@ -3310,27 +4276,170 @@ where
     )
     and ("apiKeys"."rotatedAt" is null)
     and (
-      not exists (
-        select
-          1
-        from
-          json_each(:scopes)
-        where
-          value not in (
+      (
+        (
+          not exists (
             select
-              value
+              1
             from
-              json_each("apiKeys"."scopes")
+              json_each(:scopes)
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."scopes")
+              )
           )
+          and (
+            "apiKeys"."userId" is null
+            or "apiKeys"."userId" is case
+              when :userIdIsGiven then :userId
+              else "apiKeys"."userId"
+            end
+          )
+          and (
+            "apiKeys"."expiresAt" is null
+            or coalesce(
+              case
+                when :expiresAtIsGiven then :expiresAt
+                else "apiKeys"."expiresAt"
+              end <= "apiKeys"."expiresAt",
+              false
+            )
+          )
+        )
+        or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
+        or not "signedIn"."id" is not null
+        or not (
+          (
+            not exists (
+              select
+                1
+              from
+                json_each(:scopes)
+              where
+                value not in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."scopes")
+                )
+            )
+            or (
+              coalesce("signedIn"."role" = 'admin', false)
+              and case
+                when :projectIdsIsGiven then :projectIds
+                else "apiKeys"."projectIds"
+              end is not null
+              and not exists (
+                select
+                  1
+                from
+                  json_each(:scopes)
+                where
+                  value <> 'environment-variables:lease'
+                  and value not in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."scopes")
+                  )
+              )
+            )
+          )
+          and (
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is case
+                when :userIdIsGiven then :userId
+                else "apiKeys"."userId"
+              end
+            )
+            or (
+              case
+                when :userIdIsGiven then :userId
+                else "apiKeys"."userId"
+              end is null
+              and coalesce("signedIn"."role" = 'admin', false)
+            )
+          )
+          and (
+            (
+              "apiKeys"."expiresAt" is null
+              or coalesce(
+                case
+                  when :expiresAtIsGiven then :expiresAt
+                  else "apiKeys"."expiresAt"
+                end <= "apiKeys"."expiresAt",
+                false
+              )
+            )
+            or coalesce(
+              case
+                when :expiresAtIsGiven then :expiresAt
+                else "apiKeys"."expiresAt"
+              end <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'),
+              false
+            )
+          )
+        )
       )
     )
     and (
       (
-        "apiKeys"."userId" is null
-        or "apiKeys"."userId" is case
-          when :userIdIsGiven then :userId
-          else "apiKeys"."userId"
-        end
+        not exists (
+          select
+            1
+          from
+            json_each(:scopes)
+          where
+            value not in (
+              select
+                value
+              from
+                json_each("apiKeys"."scopes")
+            )
+        )
+        or (
+          coalesce("signedIn"."role" = 'admin', false)
+          and case
+            when :projectIdsIsGiven then :projectIds
+            else "apiKeys"."projectIds"
+          end is not null
+          and not exists (
+            select
+              1
+            from
+              json_each(:scopes)
+            where
+              value <> 'environment-variables:lease'
+              and value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."scopes")
+              )
+          )
+        )
+      )
+    )
+    and (
+      (
+        (
+          "apiKeys"."userId" is null
+          or "apiKeys"."userId" is case
+            when :userIdIsGiven then :userId
+            else "apiKeys"."userId"
+          end
+        )
+        or (
+          case
+            when :userIdIsGiven then :userId
+            else "apiKeys"."userId"
+          end is null
+          and coalesce("signedIn"."role" = 'admin', false)
+        )
       )
     )
     and (
@@ -3364,13 +4473,25 @@ where
     )
     and (
       (
-        "apiKeys"."expiresAt" is null
-        or coalesce(
-          case
-            when :expiresAtIsGiven then :expiresAt
-            else "apiKeys"."expiresAt"
-          end <= "apiKeys"."expiresAt",
-          false
+        (
+          "apiKeys"."expiresAt" is null
+          or coalesce(
+            case
+              when :expiresAtIsGiven then :expiresAt
+              else "apiKeys"."expiresAt"
+            end <= "apiKeys"."expiresAt",
+            false
+          )
+        )
+        or (
+          coalesce(
+            case
+              when :expiresAtIsGiven then :expiresAt
+              else "apiKeys"."expiresAt"
+            end <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'),
+            false
+          )
+          and "signedIn"."id" is not null
         )
       )
     )
@@ -3773,6 +4894,23 @@ from
     and "earlier"."idempotencyKey" = :idempotencyKey
     and "earlier"."id" <> :id
   )
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+        )
+    )
+  )
 where
   (
     (
@@ -3824,6 +4962,32 @@ where
     )
     and ("named"."kind" = 'key')
     and (
+      (
+        (
+          "apiKeys"."expiresAt" is null
+          or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+        )
+        or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
+        or not "signedIn"."id" is not null
+        or not (
+          not exists (
+            select
+              1
+            from
+              json_each("named"."scopes")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."scopes")
+              )
+          )
+          and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+        )
+      )
+    )
+    and (
       not exists (
         select
           1
@@ -3840,8 +5004,14 @@ where
     )
     and (
       (
-        "apiKeys"."expiresAt" is null
-        or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+        (
+          "apiKeys"."expiresAt" is null
+          or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+        )
+        or (
+          coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+          and "signedIn"."id" is not null
+        )
       )
     )
     and "earlier"."id" is null
@@ -3992,6 +5162,23 @@ select
   end as "app"
 from
   "apiKeys"
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+        )
+    )
+  )
   inner join "apiKeys" "named" on (
     "named"."organizationId" = "apiKeys"."organizationId"
     and "named"."kind" = :kind
@@ -4014,7 +5201,10 @@ where
       )
     )
     and (
-      "apiKeys"."userId" is null
+      (
+        "apiKeys"."userId" is null
+        or coalesce("signedIn"."role" = 'admin', false)
+      )
       and (
         "apiKeys"."projectIds" is null
         or (
@@ -4069,6 +5259,23 @@ select
   end as "app"
 from
   "apiKeys"
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+        )
+    )
+  )
   inner join "apiKeys" "named" on (
     "named"."organizationId" = "apiKeys"."organizationId"
     and "named"."kind" = :kind
@@ -4091,7 +5298,10 @@ where
       )
     )
     and (
-      "named"."userId" = "apiKeys"."userId"
+      (
+        "named"."userId" = "apiKeys"."userId"
+        and not coalesce("signedIn"."role" = 'admin', false)
+      )
       and (
         "apiKeys"."projectIds" is null
         or (
@@ -4140,6 +5350,23 @@ where
           "earlier"."organizationId" = "apiKeys"."organizationId"
           and "earlier"."idempotencyKey" = :idempotencyKey
           and "earlier"."id" <> :id
+        )
+        left join "identities" "signedIn" on (
+          "signedIn"."organizationId" = "apiKeys"."organizationId"
+          and "signedIn"."id" = "apiKeys"."identityId"
+          and "apiKeys"."kind" = 'session'
+          and not exists (
+            select
+              "id"
+            from
+              "apiKeys" "maker"
+            where
+              (
+                "maker"."organizationId" = "apiKeys"."organizationId"
+                and "maker"."id" = "apiKeys"."createdByKeyId"
+                and "maker"."identityId" = "apiKeys"."identityId"
+              )
+          )
         )
       where
         (
@@ -4192,6 +5419,32 @@ where
           )
           and ("named"."kind" = 'key')
           and (
+            (
+              (
+                "apiKeys"."expiresAt" is null
+                or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+              )
+              or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
+              or not "signedIn"."id" is not null
+              or not (
+                not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."scopes")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."scopes")
+                    )
+                )
+                and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+              )
+            )
+          )
+          and (
             not exists (
               select
                 1
@@ -4208,8 +5461,14 @@ where
           )
           and (
             (
-              "apiKeys"."expiresAt" is null
-              or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+              (
+                "apiKeys"."expiresAt" is null
+                or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+              )
+              or (
+                coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+                and "signedIn"."id" is not null
+              )
             )
           )
           and "earlier"."id" is null
@@ -4665,6 +5924,23 @@ from
       or :descendants
     )
   )
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+        )
+    )
+  )
   inner join "invitations" on (
     "invitations"."organizationId" = "apiKeys"."organizationId"
     and "invitations"."createdByKeyId" = :apiKeyId
@@ -4698,25 +5974,49 @@ where
       and (
         (
           (
-            "apiKeys"."userId" is null
-            or "apiKeys"."userId" is "named"."userId"
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "named"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "named"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
           )
-          and (
-            "apiKeys"."projectIds" is null
-            or (
-              "named"."projectIds" is not null
-              and not exists (
-                select
-                  1
-                from
-                  json_each("named"."projectIds")
-                where
-                  value not in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
+          or (
+            coalesce("signedIn"."role" = 'admin', false)
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "named"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
               )
             )
           )
@@ -4799,6 +6099,23 @@ from
       or :descendants
     )
   )
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+        )
+    )
+  )
   inner join "signInRules" on (
     "signInRules"."organizationId" = "apiKeys"."organizationId"
     and "signInRules"."createdByKeyId" = :apiKeyId
@@ -4832,25 +6149,49 @@ where
       and (
         (
           (
-            "apiKeys"."userId" is null
-            or "apiKeys"."userId" is "named"."userId"
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "named"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "named"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
           )
-          and (
-            "apiKeys"."projectIds" is null
-            or (
-              "named"."projectIds" is not null
-              and not exists (
-                select
-                  1
-                from
-                  json_each("named"."projectIds")
-                where
-                  value not in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
+          or (
+            coalesce("signedIn"."role" = 'admin', false)
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "named"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
               )
             )
           )
@@ -4949,6 +6290,23 @@ from
               and "earlier"."idempotencyKey" = :idempotencyKey
               and "earlier"."id" <> :id
             )
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                  )
+              )
+            )
             inner join "apiKeys" "session" on (
               (
                 "session"."organizationId" = "apiKeys"."organizationId"
@@ -5016,6 +6374,32 @@ from
               )
               and ("named"."kind" = 'key')
               and (
+                (
+                  (
+                    "apiKeys"."expiresAt" is null
+                    or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+                  )
+                  or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
+                  or not "signedIn"."id" is not null
+                  or not (
+                    not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."scopes")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."scopes")
+                        )
+                    )
+                    and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+                  )
+                )
+              )
+              and (
                 not exists (
                   select
                     1
@@ -5032,8 +6416,14 @@ from
               )
               and (
                 (
-                  "apiKeys"."expiresAt" is null
-                  or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+                  (
+                    "apiKeys"."expiresAt" is null
+                    or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+                  )
+                  or (
+                    coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+                    and "signedIn"."id" is not null
+                  )
                 )
               )
               and "earlier"."id" is null
@@ -5278,6 +6668,23 @@ from
       or :descendants
     )
   )
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+        )
+    )
+  )
   inner join "identities" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
     and "identities"."roleByKeyId" = :apiKeyId
@@ -5311,25 +6718,49 @@ where
       and (
         (
           (
-            "apiKeys"."userId" is null
-            or "apiKeys"."userId" is "named"."userId"
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "named"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "named"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
           )
-          and (
-            "apiKeys"."projectIds" is null
-            or (
-              "named"."projectIds" is not null
-              and not exists (
-                select
-                  1
-                from
-                  json_each("named"."projectIds")
-                where
-                  value not in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
+          or (
+            coalesce("signedIn"."role" = 'admin', false)
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "named"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
               )
             )
           )
@@ -5411,6 +6842,23 @@ from
       or :descendants
     )
   )
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+        )
+    )
+  )
   inner join "identities" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
     and "identities"."linkedByKeyId" = :apiKeyId
@@ -5444,25 +6892,49 @@ where
       and (
         (
           (
-            "apiKeys"."userId" is null
-            or "apiKeys"."userId" is "named"."userId"
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "named"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "named"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
           )
-          and (
-            "apiKeys"."projectIds" is null
-            or (
-              "named"."projectIds" is not null
-              and not exists (
-                select
-                  1
-                from
-                  json_each("named"."projectIds")
-                where
-                  value not in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
+          or (
+            coalesce("signedIn"."role" = 'admin', false)
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "named"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
               )
             )
           )
@@ -5513,6 +6985,23 @@ where
           "earlier"."organizationId" = "apiKeys"."organizationId"
           and "earlier"."idempotencyKey" = :idempotencyKey
           and "earlier"."id" <> :id
+        )
+        left join "identities" "signedIn" on (
+          "signedIn"."organizationId" = "apiKeys"."organizationId"
+          and "signedIn"."id" = "apiKeys"."identityId"
+          and "apiKeys"."kind" = 'session'
+          and not exists (
+            select
+              "id"
+            from
+              "apiKeys" "maker"
+            where
+              (
+                "maker"."organizationId" = "apiKeys"."organizationId"
+                and "maker"."id" = "apiKeys"."createdByKeyId"
+                and "maker"."identityId" = "apiKeys"."identityId"
+              )
+          )
         )
       where
         (
@@ -5565,6 +7054,32 @@ where
           )
           and ("named"."kind" = 'key')
           and (
+            (
+              (
+                "apiKeys"."expiresAt" is null
+                or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+              )
+              or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
+              or not "signedIn"."id" is not null
+              or not (
+                not exists (
+                  select
+                    1
+                  from
+                    json_each("named"."scopes")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."scopes")
+                    )
+                )
+                and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+              )
+            )
+          )
+          and (
             not exists (
               select
                 1
@@ -5581,8 +7096,14 @@ where
           )
           and (
             (
-              "apiKeys"."expiresAt" is null
-              or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+              (
+                "apiKeys"."expiresAt" is null
+                or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+              )
+              or (
+                coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+                and "signedIn"."id" is not null
+              )
             )
           )
           and "earlier"."id" is null
@@ -5648,6 +7169,30 @@ select
     )
   ) as "keyIsAccessible",
   "named"."kind" = 'key' as "keyIsNoSession",
+  (
+    (
+      "apiKeys"."expiresAt" is null
+      or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+    )
+    or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
+    or not "signedIn"."id" is not null
+    or not (
+      not exists (
+        select
+          1
+        from
+          json_each("named"."scopes")
+        where
+          value not in (
+            select
+              value
+            from
+              json_each("apiKeys"."scopes")
+          )
+      )
+      and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+    )
+  ) as "signInIsFresh",
   not exists (
     select
       1
@@ -5662,8 +7207,14 @@ select
       )
   ) as "callerHasScopes",
   (
-    "apiKeys"."expiresAt" is null
-    or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+    (
+      "apiKeys"."expiresAt" is null
+      or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+    )
+    or (
+      coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+      and "signedIn"."id" is not null
+    )
   ) as "callerLivesAsLong",
   "earlier"."id" as "earlierKeyId",
   "named"."rotatedAt" is null as "keyIsUnrotated",
@@ -5684,6 +7235,23 @@ from
     "earlier"."organizationId" = "apiKeys"."organizationId"
     and "earlier"."idempotencyKey" = :idempotencyKey
     and "earlier"."id" <> :id
+  )
+  left join "identities" "signedIn" on (
+    "signedIn"."organizationId" = "apiKeys"."organizationId"
+    and "signedIn"."id" = "apiKeys"."identityId"
+    and "apiKeys"."kind" = 'session'
+    and not exists (
+      select
+        "id"
+      from
+        "apiKeys" "maker"
+      where
+        (
+          "maker"."organizationId" = "apiKeys"."organizationId"
+          and "maker"."id" = "apiKeys"."createdByKeyId"
+          and "maker"."identityId" = "apiKeys"."identityId"
+        )
+    )
   )
 where
   "apiKeys"."hash" = :caller.keyHash;
@@ -5791,6 +7359,23 @@ where
               and "earlier"."idempotencyKey" = :idempotencyKey
               and "earlier"."id" <> :id
             )
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                  )
+              )
+            )
             inner join "apiKeys" "session" on (
               (
                 "session"."organizationId" = "apiKeys"."organizationId"
@@ -5858,6 +7443,32 @@ where
               )
               and ("named"."kind" = 'key')
               and (
+                (
+                  (
+                    "apiKeys"."expiresAt" is null
+                    or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+                  )
+                  or "apiKeys"."createdAt" > strftime('%Y-%m-%dT%H:%M:%fZ', :now, '-10 minutes')
+                  or not "signedIn"."id" is not null
+                  or not (
+                    not exists (
+                      select
+                        1
+                      from
+                        json_each("named"."scopes")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."scopes")
+                        )
+                    )
+                    and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+                  )
+                )
+              )
+              and (
                 not exists (
                   select
                     1
@@ -5874,8 +7485,14 @@ where
               )
               and (
                 (
-                  "apiKeys"."expiresAt" is null
-                  or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+                  (
+                    "apiKeys"."expiresAt" is null
+                    or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+                  )
+                  or (
+                    coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
+                    and "signedIn"."id" is not null
+                  )
                 )
               )
               and "earlier"."id" is null
@@ -5910,6 +7527,23 @@ where
           )
           and "named"."revokedAt" is not null
         )
+        left join "identities" "signedIn" on (
+          "signedIn"."organizationId" = "apiKeys"."organizationId"
+          and "signedIn"."id" = "apiKeys"."identityId"
+          and "apiKeys"."kind" = 'session'
+          and not exists (
+            select
+              "id"
+            from
+              "apiKeys" "maker"
+            where
+              (
+                "maker"."organizationId" = "apiKeys"."organizationId"
+                and "maker"."id" = "apiKeys"."createdByKeyId"
+                and "maker"."identityId" = "apiKeys"."identityId"
+              )
+          )
+        )
       where
         (
           (
@@ -5933,25 +7567,49 @@ where
           and "apiKeys"."rotatedAt" is null
           and (
             (
-              "apiKeys"."userId" is null
-              or "apiKeys"."userId" is "named"."userId"
+              (
+                "apiKeys"."userId" is null
+                or "apiKeys"."userId" is "named"."userId"
+              )
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "named"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("named"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
+                )
+              )
             )
-            and (
-              "apiKeys"."projectIds" is null
-              or (
-                "named"."projectIds" is not null
-                and not exists (
-                  select
-                    1
-                  from
-                    json_each("named"."projectIds")
-                  where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."projectIds")
-                    )
+            or (
+              coalesce("signedIn"."role" = 'admin', false)
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "named"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("named"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
                 )
               )
             )
@@ -5978,6 +7636,23 @@ where
           )
           and "named"."revokedAt" is not null
         )
+        left join "identities" "signedIn" on (
+          "signedIn"."organizationId" = "apiKeys"."organizationId"
+          and "signedIn"."id" = "apiKeys"."identityId"
+          and "apiKeys"."kind" = 'session'
+          and not exists (
+            select
+              "id"
+            from
+              "apiKeys" "maker"
+            where
+              (
+                "maker"."organizationId" = "apiKeys"."organizationId"
+                and "maker"."id" = "apiKeys"."createdByKeyId"
+                and "maker"."identityId" = "apiKeys"."identityId"
+              )
+          )
+        )
       where
         (
           (
@@ -6001,25 +7676,49 @@ where
           and "apiKeys"."rotatedAt" is null
           and (
             (
-              "apiKeys"."userId" is null
-              or "apiKeys"."userId" is "named"."userId"
+              (
+                "apiKeys"."userId" is null
+                or "apiKeys"."userId" is "named"."userId"
+              )
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "named"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("named"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
+                )
+              )
             )
-            and (
-              "apiKeys"."projectIds" is null
-              or (
-                "named"."projectIds" is not null
-                and not exists (
-                  select
-                    1
-                  from
-                    json_each("named"."projectIds")
-                  where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."projectIds")
-                    )
+            or (
+              coalesce("signedIn"."role" = 'admin', false)
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "named"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("named"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
                 )
               )
             )

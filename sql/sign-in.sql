@@ -313,18 +313,39 @@ where
         )
         and (
           "identities"."ruleIds" = '[]'
-          or not not exists (
-            select
-              1
-            from
-              json_each("ended"."scopes")
-            where
-              value not in (
+          or not (
+            not exists (
+              select
+                1
+              from
+                json_each("ended"."scopes")
+              where
+                value not in (
+                  select
+                    value
+                  from
+                    json_each(:roleScopes -> "identities"."role")
+                )
+            )
+            or (
+              "identities"."role" = 'admin'
+              and "ended"."kind" = 'key'
+              and "ended"."projectIds" is not null
+              and not exists (
                 select
-                  value
+                  1
                 from
-                  json_each(:roleScopes -> "identities"."role")
+                  json_each("ended"."scopes")
+                where
+                  value <> 'environment-variables:lease'
+                  and value not in (
+                    select
+                      value
+                    from
+                      json_each(:roleScopes -> "identities"."role")
+                  )
               )
+            )
           )
           or (
             "identities"."projectIds" is not null
@@ -779,18 +800,39 @@ from
     )
     and (
       "identities"."ruleIds" = '[]'
-      or not not exists (
-        select
-          1
-        from
-          json_each("ended"."scopes")
-        where
-          value not in (
+      or not (
+        not exists (
+          select
+            1
+          from
+            json_each("ended"."scopes")
+          where
+            value not in (
+              select
+                value
+              from
+                json_each(:roleScopes -> "identities"."role")
+            )
+        )
+        or (
+          "identities"."role" = 'admin'
+          and "ended"."kind" = 'key'
+          and "ended"."projectIds" is not null
+          and not exists (
             select
-              value
+              1
             from
-              json_each(:roleScopes -> "identities"."role")
+              json_each("ended"."scopes")
+            where
+              value <> 'environment-variables:lease'
+              and value not in (
+                select
+                  value
+                from
+                  json_each(:roleScopes -> "identities"."role")
+              )
           )
+        )
       )
       or (
         "identities"."projectIds" is not null

@@ -17,6 +17,7 @@ export const ERROR_STATUSES = {
   api_key_is_session: 403,
   api_key_rotated: 403,
   exceeds_own_key: 403,
+  fresh_sign_in_required: 403,
   origin_forbidden: 403,
   other_user: 403,
   project_forbidden: 403,

@@ -9,6 +9,7 @@ import { recordedByService } from '../access/events.ts'
 import { isSubset, typeOfEnd } from '../access/manage-keys.ts'
 import { exceededQuota } from '../access/quotas.ts'
 import { newRevision } from '../access/revision.ts'
+import { mayKeepLease } from '../access/signed-in.ts'
 import { isActive, isSettled } from '../db/halts.ts'
 import { now, number, text, textOrNull } from '../db/parameters.ts'
 import { excluded, insertRow } from '../db/rows.ts'
@@ -204,7 +205,7 @@ const isEnding = and(
   eq(ended.identityId, identities.id),
   isNull(ended.revokedAt),
   or(isNull(ended.expiresAt), gt(ended.expiresAt, now)),
-  sql`(${identities.ruleIds} = ${NO_RULES} or not ${isSubset(ended.scopes, scopesOf(identities.role))}
+  sql`(${identities.ruleIds} = ${NO_RULES} or not (${isSubset(ended.scopes, scopesOf(identities.role))} or ${mayKeepLease(ended, identities.role, scopesOf(identities.role))})
     or (${identities.projectIds} is not null
       and (${ended.projectIds} is null or not ${isSubset(ended.projectIds, identities.projectIds)}))
     or ${ended.hash} in ${surplusSessions})`,

@@ -164,6 +164,7 @@ export const createApiKeyContract = {
   errorCodes: [
     'api_key_rotated',
     'exceeds_own_key',
+    'fresh_sign_in_required',
     'user_not_found',
     'project_not_found',
     'quota_exceeded',
@@ -171,7 +172,7 @@ export const createApiKeyContract = {
   ],
   errors: {
     ...errors,
-    403: `The new key would have a scope, user, project or expiry that yours does not allow. ${ROTATED}`,
+    403: `The new key would have a scope, user, project or expiry that yours does not allow, or only within 10 minutes of a sign-in. ${ROTATED}`,
     404: 'The organization has no user with this userId, or no project with one of these projectIds.',
     409: 'An API key was already created with this `Idempotency-Key`, or the organization has the maximum number of API keys.',
   },
@@ -184,7 +185,7 @@ export const listApiKeysContract = {
   tag: 'API keys',
   summary: 'List API keys',
   description:
-    'Lists the API keys of the organization in order of creation. A key that acts as a user lists only the keys of that user. A ' +
+    'Lists the API keys of the organization in order of creation. A key that acts as a user lists only the keys of that user, unless it is the session of an admin who signed in with an identity provider. A ' +
     'key that is restricted to projects lists only keys that are restricted to these projects or to some of them. Sessions and grants are listed with `kind=session` and `kind=grant` only. Tokens are never listed.',
   scope: 'api-keys:read',
   params: z.object({}),
@@ -238,6 +239,7 @@ export const rotateApiKeyContract = {
     'api_key_is_session',
     'api_key_rotated',
     'exceeds_own_key',
+    'fresh_sign_in_required',
     'api_key_not_found',
     'api_key_already_expired',
     'api_key_already_rotated',

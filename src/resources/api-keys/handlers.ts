@@ -152,8 +152,9 @@ export const deleteApiKey = endpoint(deleteApiKeyContract, async (c, context) =>
     ...deletion,
     deleteRules,
     takeRoles,
-    unlinkIdentities,
     deleteInvitations,
+    // Last: the caller may be one of them, and is an admin no more.
+    unlinkIdentities,
   }
   const { revoked } = await context.run(deletable, values.descendants ? steps : deletion, values)
   const descendants = revoked.filter((key) => key.id !== id).length

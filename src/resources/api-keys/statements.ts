@@ -36,6 +36,15 @@ import {
   requiring,
 } from '../../access/preconditions.ts'
 import { projectsExist } from '../../access/project.ts'
+import {
+  identityOfSignIn,
+  isAdmin,
+  isAdminOf,
+  isFresh,
+  isLeaseOfAdmin,
+  isSignIn,
+  isWithinDays,
+} from '../../access/signed-in.ts'
 import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { columnsIn, insertRow } from '../../db/rows.ts'
 import { apiKeys, identities, invitations, signInRules, skillFeeds, users } from '../../db/schema.ts'
@@ -86,6 +95,21 @@ const appOf = (key: typeof apiKeys | typeof named) =>
   sql<string | null>`case when ${key.clientId} is not null then json_object('clientId', ${key.clientId},
     'name', ${key.clientName}, 'redirectHost', ${key.redirectHost}, 'endsAt', ${key.grantEndsAt}) end`.as('app')
 
+/** True if a session of a sign-in may make or rotate a key that ends then, if it is fresh (`signInIsFresh`). */
+const isForSignIn = (expiresAt: SQLWrapper) => sql`(${isWithinDays(expiresAt)} and ${isSignIn})`
+
+/** @param isAllowed what the session may do by itself. @param isAllowedFresh what it may do after a sign-in just now. */
+const signInIsFresh = <P extends Parameter>(isAllowed: SQL | undefined, isAllowedFresh: SQL | undefined, takes: P[]) =>
+  precondition(
+    or(isAllowed, isFresh, not(isSignIn), not(isAllowedFresh ?? sql`false`)),
+    () =>
+      new ApiError(
+        'fresh_sign_in_required',
+        'You signed in more than 10 minutes ago, and the key would outlive the session or may do more. Sign in again, then repeat it.',
+      ),
+    takes,
+  )
+
 /** A key as the API returns it, except that its lists and its app are JSON. */
 const fields = columnsIn(apiKeys, apiKey, { app: appOf(apiKeys) })
 
@@ -109,7 +133,7 @@ const earlierKeyId = preconditionUnless(
     ),
 )
 
-export const creatable = requiring([earlierKey], {
+export const creatable = requiring([earlierKey, identityOfSignIn], {
   pastExpiresAt: preconditionUnless(
     sql<string | null>`case when ${newExpiresAt} <= ${now} then ${newExpiresAt} end`,
     (_, expiresAt) =>
@@ -131,17 +155,26 @@ export const creatable = requiring([earlierKey], {
   ),
   projectsExist: projectsExist(projectIds, [projectIds]),
   callerIsUnrotated: callerIsUnrotated(),
+  signInIsFresh: signInIsFresh(
+    and(hasScopes(scopes), actsAs(newUserId), livesUntil(newExpiresAt)),
+    and(
+      or(hasScopes(scopes), isLeaseOfAdmin(scopes, newProjectIds)),
+      or(actsAs(newUserId), and(isNull(newUserId), isAdmin)),
+      or(livesUntil(newExpiresAt), isWithinDays(newExpiresAt)),
+    ),
+    [scopes, userId, userIdIsGiven, projectIds, projectIdsIsGiven, expiresAt, expiresAtIsGiven],
+  ),
   callerHasScopes: precondition(
-    hasScopes(scopes),
+    or(hasScopes(scopes), isLeaseOfAdmin(scopes, newProjectIds)),
     () =>
       new ApiError(
         'exceeds_own_key',
         'scopes has a scope that your API key lacks. Leave it out, or use an API key that has it.',
       ),
-    [scopes],
+    [scopes, projectIds, projectIdsIsGiven],
   ),
   userIsAccessible: precondition(
-    actsAs(newUserId),
+    or(actsAs(newUserId), and(isNull(newUserId), isAdmin)),
     () =>
       new ApiError(
         'exceeds_own_key',
@@ -159,7 +192,7 @@ export const creatable = requiring([earlierKey], {
     [projectIds, projectIdsIsGiven],
   ),
   callerLivesAsLong: precondition(
-    livesUntil(newExpiresAt),
+    or(livesUntil(newExpiresAt), isForSignIn(newExpiresAt)),
     () =>
       new ApiError(
         'exceeds_own_key',
@@ -215,13 +248,21 @@ const keyIsAccessible = precondition(
     new ApiError('api_key_forbidden', 'The API key belongs to another user, or may use projects that yours may not.'),
 )
 
-/** Lists the keys of all users, for a caller that acts as none. */
-export const listKeys = listing(isNull(apiKeys.userId))
+/** For a deletion: an admin revokes the keys of everybody. */
+const isDeletable = or(isKeyAccessible(named), isAdminOf(named))
+const keyIsDeletable = precondition(
+  isDeletable,
+  () =>
+    new ApiError('api_key_forbidden', 'The API key belongs to another user, or may use projects that yours may not.'),
+)
+
+/** Lists the keys of all users, for a caller that acts as none, and for an admin. */
+export const listKeys = listing(or(isNull(apiKeys.userId), isAdmin))
 
 /** Lists the keys of the caller's user. */
-export const listOwnKeys = listing(eq(named.userId, apiKeys.userId))
+export const listOwnKeys = listing(and(eq(named.userId, apiKeys.userId), not(isAdmin)))
 
-function listing(isListed: SQL) {
+function listing(isListed: SQL | undefined) {
   const isListable = and(
     eq(named.organizationId, apiKeys.organizationId),
     eq(named.kind, kind),
@@ -231,6 +272,8 @@ function listing(isListed: SQL) {
   return guarded(authorized, [kind, cursor, rowLimit], () =>
     authorized
       .rows(columnsIn(named, apiKey, { app: appOf(named) }), and(isListed, includesProjects(named.projectIds)))
+      // Before the keys, of which nothing is read then if none is listed.
+      .leftJoin(identityOfSignIn.table, identityOfSignIn.on)
       .innerJoin(named, isListable)
       .orderBy(asc(named.id))
       .limit(rowLimit),
@@ -337,18 +380,23 @@ export const insertSession = guardedChange(sessionCreatable, [id, sessionName, h
 )
 
 export const rotatable = requiring(
-  [{ table: named, on: and(isNamed, isNull(named.revokedAt)), takes: [apiKeyId] }, earlierKey],
+  [{ table: named, on: and(isNamed, isNull(named.revokedAt)), takes: [apiKeyId] }, earlierKey, identityOfSignIn],
   {
     keyExists,
     callerIsUnrotated: callerIsUnrotated(isCallersOwn),
     keyIsAccessible,
     keyIsNoSession: keyIsNoSession(named, 'The API key is a session, which cannot be rotated. Create another session.'),
+    signInIsFresh: signInIsFresh(
+      livesUntil(named.expiresAt),
+      and(hasScopes(named.scopes), isWithinDays(named.expiresAt)),
+      [],
+    ),
     callerHasScopes: precondition(
       hasScopes(named.scopes),
       () => new ApiError('exceeds_own_key', 'The API key has scopes that yours lacks. Use an API key that has them.'),
     ),
     callerLivesAsLong: precondition(
-      livesUntil(named.expiresAt),
+      or(livesUntil(named.expiresAt), isForSignIn(named.expiresAt)),
       () => new ApiError('exceeds_own_key', 'The API key ends after yours. Use an API key that is valid for longer.'),
     ),
     earlierKeyId,
@@ -450,12 +498,13 @@ export const deletable = requiring(
       on: and(isNamed, or(isNull(named.revokedAt), sql`${descendants}`)),
       takes: [apiKeyId, descendants],
     },
+    identityOfSignIn,
   ],
   {
     keyExists,
     // The successor of a key that rotated itself is its descendant, so a rotated key deletes no descendants.
     callerIsUnrotated: callerIsUnrotated(and(isCallersOwn, not(descendants))),
-    keyIsAccessible,
+    keyIsDeletable,
   },
 )
 
@@ -660,7 +709,8 @@ const organizationOfDeletion = () =>
     .select({ organizationId: apiKeys.organizationId })
     .from(apiKeys)
     .innerJoin(named, and(isNamed, isNotNull(named.revokedAt)))
-    .where(and(mightAct, isUnrestricted, isUnrotated, isKeyAccessible(named), sql`${descendants}`))
+    .leftJoin(identityOfSignIn.table, identityOfSignIn.on)
+    .where(and(mightAct, isUnrestricted, isUnrotated, isDeletable, sql`${descendants}`))
 
 export const deleteRules = guarded({ takes: [apiKeyId, descendants] }, [], () =>
   query
