@@ -168,7 +168,9 @@ async function forward(c: ConsoleContext, path: string): Promise<Response> {
   const token = sessionToken(c)
   if (token === undefined) return refuse(c, 401, 'You are signed out. Sign in again.')
   const response = await send(c, path, token)
-  if (response.status === 401) deleteCookie(c, COOKIE, COOKIE_OPTIONS)
+  // The session of a suspended organization continues when it is resumed.
+  const isOver = response.status === 401 && response.headers.get('Error-Code') !== 'organization_suspended'
+  if (isOver) deleteCookie(c, COOKIE, COOKIE_OPTIONS)
   return c.newResponse(response.body, response)
 }
 

@@ -15,6 +15,8 @@ export default defineConfig({
     target: ['chrome123', 'firefox120', 'safari17.5'],
     // A script or style within the page would need its own permission.
     assetsInlineLimit: 0,
+    // One small file at once: Vite does not load a style again that could not be loaded.
+    cssCodeSplit: false,
     rolldownOptions: { onLog: (level, log, handle) => EXPECTED.test(log.message) || handle(level, log) },
   },
   html: { cspNonce: NO_NONCE },

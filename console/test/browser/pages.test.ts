@@ -117,16 +117,6 @@ describe('sign-in', () => {
     await page.getByRole('heading', { name: 'Today' }).waitFor()
     await signed.close()
   })
-
-  it('asks again when the session was revoked', async () => {
-    const page = await open('/schedules')
-    const [cookie] = await page.context().cookies()
-    const headers = { Authorization: `Bearer ${cookie?.value}` }
-    await fetch(`${running.demo.baseUrl}/v1/me/api-key`, { method: 'DELETE', headers })
-    // It finds out within five seconds.
-    await page.getByRole('heading', { name: 'Sign in to Workspace' }).waitFor()
-    expect(page.url()).toContain('next=%2Fschedules')
-  })
 })
 
 describe('other pages', () => {

@@ -85,6 +85,12 @@ async function addLine(page: Page, line: string): Promise<void> {
   await page.keyboard.type(line)
 }
 
+const FILL_STORAGE = `for (let size = 2 ** 22; size >= 1; size /= 2) {
+  try {
+    localStorage.setItem('full' + size, 'x'.repeat(size))
+  } catch {}
+}`
+
 /** A script that remembers the longest task. */
 const OBSERVE = `{
   const state = (window.state = { longest: 0 })
@@ -374,15 +380,23 @@ describe('editing', () => {
       expect(new URL(page.url()).pathname).toBe(`/skills/${skill.id}/edit`)
       await editor(page).getByText('Unsaved.').waitFor()
     }
-    // The browser asks before the tab is closed.
-    const asked = page.waitForEvent('dialog')
-    void page.reload().catch(() => undefined)
-    expect((await asked).type()).toBe('beforeunload')
-    await (await asked).dismiss()
+    // What is kept is not lost with the page, so the browser does not ask.
+    await page.reload()
+    await editor(page).getByText('Unsaved.').waitFor()
     await page.getByRole('link', { name: 'Pins' }).click()
     await dialog.getByRole('button', { name: 'Discard' }).click()
     await page.getByRole('heading', { name: 'Pins', exact: true }).waitFor()
     expect(await versionsOf(person, skill)).toHaveLength(1)
+    // The browser asks if it has no room to keep it.
+    await page.evaluate(FILL_STORAGE)
+    await page.goto(`${service.url}/skills/${skill.id}/edit`)
+    await editor(page).waitFor()
+    expect(await editor(page).getByText('Unsaved.').count()).toBe(0)
+    await addLine(page, 'Too much.')
+    const asked = page.waitForEvent('dialog')
+    void page.reload().catch(() => undefined)
+    expect((await asked).type()).toBe('beforeunload')
+    await (await asked).dismiss()
   })
 
   it('shows both texts if somebody else was faster, and loses neither', async () => {

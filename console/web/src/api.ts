@@ -1,9 +1,6 @@
 /** The API, as the pages use it: the client of this repository, and what the pages ask it for. */
 import {
   keepPreviousData,
-  MutationCache,
-  QueryCache,
-  QueryClient,
   queryOptions,
   replaceEqualDeep,
   useMutation,
@@ -14,9 +11,13 @@ import { useEffect } from 'react'
 import type { components, operations } from '../../../client/src/api.ts'
 import { Workspace } from '../../../client/src/index.ts'
 import type { Scope } from '../../../src/contracts.ts'
-import { showError, showToast } from './components/toast.tsx'
-import { messageOf, WorkspaceError } from './errors.ts'
-import { isSignInPage } from './session.ts'
+import { showError } from './components/toast.tsx'
+import { queryClient } from './connection.ts'
+import { WorkspaceError } from './errors.ts'
+import { noteMe, noteSignIn, resume, sessionEnd, sessionFetch } from './session-end.ts'
+import { MINUTE_MS } from './time.ts'
+
+export { queryClient }
 
 type Schemas = components['schemas']
 export type Me = Schemas['Me']
@@ -25,31 +26,32 @@ export type ScheduleSummary = Schemas['ScheduleSummary']
 export type Query<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>
 
 /** The Worker puts the token of the session into each request: no script can read it. */
-export const workspace = new Workspace({ url: `${location.origin}/api`, apiKey: '' })
-
-const MINUTE_MS = 60_000
-
-export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: onQueryError }),
-  mutationCache: new MutationCache({ onError: signInAgain }),
-  defaultOptions: {
-    queries: {
-      // The client repeats by itself what is safe to repeat.
-      retry: false,
-      staleTime: MINUTE_MS,
-      networkMode: 'always',
-      refetchOnReconnect: true,
-    },
-    // Without a network, a change fails at once. It must not be made later, when nobody expects it.
-    mutations: { networkMode: 'always' },
-  },
-})
+export const workspace = new Workspace({ url: `${location.origin}/api`, apiKey: '', fetch: sessionFetch })
 
 export const meQuery = queryOptions({
   queryKey: ['me'],
-  queryFn: () => workspace.me.retrieve(),
+  queryFn: async () => {
+    const me = await workspace.me.retrieve()
+    noteMe(me)
+    return me
+  },
   staleTime: 5 * MINUTE_MS,
 })
+
+/** Who is signed in now; it does not wait for a sign-in. */
+const askMe = () => new Workspace({ url: `${location.origin}/api`, apiKey: '' }).me.retrieve()
+
+/** In the window that opened for a sign-in: tells the page that waits for it. */
+export const tellSignIn = async () => noteSignIn(await askMe())
+
+/** Continues what waits for a sign-in. @throws if nobody is signed in. */
+export async function continueSignedIn(): Promise<void> {
+  if (sessionEnd.get() === undefined) return
+  const me = await askMe()
+  queryClient.setQueryData(meQuery.queryKey, me)
+  resume(me)
+  await queryClient.invalidateQueries()
+}
 
 /** The caller. The layout has loaded it before it shows a page. */
 export function useMe(): Me {
@@ -319,20 +321,4 @@ export async function forEach<Item>(
   await Promise.all(Array.from({ length: AT_ONCE }, worker))
   await refresh(...resources)
   return failed
-}
-
-/** A page whose first request failed says so itself. Otherwise it keeps showing what it has. */
-function onQueryError(error: unknown, { state }: { readonly state: { readonly data: unknown } }): void {
-  signInAgain(error)
-  if (state.data !== undefined && !isSignedOut(error)) showToast(`Not up to date: ${messageOf(error)}`, true)
-}
-
-/** A token or a secret is shown only once. The page is left when the person has closed it. */
-const isShowingSecret = () => document.querySelector('[data-secret]') !== null
-
-/** The session has ended. Nothing of what was shown stays in memory. */
-function signInAgain(error: unknown): void {
-  const { pathname, search } = location
-  if (!isSignedOut(error) || isSignInPage(pathname) || isShowingSecret()) return
-  location.assign(`/sign-in?${new URLSearchParams({ next: `${pathname}${search}` })}`)
 }

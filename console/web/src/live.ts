@@ -1,6 +1,8 @@
 /** Keeps what is shown up to date: events say what has changed. */
 import { useEffect } from 'react'
+import { pause } from '../../../client/src/retrying.ts'
 import { queryClient, refresh, useCan, workspace } from './api.ts'
+import { noteFeed } from './connection.ts'
 
 /** What an event of a resource makes stale, by the first part of the keys of queries. */
 export const STALE: Readonly<Record<string, readonly string[]>> = {
@@ -61,16 +63,34 @@ export function useLiveUpdates(): void {
     }
     onChange()
     document.addEventListener('visibilitychange', onChange)
+    window.addEventListener('online', onChange)
     return () => {
       document.removeEventListener('visibilitychange', onChange)
+      window.removeEventListener('online', onChange)
       following.abort()
     }
   }, [isAllowed])
 }
 
+const MAX_WAIT_MS = 10_000
+
+/** Of the last request of the feed. */
+let failure: Error | undefined
+
+function onFailure(error: Error): void {
+  failure = error
+}
+
+/** At the end of the feed, and for a short time after a failure: people look at the page. */
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  noteFeed(failure)
+  failure = undefined
+  return pause(Math.min(ms, MAX_WAIT_MS), signal)
+}
+
 async function follow(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const feed = workspace.events.follow({ after: after ?? 'now', signal })
+    const feed = workspace.events.follow({ after: after ?? 'now', signal, onFailure, wait })
     try {
       for await (const { type, resource } of feed) {
         after = feed.cursor

@@ -5,9 +5,11 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { meQuery, queryClient } from './api.ts'
+import { continueSignedIn, meQuery, queryClient } from './api.ts'
+import { dropDrafts } from './drafts.ts'
 import { createConsoleRouter } from './router.tsx'
 import { isSignInPage } from './session.ts'
+import { followSignIns } from './session-end.ts'
 import { takeProblem } from './sign-in/problem.ts'
 import { applyTheme } from './theme.ts'
 
@@ -15,7 +17,8 @@ applyTheme()
 takeProblem()
 // Every page but this one waits for it, so it is on its way before anything is drawn.
 if (!isSignInPage(location.pathname)) void queryClient.prefetchQuery(meQuery)
-reloadAfterDeployments()
+followSignIns({ onSignIn: () => void continueSignedIn().catch(() => undefined), onSignOut: dropDrafts })
+reloadForParts()
 const router = createConsoleRouter()
 
 declare module '@tanstack/react-router' {
@@ -32,12 +35,15 @@ createRoot(document.getElementById('root') as HTMLElement).render(
   </StrictMode>,
 )
 
-/** The scripts of an earlier version are gone. Once a minute at most, because a reload may not help. */
-function reloadAfterDeployments(): void {
-  window.addEventListener('vite:preloadError', (event) => {
+/**
+ * The scripts of an earlier version are gone, or one could not be loaded: as soon as the console responds. What was typed
+ * is kept. Once a minute at most, because a reload may not help.
+ */
+function reloadForParts(): void {
+  window.addEventListener('vite:preloadError', async () => {
     const last = Number(sessionStorage.getItem('reloadedAt') ?? 0)
-    if (Date.now() - last < 60_000) return
-    event.preventDefault()
+    const response = await fetch('/', { method: 'HEAD' }).catch(() => undefined)
+    if (!response?.ok || Date.now() - last < 60_000) return
     sessionStorage.setItem('reloadedAt', String(Date.now()))
     location.reload()
   })

@@ -3,20 +3,24 @@ import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/
 import { isSignedOut, meQuery, queryClient } from './api.ts'
 import { NotFound } from './components/not-found.tsx'
 import { PageError } from './components/page-error.tsx'
+import { PagePending } from './components/page-pending.tsx'
+import { loadPart } from './connection.ts'
 import { DELETED_KINDS } from './deleted/kinds.ts'
 import { KEY_KINDS } from './keys/kinds.ts'
 import { Layout } from './layout/layout.tsx'
+import { Root } from './layout/root.tsx'
 import { beginFeed } from './live.ts'
 import { KINDS } from './people/kinds.ts'
 import { choice, count, day, search, text } from './search.ts'
 import { readSignInWays, rememberedOrganization } from './session.ts'
+import { noteEnd } from './sign-in/problem.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
 /** That of a page that an app opens has a long query. */
 const MAX_ADDRESS_LENGTH = 4000
 
-const root = createRootRoute()
+const root = createRootRoute({ component: Root })
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -28,14 +32,19 @@ const signIn = createRoute({
     throw redirect({ to: '/sign-in/$organizationId', params: { organizationId }, search, replace: true })
   },
   loader: () => readSignInWays(),
-}).lazy(async () => (await import('./sign-in/sign-in.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./sign-in/sign-in.tsx'))).Route)
 
 const organizationSignIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in/$organizationId',
   validateSearch: ({ next }: Given) => search({ next: text(next, MAX_ADDRESS_LENGTH) }),
   loader: ({ params }) => readSignInWays(params.organizationId),
-}).lazy(async () => (await import('./sign-in/sign-in.tsx')).OrganizationRoute)
+}).lazy(async () => (await loadPart(() => import('./sign-in/sign-in.tsx'))).OrganizationRoute)
+
+/** Where the window ends in which a person signed in again. */
+const signedIn = createRoute({ getParentRoute: () => root, path: '/signed-in' }).lazy(
+  async () => (await loadPart(() => import('./sign-in/signed-in.tsx'))).Route,
+)
 
 /** What needs a session. */
 const app = createRoute({
@@ -47,8 +56,9 @@ const app = createRoute({
       const { apiKey } = await queryClient.ensureQueryData(meQuery)
       if (apiKey.scopes.includes('audit-events:read')) await beginFeed()
     } catch (error) {
-      if (isSignedOut(error)) throw redirect({ to: '/sign-in', search: { next: location.href } })
-      throw error
+      if (!isSignedOut(error)) throw error
+      noteEnd(error)
+      throw redirect({ to: '/sign-in', search: { next: location.href } })
     }
   },
   errorComponent: PageError,
@@ -60,6 +70,7 @@ async function signInFirst(): Promise<void> {
     await queryClient.ensureQueryData(meQuery)
   } catch (error) {
     if (!isSignedOut(error)) throw error
+    noteEnd(error)
     // The router would write numbers and lists in the query in another way.
     throw redirect({ to: '/sign-in', search: { next: `${window.location.pathname}${window.location.search}` } })
   }
@@ -71,7 +82,7 @@ const authorize = createRoute({
   path: '/authorize',
   beforeLoad: signInFirst,
   errorComponent: PageError,
-}).lazy(async () => (await import('./authorize/authorize.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./authorize/authorize.tsx'))).Route)
 
 /** `workspace login` asks for a key. */
 const login = createRoute({
@@ -79,10 +90,10 @@ const login = createRoute({
   path: '/login',
   beforeLoad: signInFirst,
   errorComponent: PageError,
-}).lazy(async () => (await import('./login/login.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./login/login.tsx'))).Route)
 
 const today = createRoute({ getParentRoute: () => app, path: '/' }).lazy(
-  async () => (await import('./today/today.tsx')).Route,
+  async () => (await loadPart(() => import('./today/today.tsx'))).Route,
 )
 
 export const SCHEDULE_STATES = ['enabled', 'paused', 'failing'] as const
@@ -96,7 +107,7 @@ const schedules = createRoute({
       state: choice(state, SCHEDULE_STATES),
       of: choice(of, ['project', 'agent'] as const),
     }),
-}).lazy(async () => (await import('./schedules/schedules.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./schedules/schedules.tsx'))).Route)
 
 const schedule = createRoute({
   getParentRoute: () => app,
@@ -107,7 +118,7 @@ const schedule = createRoute({
       ...ids,
     }),
   },
-}).lazy(async () => (await import('./schedules/schedule.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./schedules/schedule.tsx'))).Route)
 
 export const RUN_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'skipped'] as const
 
@@ -120,33 +131,33 @@ const runs = createRoute({
       schedule: text(schedule),
       project: text(project),
     }),
-}).lazy(async () => (await import('./runs/runs.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./runs/runs.tsx'))).Route)
 
 const run = createRoute({ getParentRoute: () => app, path: '/runs/$runId' }).lazy(
-  async () => (await import('./runs/run.tsx')).Route,
+  async () => (await loadPart(() => import('./runs/run.tsx'))).Route,
 )
 
 const pins = createRoute({ getParentRoute: () => app, path: '/pins' }).lazy(
-  async () => (await import('./pins/pins.tsx')).Route,
+  async () => (await loadPart(() => import('./pins/pins.tsx'))).Route,
 )
 
 const sessions = createRoute({
   getParentRoute: () => app,
   path: '/sessions',
   validateSearch: ({ q, project }: Given) => search({ q: text(q), project: text(project) }),
-}).lazy(async () => (await import('./sessions/sessions.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./sessions/sessions.tsx'))).Route)
 
 const session = createRoute({
   getParentRoute: () => app,
   path: '/sessions/$sessionId',
   validateSearch: ({ file, q }: Given) => search({ file: text(file), q: text(q) }),
-}).lazy(async () => (await import('./sessions/session.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./sessions/session.tsx'))).Route)
 
 const skills = createRoute({
   getParentRoute: () => app,
   path: '/skills',
   validateSearch: ({ q }: Given) => search({ q: text(q) }),
-}).lazy(async () => (await import('./skills/skills.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./skills/skills.tsx'))).Route)
 
 const skill = createRoute({
   getParentRoute: () => app,
@@ -163,20 +174,20 @@ const skill = createRoute({
       file: text(file),
       q: text(q),
     }),
-}).lazy(async () => (await import('./skills/skill.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./skills/skill.tsx'))).Route)
 
 const newSkill = createRoute({ getParentRoute: () => app, path: '/skills/new' }).lazy(
-  async () => (await import('./skills/new-skill.tsx')).Route,
+  async () => (await loadPart(() => import('./skills/new-skill.tsx'))).Route,
 )
 
 const editSkill = createRoute({
   getParentRoute: () => app,
   path: '/skills/$skillId/edit',
   validateSearch: ({ file }: Given) => search({ file: text(file) }),
-}).lazy(async () => (await import('./skills/edit-skill.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./skills/edit-skill.tsx'))).Route)
 
 const skillFeeds = createRoute({ getParentRoute: () => app, path: '/skills/feeds' }).lazy(
-  async () => (await import('./skills/feeds.tsx')).Route,
+  async () => (await loadPart(() => import('./skills/feeds.tsx'))).Route,
 )
 
 const activity = createRoute({
@@ -190,13 +201,13 @@ const activity = createRoute({
       project: text(project),
       day: day(given),
     }),
-}).lazy(async () => (await import('./activity/activity.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./activity/activity.tsx'))).Route)
 
 const variables = createRoute({
   getParentRoute: () => app,
   path: '/variables',
   validateSearch: ({ project, q }: Given) => search({ project: text(project), q: text(q) }),
-}).lazy(async () => (await import('./variables/variables.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./variables/variables.tsx'))).Route)
 
 export const KEY_STATES = ['active', 'expiring', 'rotated', 'expired'] as const
 
@@ -205,25 +216,25 @@ const keys = createRoute({
   path: '/keys',
   validateSearch: ({ kind, q, state }: Given) =>
     search({ kind: choice(kind, KEY_KINDS), q: text(q), state: choice(state, KEY_STATES) }),
-}).lazy(async () => (await import('./keys/keys.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./keys/keys.tsx'))).Route)
 
 const key = createRoute({ getParentRoute: () => app, path: '/keys/$keyId' }).lazy(
-  async () => (await import('./keys/key.tsx')).Route,
+  async () => (await loadPart(() => import('./keys/key.tsx'))).Route,
 )
 
 const people = createRoute({
   getParentRoute: () => app,
   path: '/people',
   validateSearch: ({ kind, q }: Given) => search({ kind: choice(kind, KINDS), q: text(q) }),
-}).lazy(async () => (await import('./people/people.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./people/people.tsx'))).Route)
 
 const rules = createRoute({ getParentRoute: () => app, path: '/people/sign-in' }).lazy(
-  async () => (await import('./people/rules.tsx')).Route,
+  async () => (await loadPart(() => import('./people/rules.tsx'))).Route,
 )
 
 /** Leads to the person. */
 const identity = createRoute({ getParentRoute: () => app, path: '/people/identities/$identityId' }).lazy(
-  async () => (await import('./people/to-person.tsx')).Route,
+  async () => (await loadPart(() => import('./people/to-person.tsx'))).Route,
 )
 
 /** A person, an agent or a project. */
@@ -231,14 +242,14 @@ const resource = createRoute({
   getParentRoute: () => app,
   path: '/people/$kind/$id',
   params: { parse: ({ kind, id }) => ({ kind: choice(kind, KINDS) ?? 'users', id }) },
-}).lazy(async () => (await import('./people/resource.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./people/resource.tsx'))).Route)
 
 const endpoints = createRoute({ getParentRoute: () => app, path: '/endpoints' }).lazy(
-  async () => (await import('./endpoints/endpoints.tsx')).Route,
+  async () => (await loadPart(() => import('./endpoints/endpoints.tsx'))).Route,
 )
 
 const endpoint = createRoute({ getParentRoute: () => app, path: '/endpoints/$endpointId' }).lazy(
-  async () => (await import('./endpoints/endpoint.tsx')).Route,
+  async () => (await loadPart(() => import('./endpoints/endpoint.tsx'))).Route,
 )
 
 const deleted = createRoute({
@@ -246,7 +257,7 @@ const deleted = createRoute({
   path: '/deleted',
   validateSearch: ({ q, kind, project }: Given) =>
     search({ q: text(q), kind: choice(kind, DELETED_KINDS), project: text(project) }),
-}).lazy(async () => (await import('./deleted/deleted.tsx')).Route)
+}).lazy(async () => (await loadPart(() => import('./deleted/deleted.tsx'))).Route)
 
 /** Any other address. */
 const notFound = createRoute({ getParentRoute: () => app, path: '$', component: NotFound })
@@ -281,11 +292,12 @@ const pages = [
 
 export function createConsoleRouter() {
   const router = createRouter({
-    routeTree: root.addChildren([signIn, organizationSignIn, authorize, login, app.addChildren(pages)]),
+    routeTree: root.addChildren([signIn, organizationSignIn, signedIn, authorize, login, app.addChildren(pages)]),
     defaultPreload: 'intent',
     // What a page shows is kept by the queries.
     defaultPreloadStaleTime: 0,
     defaultErrorComponent: PageError,
+    defaultPendingComponent: PagePending,
     scrollRestoration: true,
   })
   // The code of the first page is loaded while the session is read.

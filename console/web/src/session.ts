@@ -1,4 +1,7 @@
 /** Sign-in and sign-out. The Worker keeps the token of the session in a cookie that no script can read. */
+import { dropDrafts } from './drafts.ts'
+import { currentPerson, whileSigningOut } from './session-end.ts'
+import type { SignInWays } from './sign-in/ways.ts'
 
 /** @throws what the service says of the API key. */
 export async function signIn(apiKey: string): Promise<void> {
@@ -10,20 +13,14 @@ export async function signIn(apiKey: string): Promise<void> {
   if (!response.ok) throw new Error(await errorOf(response))
 }
 
-/** @throws if the session may still be valid. */
+/** Nothing that was typed stays. @throws if the session may still be valid. */
 export async function signOut(): Promise<void> {
-  const response = await fetch('/session', { method: 'DELETE' })
-  if (!response.ok) throw new Error(await errorOf(response))
-}
-
-/** How people can sign in. */
-export interface SignInWays {
-  readonly providers: readonly { readonly id: string; readonly name: string; readonly issuer: string }[]
-  readonly hasApiKeys: boolean
-  /** Other providers are for people who name their organization. */
-  readonly needsOrganization: boolean
-  /** What is wrong with the settings of the console. */
-  readonly problems: readonly string[]
+  const person = currentPerson()
+  await whileSigningOut(async () => {
+    const response = await fetch('/session', { method: 'DELETE' })
+    if (!response.ok) throw new Error(await errorOf(response))
+  })
+  if (person !== undefined) dropDrafts(person)
 }
 
 /**

@@ -1,8 +1,10 @@
 /** What the forms of dialogs are made of. */
 import { type FormEvent, type ReactNode, useId } from 'react'
+import type { Draft } from '../drafts.ts'
 import { Dialog, DialogActions } from './dialog.tsx'
 import styles from './field.module.css'
 import { ErrorNote } from './note.tsx'
+import { Time } from './time.tsx'
 
 interface FieldProps {
   readonly label: string
@@ -49,11 +51,23 @@ export function Check({ label, isChecked, onChange, type = 'checkbox', isDisable
   )
 }
 
+/** Says that what was typed before is still there. */
+export function KeptNote({ draft }: { readonly draft: Draft | null }) {
+  if (!draft?.keptSince) return null
+  return (
+    <p role="status" className="quiet small">
+      Not saved yet: what you typed <Time at={draft.keptSince} /> is still here.
+    </p>
+  )
+}
+
 interface FormDialogProps {
   readonly title: string
   /** The verb on the button, such as "Create". */
   readonly verb: string
   readonly isDangerous?: boolean
+  /** What is typed, which is kept until it is saved or the dialog is closed; null if it has nothing but choices. */
+  readonly draft: Draft | null
   readonly isPending: boolean
   readonly error: unknown
   /** Why it cannot be sent yet. */
@@ -68,6 +82,7 @@ export function FormDialog({
   title,
   verb,
   isDangerous = false,
+  draft,
   isPending,
   error,
   problem,
@@ -75,18 +90,23 @@ export function FormDialog({
   onClose,
   children,
 }: FormDialogProps) {
+  const close = () => {
+    draft?.drop()
+    onClose()
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (problem === undefined) onSubmit()
   }
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={close}>
       <form className={styles.form} onSubmit={submit}>
+        <KeptNote draft={draft} />
         {children}
         {error !== null && error !== undefined && <ErrorNote error={error} />}
         {problem !== undefined && <p className="quiet small">{problem}</p>}
         <DialogActions>
-          <button type="button" onClick={onClose}>
+          <button type="button" onClick={close}>
             Cancel
           </button>
           <button

@@ -1,6 +1,8 @@
 /** What a page says when it has nothing to show, or could not do what it was asked. */
 import type { ReactNode } from 'react'
+import { useTrouble } from '../connection.ts'
 import { messageOf, WorkspaceError } from '../errors.ts'
+import { wordsOf } from './connection.tsx'
 import styles from './note.module.css'
 
 /** @param children what to do now. */
@@ -33,11 +35,12 @@ export function ErrorNote({ error, retry }: { readonly error: unknown; readonly 
   )
 }
 
-/** Lines where rows will be. They appear after 200 ms, so that a fast response does not flicker. */
+/** Lines where rows will be. They appear after 200 ms, so that a fast response does not flicker. They say why it takes long. */
 export function Skeleton({ rows = 6 }: { readonly rows?: number }) {
+  const trouble = useTrouble()
   return (
     <div className={styles.skeleton} aria-busy="true">
-      <span className="only-read-aloud">Loading</span>
+      {trouble ? <p className="quiet">{wordsOf(trouble)}</p> : <span className="only-read-aloud">Loading</span>}
       {Array.from({ length: rows }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all the same.
         <span key={index} />

@@ -1,5 +1,6 @@
 /** A token or a secret that is shown once. Only the state of this dialog's caller has it, until the dialog closes. */
-import { type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { showSecret } from '../session-end.ts'
 import { Dialog, DialogActions } from './dialog.tsx'
 import styles from './secret-once.module.css'
 
@@ -16,6 +17,7 @@ interface SecretOnceProps {
 export function SecretOnce({ title, word, secret, children, onClose }: SecretOnceProps) {
   const [state, setState] = useState<'new' | 'copied' | 'selected' | 'warned'>('new')
   const code = useRef<HTMLElement>(null)
+  useEffect(showSecret, [])
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(secret)

@@ -1,6 +1,7 @@
 /** Short messages at the edge of the window, read aloud: what was done, or why it was not. */
 import { useSyncExternalStore } from 'react'
 import { messageOf } from '../errors.ts'
+import { Connection } from './connection.tsx'
 import styles from './toast.module.css'
 
 interface Toast {
@@ -53,6 +54,7 @@ export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts)
   return (
     <section className={styles.toasts} aria-live="polite" aria-label="Messages">
+      <Connection />
       {shown.map(({ id, text, isError, action }) => (
         <div key={id} className={styles.toast} data-error={isError}>
           <p className="anywhere">{text}</p>

@@ -1,4 +1,5 @@
 /** What can be done to an event endpoint. */
+
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { cursorBefore } from '../../../../src/contracts.ts'
@@ -10,14 +11,25 @@ import type { MenuItem } from '../components/menu.tsx'
 import { DEFAULT_OVERLAP, Overlap } from '../components/overlap.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { showError, showToast } from '../components/toast.tsx'
+import { hasDraft, useDraft } from '../drafts.ts'
 import { type Attempt, describeAttempt, type EventEndpoint, refreshEndpoints } from './data.ts'
-import { EditEndpoint } from './editor.tsx'
+import { draftOfEndpoint, EditEndpoint } from './editor.tsx'
 
 /** The dialog that is open. */
 export interface Shown {
   readonly endpoint: EventEndpoint
   readonly dialog: 'edit' | 'rotate' | 'rewind' | 'delete'
 }
+
+/** The first one with something that was typed and not saved. */
+export function editedOf(endpoints: readonly EventEndpoint[]): Shown | undefined {
+  const endpoint = endpoints.find(({ id }) => hasDraft(draftOfEndpoint(id)))
+  if (endpoint) return { endpoint, dialog: 'edit' }
+  const rewound = endpoints.find(({ id }) => hasDraft(draftOfRewind(id)))
+  return rewound && { endpoint: rewound, dialog: 'rewind' }
+}
+
+const draftOfRewind = (id: string) => `rewind/${id}`
 
 export function useActions(endpoint: EventEndpoint) {
   const { id, url, format, disabledAt } = endpoint
@@ -109,6 +121,7 @@ export function RotateSecret({ url, rotate, onClose }: RotateSecretProps) {
     <FormDialog
       title="Rotate the secret"
       verb="Rotate"
+      draft={null}
       isPending={isPending}
       error={error}
       onSubmit={() => mutate()}
@@ -124,13 +137,13 @@ export function RotateSecret({ url, rotate, onClose }: RotateSecretProps) {
 
 function Rewind({ endpoint, onClose }: { readonly endpoint: EventEndpoint; readonly onClose: () => void }) {
   const { id, url, disabledAt } = endpoint
-  const [isNow, setIsNow] = useState(false)
-  const [from, setFrom] = useState('')
+  const [{ isNow, from }, setFields, draft] = useDraft(draftOfRewind(id), { isNow: false, from: '' })
   const { mutate, isPending, error } = useMutation({
     mutationFn: () =>
       workspace.eventEndpoints.rewind(id, { after: isNow ? 'now' : cursorBefore(new Date(from).toISOString()) }),
     onSuccess: async () => {
       showToast(`${url} rewound.`)
+      draft.drop()
       onClose()
       await refreshEndpoints()
     },
@@ -139,6 +152,7 @@ function Rewind({ endpoint, onClose }: { readonly endpoint: EventEndpoint; reado
     <FormDialog
       title="Rewind"
       verb="Rewind"
+      draft={draft}
       isPending={isPending}
       error={error}
       onSubmit={() => mutate()}
@@ -147,12 +161,17 @@ function Rewind({ endpoint, onClose }: { readonly endpoint: EventEndpoint; reado
       <fieldset>
         <legend>Which events are sent next</legend>
         <div className={styles.field}>
-          <Check type="radio" label="Those from a time on, again" isChecked={!isNow} onChange={() => setIsNow(false)} />
+          <Check
+            type="radio"
+            label="Those from a time on, again"
+            isChecked={!isNow}
+            onChange={() => setFields({ isNow: false, from })}
+          />
           <Check
             type="radio"
             label="Those from now on: what waits is left out"
             isChecked={isNow}
-            onChange={() => setIsNow(true)}
+            onChange={() => setFields({ isNow: true, from })}
           />
         </div>
       </fieldset>
@@ -165,7 +184,7 @@ function Rewind({ endpoint, onClose }: { readonly endpoint: EventEndpoint; reado
               step="1"
               required
               value={from}
-              onChange={({ target }) => setFrom(target.value)}
+              onChange={({ target }) => setFields({ isNow, from: target.value })}
             />
           )}
         </Field>

@@ -1,4 +1,5 @@
 /** The form of an event endpoint, for a new one and for an existing one. */
+
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { RESOURCES, typesOf } from '../activity/words.ts'
@@ -7,12 +8,12 @@ import fieldStyles from '../components/field.module.css'
 import { Check, Field, FormDialog } from '../components/field.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { showToast } from '../components/toast.tsx'
+import { type Draft, useDraft } from '../drafts.ts'
 import { type EventEndpoint, type EventEndpointUpdate, type NewEventEndpoint, refreshEndpoints } from './data.ts'
 import styles from './endpoints.module.css'
 
 /** What the fields contain. */
 interface Fields {
-  readonly url: string
   /** Null: all. */
   readonly types: ReadonlySet<string> | null
   readonly projectId: string
@@ -20,7 +21,16 @@ interface Fields {
   readonly batch: boolean
 }
 
-const EMPTY: Fields = { url: '', types: null, projectId: '', note: '', batch: true }
+const EMPTY: Fields = { types: null, projectId: '', note: '', batch: true }
+
+interface NewFields {
+  readonly format: NonNullable<NewEventEndpoint['format']>
+  readonly fields: Fields
+}
+
+/** The drafts of the editors. */
+export const NEW_ENDPOINT = 'event-endpoint'
+export const draftOfEndpoint = (id: string) => `event-endpoint/${id}`
 
 /** What the API calls them. Types that the form does not know stay. */
 const settingsOf = ({ types, projectId, note, batch }: Fields) => ({
@@ -31,16 +41,18 @@ const settingsOf = ({ types, projectId, note, batch }: Fields) => ({
 })
 
 export function NewEndpoint({ onClose }: { readonly onClose: () => void }) {
-  const [fields, setFields] = useState(EMPTY)
-  const [format, setFormat] = useState<NonNullable<NewEventEndpoint['format']>>('standard')
+  const [{ format, fields }, setTyped, draft] = useDraft<NewFields>(NEW_ENDPOINT, { format: 'standard', fields: EMPTY })
+  // It may be a secret: it is not kept.
+  const [url, setUrl] = useState('')
   const [secret, setSecret] = useState<string>()
   const { mutate, isPending, error } = useMutation({
     // What it returns would be kept: the secret is in the state of the dialog only.
     gcTime: 0,
     mutationFn: async () => {
-      const body = { ...settingsOf(fields), url: fields.url.trim(), format } as NewEventEndpoint
+      const body = { ...settingsOf(fields), url: url.trim(), format } as NewEventEndpoint
       const created = await workspace.eventEndpoints.create(body)
-      setFields(EMPTY)
+      draft.drop()
+      setUrl('')
       if (created.secret === null) close()
       else setSecret(created.secret)
     },
@@ -61,14 +73,15 @@ export function NewEndpoint({ onClose }: { readonly onClose: () => void }) {
     <Editor
       title="New event endpoint"
       verb="Create"
+      draft={draft}
       fields={fields}
-      onChange={setFields}
+      onChange={(changed) => setTyped({ format, fields: changed })}
       isPending={isPending}
       error={error}
       onSubmit={() => mutate()}
       onClose={onClose}
     >
-      <UrlField value={fields.url} isRequired onChange={(url) => setFields({ ...fields, url })} />
+      <UrlField value={url} isRequired onChange={setUrl} />
       <fieldset>
         <legend>Format</legend>
         <div className={fieldStyles.field}>
@@ -76,13 +89,13 @@ export function NewEndpoint({ onClose }: { readonly onClose: () => void }) {
             type="radio"
             label="For programs: events as JSON, signed"
             isChecked={format === 'standard'}
-            onChange={() => setFormat('standard')}
+            onChange={() => setTyped({ format: 'standard', fields })}
           />
           <Check
             type="radio"
             label="For chats such as Slack: sentences"
             isChecked={format === 'text'}
-            onChange={() => setFormat('text')}
+            onChange={() => setTyped({ format: 'text', fields })}
           />
         </div>
       </fieldset>
@@ -97,27 +110,26 @@ interface EditEndpointProps {
 
 export function EditEndpoint({ endpoint, onClose }: EditEndpointProps) {
   const { id, url, types, projectId, note, batch } = endpoint
-  const initial: Fields = {
-    url: '',
-    types: types && new Set(types),
-    projectId: projectId ?? '',
-    note: note ?? '',
-    batch,
-  }
-  const [fields, setFields] = useState(initial)
+  // What comes in meanwhile does not change what the person edits.
+  const [{ opened, fields }, setTyped, draft] = useDraft(draftOfEndpoint(id), () => {
+    const found: Fields = { types: types && new Set(types), projectId: projectId ?? '', note: note ?? '', batch }
+    return { opened: found, fields: found }
+  })
+  const [newUrl, setNewUrl] = useState('')
   const { mutate, isPending, error } = useMutation({
     gcTime: 0,
     mutationFn: async () => {
-      const before = settingsOf(initial)
+      const before = settingsOf(opened)
       const changed = Object.entries(settingsOf(fields)).filter(
         ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof typeof before]),
       )
-      const newUrl = fields.url.trim()
-      const changes = { ...Object.fromEntries(changed), ...(newUrl && { url: newUrl }) } as EventEndpointUpdate
+      const typedUrl = newUrl.trim()
+      const changes = { ...Object.fromEntries(changed), ...(typedUrl && { url: typedUrl }) } as EventEndpointUpdate
       if (Object.keys(changes).length > 0) await workspace.eventEndpoints.update(id, changes)
     },
     onSuccess: async () => {
       showToast('Saved.')
+      draft.drop()
       onClose()
       await refreshEndpoints()
     },
@@ -126,8 +138,9 @@ export function EditEndpoint({ endpoint, onClose }: EditEndpointProps) {
     <Editor
       title="Edit the event endpoint"
       verb="Save"
+      draft={draft}
       fields={fields}
-      onChange={setFields}
+      onChange={(changed) => setTyped({ opened, fields: changed })}
       isPending={isPending}
       error={error}
       onSubmit={() => mutate()}
@@ -140,8 +153,8 @@ export function EditEndpoint({ endpoint, onClose }: EditEndpointProps) {
             It is <code className="anywhere">{url}</code>, of which the middle is not shown. Empty: it stays.
           </>
         }
-        value={fields.url}
-        onChange={(newUrl) => setFields({ ...fields, url: newUrl })}
+        value={newUrl}
+        onChange={setNewUrl}
       />
     </Editor>
   )
@@ -179,6 +192,7 @@ export function UrlField({ label = 'URL', help, value, isRequired = false, onCha
 interface EditorProps {
   readonly title: string
   readonly verb: string
+  readonly draft: Draft
   readonly fields: Fields
   readonly onChange: (fields: Fields) => void
   readonly isPending: boolean

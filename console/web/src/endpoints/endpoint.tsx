@@ -8,7 +8,7 @@ import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
 import { Time } from '../components/time.tsx'
-import { EndpointDialog, type Shown, useActions } from './actions.tsx'
+import { EndpointDialog, editedOf, useActions } from './actions.tsx'
 import { Attempts } from './attempts.tsx'
 import { describeAttempt, type EventEndpoint, stateOf, useEventEndpoints, waitingIn } from './data.ts'
 import styles from './endpoints.module.css'
@@ -41,7 +41,7 @@ const BUTTONS = ['Test', 'Edit', 'Enable', 'Disable']
 
 function Loaded({ endpoint }: { readonly endpoint: EventEndpoint }) {
   const canWrite = useCan()('event-endpoints:write')
-  const [shown, setShown] = useState<Shown>()
+  const [shown, setShown] = useState(() => editedOf([endpoint]))
   const navigate = Route.useNavigate()
   const { test, enable, itemsOf } = useActions(endpoint)
   const { tone, word } = stateOf(endpoint)

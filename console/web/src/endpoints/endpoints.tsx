@@ -1,4 +1,5 @@
 /** The URLs that the service sends runs and events to. */
+
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useCan, useMe } from '../api.ts'
@@ -8,9 +9,10 @@ import { Page } from '../components/page.tsx'
 import { ProjectName } from '../components/project-name.tsx'
 import { Status } from '../components/status.tsx'
 import { Time } from '../components/time.tsx'
-import { EndpointDialog, type Shown, useActions } from './actions.tsx'
+import { hasDraft } from '../drafts.ts'
+import { EndpointDialog, editedOf, type Shown, useActions } from './actions.tsx'
 import { type EventEndpoint, stateOf, useEventEndpoints, waitingIn } from './data.ts'
-import { NewEndpoint } from './editor.tsx'
+import { NEW_ENDPOINT, NewEndpoint } from './editor.tsx'
 import styles from './endpoints.module.css'
 import { RunEndpointSection } from './run-endpoint.tsx'
 
@@ -46,7 +48,7 @@ function Endpoints() {
 function EventEndpoints() {
   const canWrite = useCan()('event-endpoints:write')
   const { data, error, refetch } = useEventEndpoints()
-  const [isCreating, setIsCreating] = useState(false)
+  const [isCreating, setIsCreating] = useState(() => hasDraft(NEW_ENDPOINT))
   return (
     <section className={styles.section} aria-labelledby="events">
       <div className={styles.heading}>
@@ -78,7 +80,7 @@ function EventEndpoints() {
 
 function Table({ endpoints }: { readonly endpoints: readonly EventEndpoint[] }) {
   const canWrite = useCan()('event-endpoints:write')
-  const [shown, setShown] = useState<Shown>()
+  const [shown, setShown] = useState(() => editedOf(endpoints))
   return (
     <>
       <table>

@@ -1,4 +1,5 @@
 /** The run endpoint: the one URL that gets the runs of the organization. */
+
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,6 +11,7 @@ import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { Time } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
+import { hasDraft, useDraft } from '../drafts.ts'
 import { runsQuery } from '../runs/data.ts'
 import { nameOf } from '../runs/state.ts'
 import { RotateSecret } from './actions.tsx'
@@ -21,7 +23,9 @@ import styles from './endpoints.module.css'
 export function RunEndpointSection() {
   const can = useCan()
   const { data, error, refetch } = useRunEndpoint()
-  const [shown, setShown] = useState<'url' | 'rotation' | 'deletion'>()
+  const [shown, setShown] = useState<'url' | 'rotation' | 'deletion' | undefined>(() =>
+    hasDraft(RUN_ENDPOINT) ? 'url' : undefined,
+  )
   const canWrite = can('run-endpoint:write')
   const close = () => setShown(undefined)
   return (
@@ -135,6 +139,9 @@ function Deliveries() {
   )
 }
 
+/** The API tells the URL to everybody who may read the endpoint: it is no secret. */
+const RUN_ENDPOINT = 'run-endpoint'
+
 interface SetUrlProps {
   /** That it has now. */
   readonly url: string | undefined
@@ -142,13 +149,14 @@ interface SetUrlProps {
 }
 
 function SetUrl({ url, onClose }: SetUrlProps) {
-  const [value, setValue] = useState(url ?? '')
+  const [{ value }, setFields, draft] = useDraft(RUN_ENDPOINT, { value: url ?? '' })
   const [secret, setSecret] = useState<string>()
   const { mutate, isPending, error } = useMutation({
     // What it returns would be kept: the secret is in the state of the dialog only.
     gcTime: 0,
     mutationFn: async () => {
       const set = await workspace.runEndpoint.put({ url: value.trim() })
+      draft.drop()
       if (set.secret !== null) return setSecret(set.secret)
       showToast('Saved.')
       close()
@@ -170,12 +178,13 @@ function SetUrl({ url, onClose }: SetUrlProps) {
     <FormDialog
       title={url === undefined ? 'Set the run endpoint' : 'Change the URL'}
       verb="Save"
+      draft={draft}
       isPending={isPending}
       error={error}
       onSubmit={() => mutate()}
       onClose={onClose}
     >
-      <UrlField value={value} isRequired onChange={setValue} />
+      <UrlField value={value} isRequired onChange={(typed) => setFields({ value: typed })} />
       {url !== undefined && (
         <p className="quiet small">Runs that are not delivered yet go to the new URL. The secret stays.</p>
       )}

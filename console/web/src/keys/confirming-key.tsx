@@ -9,14 +9,18 @@ interface ConfirmingKeyProps {
 }
 
 export function ConfirmingKey({ value, onChange }: ConfirmingKeyProps) {
-  const { expiresAt } = useMe().apiKey
+  const { expiresAt, identityId } = useMe().apiKey
   return (
     <Field
       label="Your API key"
       help={
         <>
-          Your sign-in ends {expiresAt && <Time at={expiresAt} />} and makes no key that outlives it. Enter an API key
-          that may do this: it is used once, and not kept.
+          {identityId === null ? (
+            <>Your sign-in ends {expiresAt && <Time at={expiresAt} />} and makes no key that outlives it.</>
+          ) : (
+            'After a sign-in, you make keys of up to 90 days.'
+          )}{' '}
+          Enter an API key that may do this: it is used once, and not kept.
         </>
       }
     >

@@ -4,7 +4,9 @@ import type { components } from '../../../../client/src/api.ts'
 import { Workspace } from '../../../../client/src/index.ts'
 import { isSignedOut, listQuery, meQuery, queryClient, useMe, workspace } from '../api.ts'
 import type { Tone } from '../components/status.tsx'
-import { DAY_MS } from '../time.ts'
+import { WorkspaceError } from '../errors.ts'
+import { confirmSignIn } from '../session-end.ts'
+import { DAY_MS, MINUTE_MS } from '../time.ts'
 import { visible } from '../visible.ts'
 
 export type ApiKey = components['schemas']['ApiKey']
@@ -101,6 +103,41 @@ export function useIsOwnApp(tree: Children): (apiKey: ApiKey) => boolean {
 export function useOutlives(): (expiresAt: string | null) => boolean {
   const { expiresAt: end } = useMe().apiKey
   return (expiresAt) => end !== null && (expiresAt === null || Date.parse(expiresAt) > Date.parse(end))
+}
+
+/** How many days a key lives at most that a person makes after a sign-in with an identity provider. */
+const MAX_SIGN_IN_DAYS = 90
+
+/** The latest end of such a key. The clock of this computer may be ahead of the service's. */
+export const lastEndOfSignIn = () => Date.now() + MAX_SIGN_IN_DAYS * DAY_MS - 10 * MINUTE_MS
+
+/** True if a key that ends then needs an API key of the person. @param isRefused the service has refused it. */
+export function useNeedsKey(isRefused: boolean): (expiresAt: string | null) => boolean {
+  const outlives = useOutlives()
+  const isSignIn = useMe().apiKey.identityId !== null
+  return (expiresAt) => {
+    const isShort = expiresAt !== null && Date.parse(expiresAt) <= lastEndOfSignIn()
+    return outlives(expiresAt) && !(isSignIn && isShort && !isRefused)
+  }
+}
+
+/** True for an admin who has signed in with an identity provider: they see the keys of everybody. */
+export function useIsAdmin(): boolean {
+  const { user, apiKey } = useMe()
+  return user !== null && apiKey.identityId !== null && apiKey.scopes.includes('api-keys:write')
+}
+
+export const isRefusal = (error: unknown) => error instanceof WorkspaceError && error.code === 'exceeds_own_key'
+
+/** Does what a person may do only a short time after a sign-in: they sign in again if that was too long ago. */
+export async function withFreshSignIn<Result>(act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act()
+  } catch (error) {
+    const isStale = error instanceof WorkspaceError && error.code === 'fresh_sign_in_required'
+    if (!isStale || !(await confirmSignIn())) throw error
+    return act()
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Revokes or rotates an API key, ends a session or disconnects an app, and says first what ends with it. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { refresh, useMe } from '../api.ts'
+import { meQuery, queryClient, refresh, useMe } from '../api.ts'
 import { Check, FormDialog } from '../components/field.tsx'
 import type { MenuItem } from '../components/menu.tsx'
 import { DEFAULT_OVERLAP, Overlap } from '../components/overlap.tsx'
@@ -18,12 +18,14 @@ import {
   descendantsOf,
   disconnect,
   endsWith,
+  isRefusal,
   type Kind,
   nameOf,
   revoke,
   stateOf,
   useIsOwnApp,
-  useOutlives,
+  useNeedsKey,
+  withFreshSignIn,
 } from './data.ts'
 import styles from './keys.module.css'
 
@@ -38,7 +40,10 @@ export function useEnding() {
 }
 
 export function canRotate(apiKey: ApiKey, now: Date): boolean {
-  return apiKey.kind === 'key' && apiKey.rotatedAt === null && stateOf(apiKey, now) !== 'expired'
+  // Whoever rotates a key gets its token: an admin sees and revokes those of others.
+  const user = queryClient.getQueryData(meQuery.queryKey)?.user
+  const isOfOther = user !== null && user?.id !== apiKey.userId
+  return apiKey.kind === 'key' && !isOfOther && apiKey.rotatedAt === null && stateOf(apiKey, now) !== 'expired'
 }
 
 export const END_VERBS: Readonly<Record<Kind, string>> = { key: 'Revoke', session: 'End', grant: 'Disconnect' }
@@ -90,6 +95,7 @@ function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
       title={title.replace('{name}', () => name)}
       verb={END_VERBS[kind]}
       isDangerous
+      draft={null}
       isPending={isPending}
       error={error}
       onSubmit={() => mutate()}
@@ -182,7 +188,8 @@ function Rotate({ apiKey, tree, onDone, onClose }: DialogProps) {
   const [entered, setEntered] = useState('')
   const [token, setToken] = useState<string>()
   const [idempotencyKey] = useState(() => crypto.randomUUID())
-  const needsKey = useOutlives()(expiresAt)
+  const [isRefused, setIsRefused] = useState(false)
+  const needsKey = useNeedsKey(isRefused)(expiresAt)
   const signedIn = endsWith(apiKey, tree, false).filter(({ kind }) => kind === 'session')
   const isOwn = signedIn.some((session) => session.id === own.id)
   const isShortened = overlapSeconds < MAX_SESSION_SECONDS
@@ -191,7 +198,11 @@ function Rotate({ apiKey, tree, onDone, onClose }: DialogProps) {
     gcTime: 0,
     mutationFn: async () => {
       const { apiKeys } = await creator(needsKey ? entered : undefined)
-      const successor = await apiKeys.rotate(id, { overlapSeconds }, { idempotencyKey })
+      const rotate = () => apiKeys.rotate(id, { overlapSeconds }, { idempotencyKey })
+      const successor = await withFreshSignIn(rotate).catch((failure: unknown) => {
+        setIsRefused(isRefusal(failure))
+        throw failure
+      })
       setEntered('')
       setToken(successor.token)
     },
@@ -219,6 +230,7 @@ function Rotate({ apiKey, tree, onDone, onClose }: DialogProps) {
     <FormDialog
       title={`Rotate ${name}`}
       verb="Rotate"
+      draft={null}
       isPending={isPending}
       error={error}
       onSubmit={() => mutate()}

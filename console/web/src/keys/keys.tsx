@@ -1,4 +1,5 @@
 /** API keys and, apart from them, who is signed in and which apps are connected. */
+
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { useCan, useMe, useName, useNames } from '../api.ts'
@@ -10,6 +11,7 @@ import { ProjectName } from '../components/project-name.tsx'
 import { Status } from '../components/status.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time, useNow } from '../components/time.tsx'
+import { hasDraft } from '../drafts.ts'
 import { visible } from '../visible.ts'
 import {
   type ApiKey,
@@ -22,13 +24,14 @@ import {
   STATES,
   type State,
   stateOf,
+  useIsAdmin,
   useIsOwnApp,
   useKeys,
 } from './data.ts'
 import { EndKey, endingsOf, useEnding } from './end-key.tsx'
 import styles from './keys.module.css'
 import { KEY_KINDS } from './kinds.ts'
-import { NewKey } from './new-key.tsx'
+import { NEW_KEY, NewKey } from './new-key.tsx'
 import { summaryOf } from './purposes.ts'
 import { SignOutEverywhere } from './sign-out-everywhere.tsx'
 
@@ -36,7 +39,7 @@ export const Route = createLazyRoute('/app/keys')({ component: Keys })
 
 function Keys() {
   const can = useCan()
-  const [isCreating, setIsCreating] = useState(false)
+  const [isCreating, setIsCreating] = useState(() => hasDraft(NEW_KEY))
   return (
     <Page
       title="Keys"
@@ -70,6 +73,7 @@ function Lists() {
     [navigate],
   )
   const { user } = useMe()
+  const isAdmin = useIsAdmin()
   const { byKind, all, error, refetch } = useKeys()
   if (!byKind) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton />
   const ofKind = byKind[kind]
@@ -96,8 +100,8 @@ function Lists() {
             aria-pressed={kind === each}
             onClick={() => void navigate({ search: each === 'key' ? {} : { kind: each } })}
           >
-            {/* A key that acts for a user sees what belongs to that user only. */}
-            {each === 'session' && user ? 'My sessions' : TABS[each]}{' '}
+            {/* A key that acts for a user sees what belongs to that user only, unless an admin has signed in. */}
+            {each === 'session' && user && !isAdmin ? 'My sessions' : TABS[each]}{' '}
             <span className="quiet">{byKind[each].length}</span>
           </button>
         ))}

@@ -1,4 +1,5 @@
 /** The form of a new API key. It offers what the session may grant: its own scopes, projects and user. */
+
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { refresh, useCan, useMe, useNames } from '../api.ts'
@@ -6,11 +7,23 @@ import fieldStyles from '../components/field.module.css'
 import { Check, Field, FormDialog } from '../components/field.tsx'
 import { ProjectsField, toggled } from '../components/project-choice.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
+import { useDraft } from '../drafts.ts'
 import { DAY_MS, toDate } from '../time.ts'
+import { visible } from '../visible.ts'
 import { ConfirmingKey } from './confirming-key.tsx'
-import { creator, type NewApiKey, useOutlives } from './data.ts'
+import {
+  creator,
+  isRefusal,
+  lastEndOfSignIn,
+  type NewApiKey,
+  useIsAdmin,
+  useNeedsKey,
+  withFreshSignIn,
+} from './data.ts'
 import styles from './keys.module.css'
 import { groupsOf, purposesFor, verbOf } from './purposes.ts'
+
+const LEASE = 'environment-variables:lease'
 
 /** How long it lives. */
 const LIVES = ['session', '7', '30', '90', '365', 'never', 'date'] as const
@@ -26,23 +39,46 @@ const LIFE_NAMES: Readonly<Record<Life, string>> = {
   date: 'Until a day',
 }
 
+export const NEW_KEY = 'api-key'
+
+interface Fields {
+  readonly name: string
+  readonly purpose: string
+  readonly scopes: ReadonlySet<string>
+  readonly userId: string
+  readonly projectIds: readonly string[] | null
+  readonly life: Life
+  /** The last day, if it lives until a day. */
+  readonly day: string
+  /** A second attempt creates no other key. */
+  readonly idempotencyKey: string
+}
+
 export function NewKey({ onClose }: { readonly onClose: () => void }) {
   const { user, apiKey: own } = useMe()
   const can = useCan()
   const users = useNames('users')
-  const purposes = purposesFor(own.scopes)
-  const [name, setName] = useState('')
-  const [purpose, setPurpose] = useState(purposes[0]?.name)
-  const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(purposes[0]?.scopes))
-  const [userId, setUserId] = useState(user?.id ?? '')
-  const [projectIds, setProjectIds] = useState(own.projectIds)
-  const [life, setLife] = useState<Life>('90')
-  const [day, setDay] = useState('')
+  const isAdmin = useIsAdmin()
+  // By no role, but an admin may give it.
+  const grantable = isAdmin ? Array.from(new Set([...own.scopes, LEASE])) : own.scopes
+  const purposes = purposesFor(own.scopes, grantable)
+  const [fields, setFields, draft] = useDraft<Fields>(NEW_KEY, () => ({
+    name: '',
+    purpose: purposes[0]?.name ?? '',
+    scopes: new Set(purposes[0]?.scopes),
+    userId: user?.id ?? '',
+    projectIds: own.projectIds,
+    life: '90',
+    day: '',
+    idempotencyKey: crypto.randomUUID(),
+  }))
+  const { name, purpose, scopes, userId, projectIds, life, day, idempotencyKey } = fields
+  const set = (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed }))
   const [entered, setEntered] = useState('')
   const [token, setToken] = useState<string>()
-  const [idempotencyKey] = useState(() => crypto.randomUUID())
   const expiresAt = endOf(life, day, own.expiresAt)
-  const needsKey = useOutlives()(expiresAt)
+  const [isRefused, setIsRefused] = useState(false)
+  const needsKey = useNeedsKey(isRefused)(expiresAt)
   const { mutate, isPending, error } = useMutation({
     // What it returns and what it takes would be kept: the token and the API key are in the state of the dialog only.
     gcTime: 0,
@@ -52,10 +88,16 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
         name: name.trim(),
         scopes: Array.from(scopes) as NewApiKey['scopes'],
         userId: userId || null,
-        projectIds,
+        projectIds: projectIds && Array.from(projectIds),
         expiresAt,
       }
-      const created = await apiKeys.create(body, { idempotencyKey })
+      const created = await withFreshSignIn(() => apiKeys.create(body, { idempotencyKey })).catch(
+        (failure: unknown) => {
+          setIsRefused(isRefusal(failure))
+          throw failure
+        },
+      )
+      draft.drop()
       setEntered('')
       setToken(created.token)
     },
@@ -70,16 +112,25 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
   }
   const choose = (chosen: string) => {
     const found = purposes.find((each) => each.name === chosen)
-    setPurpose(chosen)
-    setScopes(new Set(found?.scopes))
-    if (found?.isForProjects) setProjectIds(projectIds ?? [])
+    set({
+      purpose: chosen,
+      scopes: new Set(found?.scopes),
+      ...(found?.isForProjects && { projectIds: projectIds ?? [] }),
+    })
   }
   const problem =
-    projectIds?.length === 0 ? 'Choose the projects.' : scopes.size === 0 ? 'Tick what the key may do.' : undefined
+    isAdmin && scopes.has(LEASE) && projectIds === null
+      ? 'To lease environment variables, choose the projects.'
+      : projectIds?.length === 0
+        ? 'Choose the projects.'
+        : scopes.size === 0
+          ? 'Tick what the key may do.'
+          : undefined
   return (
     <FormDialog
       title="New key"
       verb="Create"
+      draft={draft}
       isPending={isPending}
       error={error}
       problem={problem}
@@ -93,7 +144,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
             required
             maxLength={255}
             value={name}
-            onChange={({ target }) => setName(target.value)}
+            onChange={({ target }) => set({ name: target.value })}
           />
         )}
       </Field>
@@ -107,8 +158,8 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
         )}
       </Field>
       <details open={purpose === 'Something else'}>
-        <summary>{`What it may do: ${scopes.size} of ${own.scopes.length}`}</summary>
-        <Scopes own={own.scopes} chosen={scopes} onChange={setScopes} />
+        <summary>{`What it may do: ${scopes.size} of ${grantable.length}`}</summary>
+        <Scopes own={grantable} chosen={scopes} onChange={(chosen) => set({ scopes: chosen })} />
       </details>
       {scopes.has('users:write') && userId === '' && projectIds === null && (
         <p className={styles.warning}>With users: write, it can delete any user with all keys of the user.</p>
@@ -116,7 +167,16 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
       {scopes.has('skill-feeds:write') && !scopes.has('skills:read') && (
         <p className={styles.warning}>With skill feeds: write, it publishes any skill, without skills: read.</p>
       )}
-      {user ? (
+      {isAdmin && user ? (
+        <Field label="Acts as">
+          {(attributes) => (
+            <select {...attributes} value={userId} onChange={({ target }) => set({ userId: target.value })}>
+              <option value={user.id}>You, {visible(user.name)}</option>
+              <option value="">Nobody</option>
+            </select>
+          )}
+        </Field>
+      ) : user ? (
         <p>
           It acts as you, <bdi>{user.name}</bdi>.
         </p>
@@ -124,7 +184,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
         can('users:read') && (
           <Field label="Acts as">
             {(attributes) => (
-              <select {...attributes} value={userId} onChange={({ target }) => setUserId(target.value)}>
+              <select {...attributes} value={userId} onChange={({ target }) => set({ userId: target.value })}>
                 <option value="">Nobody</option>
                 {Array.from(users, ([id, userName]) => (
                   <option key={id} value={id}>
@@ -136,10 +196,10 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
           </Field>
         )
       )}
-      <ProjectsField projectIds={projectIds} onChange={setProjectIds} />
+      <ProjectsField projectIds={projectIds} onChange={(chosen) => set({ projectIds: chosen })} />
       <Field label="How long it is valid" help={expiresAt && `Until ${toDate(new Date(expiresAt))}.`}>
         {(attributes) => (
-          <select {...attributes} value={life} onChange={({ target }) => setLife(target.value as Life)}>
+          <select {...attributes} value={life} onChange={({ target }) => set({ life: target.value as Life })}>
             {LIVES.map((each) => (
               <option key={each} value={each}>
                 {LIFE_NAMES[each]}
@@ -157,7 +217,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
               required
               min={toDay(new Date())}
               value={day}
-              onChange={({ target }) => setDay(target.value)}
+              onChange={({ target }) => set({ day: target.value })}
             />
           )}
         </Field>
@@ -171,6 +231,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
 function endOf(life: Life, day: string, own: string | null): string | null {
   if (life === 'session') return own
   if (life === 'never') return null
+  if (life === '90') return new Date(lastEndOfSignIn()).toISOString()
   if (life !== 'date') return new Date(Date.now() + Number(life) * DAY_MS).toISOString()
   const end = new Date(`${day}T23:59:59`)
   return Number.isNaN(end.getTime()) ? null : end.toISOString()

@@ -31,8 +31,8 @@ const AGENT: readonly Scope[] = [
 const SKILLS: readonly Scope[] = ['skills:read', 'skills:write']
 const LEASE: readonly Scope[] = ['environment-variables:lease']
 
-/** @param own the scopes of the session: a purpose that needs others is left out. */
-export function purposesFor(own: readonly string[]): readonly Purpose[] {
+/** @param own the scopes of the session. @param grantable what it may give: a purpose that needs others is left out. */
+export function purposesFor(own: readonly string[], grantable = own): readonly Purpose[] {
   const reading = own.filter((scope) => scope.endsWith(':read'))
   const all: readonly Purpose[] = [
     { name: 'Read everything', scopes: reading },
@@ -45,7 +45,7 @@ export function purposesFor(own: readonly string[]): readonly Purpose[] {
   ]
   return all.filter(({ name, scopes }) => {
     const isOffered = scopes.length > 0 || name === 'Something else'
-    return isOffered && scopes.every((scope) => own.includes(scope))
+    return isOffered && scopes.every((scope) => grantable.includes(scope))
   })
 }
 

@@ -3,7 +3,6 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useMe } from '../api.ts'
-import { Toasts } from '../components/toast.tsx'
 import { useLiveUpdates } from '../live.ts'
 import { KeyHelp, useKeys } from './keys.tsx'
 import styles from './layout.module.css'
@@ -21,7 +20,6 @@ export function Layout() {
       </a>
       <Navigation onShowKeys={() => setShowsKeys(true)} />
       <Outlet />
-      <Toasts />
       {showsKeys && <KeyHelp onClose={() => setShowsKeys(false)} />}
     </div>
   )

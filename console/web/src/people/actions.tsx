@@ -1,12 +1,14 @@
 /** What can be done to a person, an agent or a project: rename, archive, delete. */
+
 import { useMutation } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { useMe } from '../api.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { Field, FormDialog } from '../components/field.tsx'
 import type { MenuItem } from '../components/menu.tsx'
 import { showError, showToast } from '../components/toast.tsx'
 import { useShowDeleted } from '../deleted/data.ts'
+import { hasDraft, useDraft } from '../drafts.ts'
 import { visible } from '../visible.ts'
 import { type Resource, refreshKind, remove, rename, setArchived, WORDS } from './data.ts'
 import type { Kind } from './kinds.ts'
@@ -66,12 +68,21 @@ interface DialogProps {
   readonly onClose: () => void
 }
 
+const draftOfName = (kind: Kind, id: string) => `${kind}/${id}`
+
+/** The first one whose name was typed and not saved. */
+export function renamedOf(kind: Kind, resources: readonly Resource[]): Shown | undefined {
+  const resource = resources.find(({ id }) => hasDraft(draftOfName(kind, id)))
+  return resource && { resource, dialog: 'rename' }
+}
+
 function Rename({ kind, resource: { id, name: old }, onClose }: DialogProps) {
-  const [name, setName] = useState(old)
+  const [{ name }, setFields, draft] = useDraft(draftOfName(kind, id), { name: old })
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => rename(kind, id, name.trim()),
     onSuccess: async ({ name: given }) => {
       showToast(`${visible(old)} renamed to ${visible(given)}.`)
+      draft.drop()
       onClose()
       await refreshKind(kind)
     },
@@ -80,6 +91,7 @@ function Rename({ kind, resource: { id, name: old }, onClose }: DialogProps) {
     <FormDialog
       title={`Rename ${visible(old)}`}
       verb="Rename"
+      draft={draft}
       isPending={isPending}
       error={error}
       onSubmit={() => mutate()}
@@ -87,7 +99,7 @@ function Rename({ kind, resource: { id, name: old }, onClose }: DialogProps) {
     >
       <Field label="Name">
         {(attributes) => (
-          <input {...attributes} required value={name} onChange={({ target }) => setName(target.value)} />
+          <input {...attributes} required value={name} onChange={({ target }) => setFields({ name: target.value })} />
         )}
       </Field>
     </FormDialog>

@@ -2,7 +2,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Workspace } from '../../../../client/src/index.ts'
 import { growingQuery, listQuery, refresh, useCan, useMe, workspace } from '../api.ts'
-import { type ApiKey, keysQuery, stateOf } from '../keys/data.ts'
+import { type ApiKey, keysQuery, stateOf, useIsAdmin } from '../keys/data.ts'
 import { STALE } from '../live.ts'
 import type { Kind } from './kinds.ts'
 
@@ -108,14 +108,15 @@ export const refreshPictures = () => refresh('pictures')
 export function useKeysOf(): ((userId: string) => readonly ApiKey[] | null | undefined) | undefined {
   const can = useCan()
   const { user, apiKey } = useMe()
+  const isAdmin = useIsAdmin()
   const isAllowed = can('api-keys:read') && apiKey.projectIds === null
   const { data } = useQuery({ ...keysQuery('key'), enabled: isAllowed })
   if (!isAllowed) return undefined
   const now = new Date()
   const keys = data && Map.groupBy(data, ({ userId }) => userId)
   return (userId) => {
-    // A session that acts as a person sees the keys of this person only.
-    if (user !== null && user.id !== userId) return null
+    // A session that acts as a person sees the keys of this person only, unless an admin has signed in.
+    if (user !== null && !isAdmin && user.id !== userId) return null
     return keys && (keys.get(userId) ?? []).filter((key) => stateOf(key, now) !== 'expired')
   }
 }

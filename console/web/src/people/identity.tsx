@@ -1,4 +1,5 @@
 /** How a person signs in, what their role is, and what can be done about it. */
+
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -8,6 +9,7 @@ import { Check, FormDialog } from '../components/field.tsx'
 import { Status } from '../components/status.tsx'
 import { Time } from '../components/time.tsx'
 import { showError, showToast } from '../components/toast.tsx'
+import { hasDraft, useDraft } from '../drafts.ts'
 import { Projects } from '../keys/keys.tsx'
 import { visible } from '../visible.ts'
 import styles from './people.module.css'
@@ -57,7 +59,7 @@ type Asked = 'role' | 'block' | 'remove'
 function OneIdentity({ identity }: { readonly identity: Identity }) {
   const { id, issuer, subject, email, userName, role, projectIds, ruleIds, blockedAt, lastSignInAt } = identity
   const may = useMaySignIn()
-  const [asked, setAsked] = useState<Asked>()
+  const [asked, setAsked] = useState<Asked | undefined>(() => (hasDraft(draftOfRole(id)) ? 'role' : undefined))
   const close = () => setAsked(undefined)
   const unblock = useMutation({
     mutationFn: () => setBlocked(id, false),
@@ -140,6 +142,8 @@ function OneIdentity({ identity }: { readonly identity: Identity }) {
   )
 }
 
+const draftOfRole = (identityId: string) => `role/${identityId}`
+
 interface ChangeRoleProps {
   readonly identity: Identity
   readonly onClose: () => void
@@ -147,8 +151,10 @@ interface ChangeRoleProps {
 
 function ChangeRole({ identity, onClose }: ChangeRoleProps) {
   const { id, userName, role, projectIds, ruleIds } = identity
-  const [isByRules, setIsByRules] = useState(ruleIds !== null)
-  const [access, setAccessFields] = useState<Access>({ role, projectIds })
+  const [{ isByRules, access }, setFields, draft] = useDraft<{ readonly isByRules: boolean; readonly access: Access }>(
+    draftOfRole(id),
+    { isByRules: ruleIds !== null, access: { role, projectIds } },
+  )
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => setAccess(id, isByRules ? null : access),
     onSuccess: async () => {
@@ -157,6 +163,7 @@ function ChangeRole({ identity, onClose }: ChangeRoleProps) {
           ? `The rules decide about ${visible(userName)}.`
           : `${visible(userName)} is ${ROLE_WORDS[access.role].name}.`,
       )
+      draft.drop()
       onClose()
       await refreshSignIn()
     },
@@ -165,6 +172,7 @@ function ChangeRole({ identity, onClose }: ChangeRoleProps) {
     <FormDialog
       title={`Change the role of ${visible(userName)}`}
       verb="Save"
+      draft={draft}
       isPending={isPending}
       error={error}
       problem={isByRules ? undefined : problemOfAccess(access)}
@@ -174,16 +182,21 @@ function ChangeRole({ identity, onClose }: ChangeRoleProps) {
       <fieldset>
         <legend>Who decides</legend>
         <div className={styles.buttons}>
-          <Check type="radio" label="The rules" isChecked={isByRules} onChange={() => setIsByRules(true)} />
+          <Check
+            type="radio"
+            label="The rules"
+            isChecked={isByRules}
+            onChange={() => setFields({ isByRules: true, access })}
+          />
           <Check
             type="radio"
             label="A role of their own, whatever the rules say"
             isChecked={!isByRules}
-            onChange={() => setIsByRules(false)}
+            onChange={() => setFields({ isByRules: false, access })}
           />
         </div>
       </fieldset>
-      {!isByRules && <AccessFields access={access} onChange={setAccessFields} />}
+      {!isByRules && <AccessFields access={access} onChange={(chosen) => setFields({ isByRules, access: chosen })} />}
       <WhatEnds people={[identity]} after="They sign in again, with the role that they have then." />
     </FormDialog>
   )

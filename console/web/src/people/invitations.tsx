@@ -1,4 +1,5 @@
 /** The invitations: who may sign in once, by an admin's word, and the form of a new one. */
+
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useMe } from '../api.ts'
@@ -10,6 +11,7 @@ import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Cell, Row, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
+import { hasDraft, useDraft } from '../drafts.ts'
 import { Projects } from '../keys/keys.tsx'
 import { visible } from '../visible.ts'
 import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
@@ -32,7 +34,7 @@ const useLink = () => `${location.origin}/sign-in/${useMe().organization.id}`
 export function Invitations() {
   const { data: invitations, error, refetch } = useQuery(invitationsQuery)
   const may = useMaySignIn()
-  const [isInviting, setIsInviting] = useState(false)
+  const [isInviting, setIsInviting] = useState(() => hasDraft(NEW_INVITATION))
   return (
     <section aria-labelledby="invitations">
       <div className={styles.heading}>
@@ -129,13 +131,32 @@ function SignInLink() {
   )
 }
 
+const NEW_INVITATION = 'invitation'
+
+interface Fields {
+  readonly email: string
+  /** Undefined until it is typed. */
+  readonly issuer: string | undefined
+  readonly access: Access
+}
+
 function Invite({ onClose }: { readonly onClose: () => void }) {
   const { projectIds } = useMe().apiKey
-  const [email, setEmail] = useState('')
   const onlyIssuer = useOnlyIssuer()
-  const [issuer = onlyIssuer, setIssuer] = useState<string>()
-  const [access, setAccess] = useState<Access>({ role: 'viewer', projectIds })
-  const { mutate, isPending, error, data } = useMutation({ mutationFn: invite, onSuccess: refreshSignIn })
+  const [fields, setFields, draft] = useDraft<Fields>(NEW_INVITATION, {
+    email: '',
+    issuer: undefined,
+    access: { role: 'viewer', projectIds },
+  })
+  const { email, issuer = onlyIssuer, access } = fields
+  const set = (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed }))
+  const { mutate, isPending, error, data } = useMutation({
+    mutationFn: invite,
+    onSuccess: async () => {
+      draft.drop()
+      await refreshSignIn()
+    },
+  })
   if (data) {
     return (
       <Dialog title={`${visible(data.email)} is invited`} onClose={onClose}>
@@ -152,6 +173,7 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
     <FormDialog
       title="Invite a person"
       verb="Invite"
+      draft={draft}
       isPending={isPending}
       error={error}
       problem={problemOfAccess(access)}
@@ -173,12 +195,12 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
             required
             autoComplete="off"
             value={email}
-            onChange={({ target }) => setEmail(target.value)}
+            onChange={({ target }) => set({ email: target.value })}
           />
         )}
       </Field>
-      <IssuerField value={issuer} onChange={setIssuer} />
-      <AccessFields access={access} onChange={setAccess} />
+      <IssuerField value={issuer} onChange={(typed) => set({ issuer: typed })} />
+      <AccessFields access={access} onChange={(chosen) => set({ access: chosen })} />
     </FormDialog>
   )
 }

@@ -1,9 +1,10 @@
 /** The form of a new person, agent or project. */
+
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { Field, FormDialog } from '../components/field.tsx'
 import { showToast } from '../components/toast.tsx'
+import { useDraft } from '../drafts.ts'
 import { visible } from '../visible.ts'
 import { create, refreshKind, WORDS } from './data.ts'
 import type { Kind } from './kinds.ts'
@@ -15,17 +16,22 @@ const HELP_OF_ID: Readonly<Record<Kind, string>> = {
     'The ID that your platform has for the project; without one, it gets a new UUID. It cannot be changed later, and only a project whose ID is a UUID can be pinned.',
 }
 
+export const draftOfNew = (kind: Kind) => kind
+
 export function NewResource({ kind, onClose }: { readonly kind: Kind; readonly onClose: () => void }) {
   const navigate = useNavigate()
-  const [name, setName] = useState('')
-  const [id, setId] = useState('')
   // A second attempt creates the same one.
-  const [newId] = useState(() => crypto.randomUUID())
+  const [{ name, id, newId }, setFields, draft] = useDraft(draftOfNew(kind), () => ({
+    name: '',
+    id: '',
+    newId: crypto.randomUUID() as string,
+  }))
   const { noun } = WORDS[kind]
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => create(kind, id.trim() || newId, name.trim()),
     onSuccess: async (created) => {
       showToast(`${visible(created.name)} created.`)
+      draft.drop()
       onClose()
       await navigate({ to: '/people/$kind/$id', params: { kind, id: created.id } })
       await refreshKind(kind)
@@ -35,6 +41,7 @@ export function NewResource({ kind, onClose }: { readonly kind: Kind; readonly o
     <FormDialog
       title={`New ${noun}`}
       verb="Create"
+      draft={draft}
       isPending={isPending}
       error={error}
       onSubmit={() => mutate()}
@@ -42,7 +49,12 @@ export function NewResource({ kind, onClose }: { readonly kind: Kind; readonly o
     >
       <Field label="Name">
         {(attributes) => (
-          <input {...attributes} required value={name} onChange={({ target }) => setName(target.value)} />
+          <input
+            {...attributes}
+            required
+            value={name}
+            onChange={({ target }) => setFields({ name: target.value, id, newId })}
+          />
         )}
       </Field>
       <Field label="ID" help={HELP_OF_ID[kind]}>
@@ -54,7 +66,7 @@ export function NewResource({ kind, onClose }: { readonly kind: Kind; readonly o
             autoCapitalize="none"
             placeholder={kind === 'users' ? undefined : 'a new UUID'}
             value={id}
-            onChange={({ target }) => setId(target.value)}
+            onChange={({ target }) => setFields({ name, id: target.value, newId })}
           />
         )}
       </Field>

@@ -1,4 +1,5 @@
 /** The people of the organization, its agents and its projects. */
+
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useState } from 'react'
 import { useCan, useGrowing, useMe } from '../api.ts'
@@ -9,14 +10,15 @@ import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
+import { hasDraft } from '../drafts.ts'
 import type { ApiKey } from '../keys/data.ts'
 import { Projects } from '../keys/keys.tsx'
 import { visible } from '../visible.ts'
-import { ActionDialog, itemsOf, type Shown, useArchive } from './actions.tsx'
+import { ActionDialog, itemsOf, renamedOf, useArchive } from './actions.tsx'
 import { Avatar } from './avatar.tsx'
 import { type Resource, reachOf, resourcesQuery, useKeysOf, useMay, WORDS } from './data.ts'
 import type { Kind } from './kinds.ts'
-import { NewResource } from './new-resource.tsx'
+import { draftOfNew, NewResource } from './new-resource.tsx'
 import styles from './people.module.css'
 import { ROLE_WORDS } from './roles.tsx'
 import { type Identity, useIdentities } from './sign-in-data.ts'
@@ -28,7 +30,7 @@ function People() {
   const { kind = 'users' } = Route.useSearch()
   const can = useCan()
   const may = useMay(kind)
-  const [isCreating, setIsCreating] = useState(false)
+  const [isCreating, setIsCreating] = useState(() => hasDraft(draftOfNew(kind)))
   const { noun, plural } = WORDS[kind]
   return (
     <Page
@@ -103,7 +105,7 @@ function Resources({ kind, resources }: { readonly kind: Kind; readonly resource
   const may = useMay(kind)
   const archive = useArchive(kind)
   const keysOf = useKeysOf()
-  const [shown, setShown] = useState<Shown>()
+  const [shown, setShown] = useState(() => renamedOf(kind, resources))
   const hasReach = kind === 'users' && keysOf !== undefined
   const identities = useIdentities()
   const hasRoles = kind === 'users' && identities !== undefined && identities.length > 0

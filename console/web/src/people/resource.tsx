@@ -11,7 +11,7 @@ import { Time } from '../components/time.tsx'
 import { Projects } from '../keys/keys.tsx'
 import { nameOf } from '../schedules/words.ts'
 import { visible } from '../visible.ts'
-import { ActionDialog, itemsOf, type Shown, useArchive } from './actions.tsx'
+import { ActionDialog, itemsOf, renamedOf, useArchive } from './actions.tsx'
 import { Avatar } from './avatar.tsx'
 import {
   type Resource as AnyResource,
@@ -62,7 +62,7 @@ function Loaded({ kind, resource, problem }: LoadedProps) {
   const can = useCan()
   const archive = useArchive(kind)
   const navigate = Route.useNavigate()
-  const [shown, setShown] = useState<Shown>()
+  const [shown, setShown] = useState(() => renamedOf(kind, [resource]))
   const isOneself = kind === 'users' && user?.id === id
   return (
     <Page

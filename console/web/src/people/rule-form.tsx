@@ -1,12 +1,14 @@
 /** The form of a rule, for a new one and for an existing one. */
+
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { useMe } from '../api.ts'
 import { Dialog } from '../components/dialog.tsx'
 import fieldStyles from '../components/field.module.css'
 import { Check, Field, FormDialog } from '../components/field.tsx'
 import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { showToast } from '../components/toast.tsx'
+import { type Draft, useDraft } from '../drafts.ts'
 import { WorkspaceError } from '../errors.ts'
 import { visible } from '../visible.ts'
 import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
@@ -52,28 +54,35 @@ function fieldsOf({ issuer, claim, value, role, projectIds }: Rule): Fields {
   }
 }
 
+/** The drafts of the editors. */
+export const NEW_RULE = 'rule'
+export const draftOfRule = (id: string) => `rule/${id}`
+
 export function NewRule({ onClose }: { readonly onClose: () => void }) {
   const { projectIds } = useMe().apiKey
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: createRule,
-    onSuccess: async (rule) => {
-      showToast(`The rule ${visible(labelOf(rule))} is created.`)
-      onClose()
-      await refreshSignIn()
-    },
-  })
-  const initial = {
+  const [fields, setFields, draft] = useDraft<Fields>(NEW_RULE, {
     issuer: undefined,
     isForAll: false,
     claim: '',
     value: '',
     access: { role: 'viewer', projectIds },
-  } as const
+  })
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: createRule,
+    onSuccess: async (rule) => {
+      showToast(`The rule ${visible(labelOf(rule))} is created.`)
+      draft.drop()
+      onClose()
+      await refreshSignIn()
+    },
+  })
   return (
     <RuleForm
       title="New rule"
       verb="Create"
-      initial={initial}
+      fields={fields}
+      onChange={setFields}
+      draft={draft}
       isPending={isPending}
       error={error}
       onSave={mutate}
@@ -103,11 +112,16 @@ type EditProps = Omit<EditRuleProps, 'id'> & { readonly rule: Rule; readonly eta
 
 function Edit({ rule: given, etag: givenTag, identities, onClose }: EditProps) {
   // What comes in meanwhile does not change what the person edits.
-  const [{ rule, etag }] = useState({ rule: given, etag: givenTag })
+  const [{ rule, etag, fields }, setTyped, draft] = useDraft(draftOfRule(given.id), () => ({
+    rule: given,
+    etag: givenTag,
+    fields: fieldsOf(given),
+  }))
   const { mutate, isPending, error } = useMutation({
     mutationFn: (settings: RuleSettings) => changeRule(rule.id, settings, etag),
     onSuccess: async (changed) => {
       showToast(`The rule ${visible(labelOf(changed))} is saved.`)
+      draft.drop()
       onClose()
       await refreshSignIn()
     },
@@ -117,7 +131,9 @@ function Edit({ rule: given, etag: givenTag, identities, onClose }: EditProps) {
     <RuleForm
       title={`Edit the rule ${visible(labelOf(rule))}`}
       verb="Save"
-      initial={fieldsOf(rule)}
+      fields={fields}
+      onChange={(changed) => setTyped({ rule, etag, fields: changed })}
+      draft={draft}
       isPending={isPending}
       error={
         hasChanged
@@ -137,7 +153,9 @@ function Edit({ rule: given, etag: givenTag, identities, onClose }: EditProps) {
 interface RuleFormProps {
   readonly title: string
   readonly verb: string
-  readonly initial: Fields
+  readonly fields: Fields
+  readonly onChange: (fields: Fields) => void
+  readonly draft: Draft
   readonly isPending: boolean
   readonly error: unknown
   readonly onSave: (settings: RuleSettings) => void
@@ -146,14 +164,25 @@ interface RuleFormProps {
   readonly children?: ReactNode
 }
 
-function RuleForm({ title, verb, initial, isPending, error, onSave, onClose, children }: RuleFormProps) {
-  const [fields, setFields] = useState(initial)
+function RuleForm({
+  title,
+  verb,
+  fields,
+  onChange: setFields,
+  draft,
+  isPending,
+  error,
+  onSave,
+  onClose,
+  children,
+}: RuleFormProps) {
   const onlyIssuer = useOnlyIssuer()
   const { issuer = onlyIssuer, isForAll, claim, value, access } = fields
   return (
     <FormDialog
       title={title}
       verb={verb}
+      draft={draft}
       isPending={isPending}
       error={error}
       problem={problemOfAccess(access)}

@@ -1,4 +1,5 @@
 /** Who may sign in: the rules, the invitations, what the roles allow, and what a person would get. */
+
 import { useQuery } from '@tanstack/react-query'
 import { createLazyRoute } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -8,12 +9,13 @@ import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Cell, Row, Table } from '../components/table.tsx'
 import { showToast } from '../components/toast.tsx'
+import { hasDraft } from '../drafts.ts'
 import { Projects } from '../keys/keys.tsx'
 import { visible } from '../visible.ts'
 import { Invitations } from './invitations.tsx'
 import styles from './people.module.css'
 import { ROLE_WORDS, Roles } from './roles.tsx'
-import { EditRule, NewRule } from './rule-form.tsx'
+import { draftOfRule, EditRule, NEW_RULE, NewRule } from './rule-form.tsx'
 import {
   deleteRule,
   type Identity,
@@ -34,7 +36,7 @@ export const Route = createLazyRoute('/app/people/sign-in')({ component: SignIn 
 
 function SignIn() {
   const may = useMaySignIn()
-  const [isCreating, setIsCreating] = useState(false)
+  const [isCreating, setIsCreating] = useState(() => hasDraft(NEW_RULE))
   return (
     <Page
       title="People"
@@ -97,7 +99,10 @@ interface Shown {
 
 function List({ rules, identities }: ListProps) {
   const may = useMaySignIn()
-  const [shown, setShown] = useState<Shown>()
+  const [shown, setShown] = useState<Shown | undefined>(() => {
+    const rule = rules.find(({ id }) => hasDraft(draftOfRule(id)))
+    return rule && { rule, dialog: 'edit' }
+  })
   const close = () => setShown(undefined)
   return (
     <>

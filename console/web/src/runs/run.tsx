@@ -1,15 +1,18 @@
 /** One run: a timeline from due to outcome, and what can still be done. */
+
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { type Run as RunData, useCan, workspace } from '../api.ts'
-import { Dialog, DialogActions } from '../components/dialog.tsx'
 import { Facts } from '../components/facts.tsx'
+import fieldStyles from '../components/field.module.css'
+import { Check, Field, FormDialog } from '../components/field.tsx'
 import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showError, showToast } from '../components/toast.tsx'
+import { hasDraft, useDraft } from '../drafts.ts'
 import { placeOf, refreshSchedulesAndRuns, runNow, scheduleQuery } from '../schedules/data.ts'
 import { sessionQuery } from '../sessions/data.ts'
 import { toDuration } from '../time.ts'
@@ -38,7 +41,7 @@ function canBeSentAgain({ status, failure, claim }: RunData): boolean {
 
 function Loaded({ run }: { readonly run: RunData }) {
   const can = useCan()
-  const [isCompleting, setIsCompleting] = useState(false)
+  const [isCompleting, setIsCompleting] = useState(() => hasDraft(draftOfOutcome(run.id)))
   const navigate = Route.useNavigate()
   const place = placeOf({ ...run, id: run.scheduleId })
   const { tone, word } = stateOf(run)
@@ -154,53 +157,56 @@ function Payload({ run }: { readonly run: RunData }) {
   )
 }
 
+const draftOfOutcome = (runId: string) => `run/${runId}`
+
 function Complete({ run, onClose }: { readonly run: RunData; readonly onClose: () => void }) {
-  const [outcome, setOutcome] = useState<'succeeded' | 'failed'>('succeeded')
-  const [message, setMessage] = useState('')
-  const id = useId()
+  const [{ outcome, message }, setFields, draft] = useDraft<{
+    readonly outcome: 'succeeded' | 'failed'
+    readonly message: string
+  }>(draftOfOutcome(run.id), { outcome: 'succeeded', message: '' })
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => workspace.runs.complete(run.id, { outcome, ...(message.trim() && { message: message.trim() }) }),
     onSuccess: async () => {
+      draft.drop()
       onClose()
       await refreshSchedulesAndRuns()
     },
   })
   return (
-    <Dialog title="Complete the run" onClose={onClose}>
-      <form
-        className={styles.form}
-        onSubmit={(event) => {
-          event.preventDefault()
-          mutate()
-        }}
-      >
-        <fieldset className={styles.outcomes}>
-          <legend>Outcome</legend>
-          <label>
-            <input type="radio" checked={outcome === 'succeeded'} onChange={() => setOutcome('succeeded')} /> Succeeded
-          </label>
-          <label>
-            <input type="radio" checked={outcome === 'failed'} onChange={() => setOutcome('failed')} /> Failed
-          </label>
-        </fieldset>
-        <label htmlFor={id}>Message</label>
-        <textarea
-          id={id}
-          rows={3}
-          maxLength={1000}
-          value={message}
-          onChange={({ target }) => setMessage(target.value)}
-        />
-        {error && <ErrorNote error={error} />}
-        <DialogActions>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" data-kind="primary" disabled={isPending}>
-            Complete
-          </button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Complete the run"
+      verb="Complete"
+      draft={draft}
+      isPending={isPending}
+      error={error}
+      onSubmit={() => mutate()}
+      onClose={onClose}
+    >
+      <fieldset>
+        <legend>Outcome</legend>
+        <div className={fieldStyles.lines}>
+          {(['succeeded', 'failed'] as const).map((each) => (
+            <Check
+              key={each}
+              type="radio"
+              label={each === 'succeeded' ? 'Succeeded' : 'Failed'}
+              isChecked={outcome === each}
+              onChange={() => setFields({ outcome: each, message })}
+            />
+          ))}
+        </div>
+      </fieldset>
+      <Field label="Message">
+        {(attributes) => (
+          <textarea
+            {...attributes}
+            rows={3}
+            maxLength={1000}
+            value={message}
+            onChange={({ target }) => setFields({ outcome, message: target.value })}
+          />
+        )}
+      </Field>
+    </FormDialog>
   )
 }

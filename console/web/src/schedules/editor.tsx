@@ -5,8 +5,10 @@ import { type FormEvent, type ReactNode, useId, useState } from 'react'
 import { useCan, useNames } from '../api.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { Dialog, DialogActions } from '../components/dialog.tsx'
+import { KeptNote } from '../components/field.tsx'
 import { ErrorNote } from '../components/note.tsx'
 import { showToast } from '../components/toast.tsx'
+import { type Draft, useDraft } from '../drafts.ts'
 import { WorkspaceError } from '../errors.ts'
 import { change, create, type Details, type Place, refreshSchedulesAndRuns, type Settings } from './data.ts'
 import styles from './editor.module.css'
@@ -61,6 +63,10 @@ function toLocalInput(at: Date): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
+/** The drafts of the editors. */
+export const NEW_SCHEDULE = 'schedule'
+export const draftOfSchedule = (id: string) => `schedule/${id}`
+
 /** @throws SyntaxError if the payload is not JSON. */
 function settingsOf(fields: Fields, isOfAgent: boolean): Settings {
   const { name, kind, cron, timezone, runAt, payload, overlap, maxRunSeconds, pauseAfterFailures, note } = fields
@@ -95,15 +101,22 @@ interface EditScheduleProps {
 
 export function EditSchedule({ place, schedule, etag, onClose }: EditScheduleProps) {
   const isOfAgent = place.parents === 'agents'
-  const initial = fieldsOf(schedule)
+  // What comes in meanwhile does not change what the person edits.
+  const [typed, setTyped, draft] = useDraft(draftOfSchedule(schedule.id), () => {
+    const opened = fieldsOf(schedule)
+    return { fields: opened, opened, runAt: schedule.runAt, etag }
+  })
+  const { fields, opened } = typed
   const { mutate, isPending, error } = useMutation({
-    mutationFn: (fields: Fields) => {
+    mutationFn: () => {
       const settings = settingsOf(fields, isOfAgent)
       // The field has no seconds, and the service accepts a time that has passed only if it is the same.
-      const isSameTime = fields.kind === initial.kind && fields.runAt === initial.runAt
-      return change(place, isSameTime && schedule.runAt ? { ...settings, runAt: schedule.runAt } : settings, etag)
+      const isSameTime = fields.kind === opened.kind && fields.runAt === opened.runAt
+      const { runAt } = typed
+      return change(place, isSameTime && runAt !== null ? { ...settings, runAt } : settings, typed.etag)
     },
     onSuccess: async () => {
+      draft.drop()
       onClose()
       showToast('Saved.')
       await refreshSchedulesAndRuns()
@@ -113,7 +126,10 @@ export function EditSchedule({ place, schedule, etag, onClose }: EditSchedulePro
   return (
     <Editor
       title="Edit the schedule"
-      initial={initial}
+      fields={fields}
+      opened={opened}
+      draft={draft}
+      onChange={(changed) => setTyped((before) => ({ ...before, fields: { ...before.fields, ...changed } }))}
       isOfAgent={isOfAgent}
       isPending={isPending}
       error={
@@ -121,7 +137,7 @@ export function EditSchedule({ place, schedule, etag, onClose }: EditSchedulePro
           ? new Error('Somebody has changed this schedule since you opened it. Close, look at it, and edit it again.')
           : error
       }
-      onSave={mutate}
+      onSave={() => mutate()}
       onClose={onClose}
     />
   )
@@ -131,16 +147,21 @@ export function NewSchedule({ onClose }: { readonly onClose: () => void }) {
   const can = useCan()
   const projects = useNames('projects')
   const agents = useNames('agents')
-  const [parent, setParent] = useState('')
-  const [id] = useState(() => crypto.randomUUID())
+  // A second attempt creates the same one.
+  const [{ parent, id, fields }, setTyped, draft] = useDraft(NEW_SCHEDULE, () => ({
+    parent: '',
+    id: crypto.randomUUID(),
+    fields: EMPTY,
+  }))
   const navigate = useNavigate()
   const fieldId = useId()
   const [parents = '', parentId = ''] = parent.split(/\/(.*)/s)
   const place: Place = { parents: parents === 'agents' ? 'agents' : 'projects', parentId, scheduleId: id }
   const isOfAgent = place.parents === 'agents'
   const { mutate, isPending, error } = useMutation({
-    mutationFn: (fields: Fields) => create(place, settingsOf(fields, isOfAgent)),
+    mutationFn: () => create(place, settingsOf(fields, isOfAgent)),
     onSuccess: async () => {
+      draft.drop()
       await refreshSchedulesAndRuns()
       await navigate({ to: '/$parents/$parentId/schedules/$scheduleId', params: place })
     },
@@ -148,16 +169,24 @@ export function NewSchedule({ onClose }: { readonly onClose: () => void }) {
   return (
     <Editor
       title="New schedule"
-      initial={EMPTY}
+      fields={fields}
+      opened={EMPTY}
+      draft={draft}
+      onChange={(changed) => setTyped((before) => ({ ...before, fields: { ...before.fields, ...changed } }))}
       isOfAgent={isOfAgent}
       isPending={isPending}
       error={error}
-      onSave={mutate}
+      onSave={() => mutate()}
       onClose={onClose}
     >
       <div className={styles.field}>
         <label htmlFor={fieldId}>Belongs to</label>
-        <select id={fieldId} required value={parent} onChange={(event) => setParent(event.target.value)}>
+        <select
+          id={fieldId}
+          required
+          value={parent}
+          onChange={({ target }) => setTyped((before) => ({ ...before, parent: target.value }))}
+        >
           <option value="">Choose a project or an agent</option>
           {can('projects:read') && <Options label="Projects" kind="projects" names={projects} />}
           {can('agents:read') && <Options label="Agents" kind="agents" names={agents} />}
@@ -187,33 +216,51 @@ function Options({ label, kind, names }: OptionsProps) {
 
 interface EditorProps {
   readonly title: string
-  readonly initial: Fields
+  readonly fields: Fields
+  /** What they contained at first. */
+  readonly opened: Fields
+  readonly draft: Draft
+  readonly onChange: (changed: Partial<Fields>) => void
   /** Its time zone is UTC. */
   readonly isOfAgent: boolean
   readonly isPending: boolean
   readonly error: Error | null
-  readonly onSave: (fields: Fields) => void
+  readonly onSave: () => void
   readonly onClose: () => void
   readonly children?: ReactNode
 }
 
-function Editor({ title, initial, isOfAgent, isPending, error, onSave, onClose, children }: EditorProps) {
-  const [opened] = useState(initial)
-  const [fields, setFields] = useState(initial)
+function Editor({
+  title,
+  fields,
+  opened,
+  draft,
+  onChange: set,
+  isOfAgent,
+  isPending,
+  error,
+  onSave,
+  onClose,
+  children,
+}: EditorProps) {
   const [isDiscarding, setIsDiscarding] = useState(false)
   const isTyped = JSON.stringify(fields) !== JSON.stringify(opened)
-  const set = (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed }))
+  const discard = () => {
+    draft.drop()
+    onClose()
+  }
   const timezone = isOfAgent ? 'UTC' : fields.timezone
   const payloadProblem = problemOfPayload(fields.payload)
   const isWrong =
     payloadProblem !== undefined || (fields.kind === 'cron' && problemOf({ cron: fields.cron, timezone }) !== undefined)
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
-    if (!isWrong) onSave(fields)
+    if (!isWrong) onSave()
   }
   return (
-    <Dialog title={title} onClose={() => (isTyped ? setIsDiscarding(true) : onClose())}>
+    <Dialog title={title} onClose={() => (isTyped ? setIsDiscarding(true) : discard())}>
       <form className={styles.form} onSubmit={onSubmit}>
+        <KeptNote draft={draft} />
         {children}
         <TextField label="Name" value={fields.name} maxLength={255} onChange={(name) => set({ name })} />
         <fieldset className={styles.kinds}>
@@ -287,7 +334,7 @@ function Editor({ title, initial, isOfAgent, isPending, error, onSave, onClose, 
         </details>
         {error && <ErrorNote error={error} />}
         <DialogActions>
-          <button type="button" onClick={onClose}>
+          <button type="button" onClick={discard}>
             Cancel
           </button>
           <button type="submit" data-kind="primary" disabled={isPending || isWrong}>
@@ -299,7 +346,7 @@ function Editor({ title, initial, isOfAgent, isPending, error, onSave, onClose, 
         <Confirm
           title="Discard what you typed?"
           verb="Discard"
-          act={async () => onClose()}
+          act={async () => discard()}
           onClose={() => setIsDiscarding(false)}
         >
           It is not saved.

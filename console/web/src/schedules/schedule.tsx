@@ -1,4 +1,5 @@
 /** One schedule: when it fires, with what, and its runs. */
+
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
@@ -12,11 +13,12 @@ import { Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showError, showToast } from '../components/toast.tsx'
 import { useShowDeleted } from '../deleted/data.ts'
+import { hasDraft } from '../drafts.ts'
 import { type RunFilters, runsQuery, useRefusal } from '../runs/data.ts'
 import { RunTable } from '../runs/run-table.tsx'
 import { toDate, toDuration } from '../time.ts'
 import { change, type Details, type Place, refreshSchedulesAndRuns, remove, runNow, scheduleQuery } from './data.ts'
-import { EditSchedule } from './editor.tsx'
+import { draftOfSchedule, EditSchedule } from './editor.tsx'
 import { NextTimes } from './next-times.tsx'
 import styles from './schedule.module.css'
 import { ParentName } from './schedules.tsx'
@@ -52,7 +54,9 @@ function useOutcomes(filters: RunFilters) {
 
 function Loaded({ place, schedule, etag, problem }: LoadedProps) {
   const canWrite = useCan()('schedules:write')
-  const [shown, setShown] = useState<'editor' | 'deletion'>()
+  const [shown, setShown] = useState<'editor' | 'deletion' | undefined>(() =>
+    hasDraft(draftOfSchedule(schedule.id)) ? 'editor' : undefined,
+  )
   const navigate = Route.useNavigate()
   // A session that is restricted to projects names the project whose runs it reads.
   const isRestricted = useMe().apiKey.projectIds !== null

@@ -1,4 +1,5 @@
 /** All schedules: search, pause, resume, and run many at once. */
+
 import { useMutation } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { memo, useCallback, useState } from 'react'
@@ -12,9 +13,10 @@ import { Outcomes, Status } from '../components/status.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
+import { hasDraft } from '../drafts.ts'
 import { messageOf } from '../errors.ts'
 import { change, type Place, placeOf, runNow, schedulesQuery } from './data.ts'
-import { NewSchedule } from './editor.tsx'
+import { NEW_SCHEDULE, NewSchedule } from './editor.tsx'
 import { OfProjects } from './of-projects.tsx'
 import styles from './schedules.module.css'
 import { stateOf } from './state.ts'
@@ -35,7 +37,7 @@ const PARENTS = [
 function Schedules() {
   const can = useCan()
   const isRestricted = useMe().apiKey.projectIds !== null
-  const [isCreating, setIsCreating] = useState(false)
+  const [isCreating, setIsCreating] = useState(() => hasDraft(NEW_SCHEDULE))
   return (
     <Page
       title="Schedules"

@@ -1,6 +1,8 @@
 /** What the Worker says of a sign-in that failed. It is in the page that the identity provider sent the person to. */
 import { PROBLEM_ELEMENT, type SignInProblem } from '../../../src/sign-in/problem.ts'
+import { WorkspaceError } from '../errors.ts'
 import { forgetOrganization } from '../session.ts'
+import { wasSignedIn } from '../session-end.ts'
 
 export type { SignInProblem }
 
@@ -25,4 +27,15 @@ export const lastProblem = () => shown
 
 export function forgetProblem(): void {
   shown = undefined
+  end = undefined
 }
+
+let end: string | undefined
+
+/** Remembers why the sign-in page is shown. @param error the 401 of the first request. */
+export function noteEnd(error: unknown): void {
+  const isSuspended = error instanceof WorkspaceError && error.code === 'organization_suspended'
+  end = isSuspended ? error.message : wasSignedIn() ? 'Session expired. Sign in again.' : undefined
+}
+
+export const lastEnd = () => end

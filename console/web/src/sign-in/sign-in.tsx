@@ -1,14 +1,14 @@
 /** Sign in with an identity provider, or with an API key, for which the service makes a session. */
-import { useMutation } from '@tanstack/react-query'
 import { createLazyRoute, useRouter } from '@tanstack/react-router'
-import { type FormEvent, useEffect, useId, useState } from 'react'
+import { useEffect } from 'react'
 import { queryClient } from '../api.ts'
 import { ErrorNote } from '../components/note.tsx'
-import { Toasts } from '../components/toast.tsx'
-import { rememberOrganization, type SignInWays, signIn } from '../session.ts'
-import { forgetProblem, lastProblem } from './problem.ts'
+import { rememberOrganization } from '../session.ts'
+import { KeyForm } from './key-form.tsx'
+import { forgetProblem, lastEnd, lastProblem } from './problem.ts'
 import { ProblemNote } from './problem-note.tsx'
 import styles from './sign-in.module.css'
+import type { SignInWays } from './ways.ts'
 
 export const Route = createLazyRoute('/sign-in')({ component: AnyOrganization })
 
@@ -39,6 +39,7 @@ function SignIn({ found, ...where }: Where & { readonly found: SignInWays | Erro
   const { providers, hasApiKeys, needsOrganization, problems } = found instanceof Error ? ONLY_KEYS : found
   const errors = found instanceof Error ? [found] : problems.map((each) => new Error(each))
   const problem = lastProblem()
+  const endNote = lastEnd()
   useEffect(() => {
     document.title = 'Sign in · Workspace'
   }, [])
@@ -47,7 +48,7 @@ function SignIn({ found, ...where }: Where & { readonly found: SignInWays | Erro
       <div className={styles.form}>
         <img src="/icon.svg" alt="" width="32" height="32" />
         <h1>Sign in to Workspace</h1>
-        {problem && <ProblemNote problem={problem} />}
+        {problem ? <ProblemNote problem={problem} /> : endNote && <p role="status">{endNote}</p>}
         {errors.map((error) => (
           <ErrorNote key={error.message} error={error} />
         ))}
@@ -79,7 +80,6 @@ function SignIn({ found, ...where }: Where & { readonly found: SignInWays | Erro
           <p>No identity provider is set up for this address. Ask the operator of the console.</p>
         )}
       </div>
-      <Toasts />
     </main>
   )
 }
@@ -91,49 +91,12 @@ function queryOf({ organization, next }: Where): string {
 
 function WithKey({ organization, next, isAlone }: Where & { readonly isAlone: boolean }) {
   const router = useRouter()
-  const [apiKey, setApiKey] = useState('')
-  const ids = { field: useId(), help: useId() }
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: signIn,
-    onSuccess: async () => {
-      queryClient.clear()
-      forgetProblem()
-      rememberOrganization(organization)
-      // Another address than a path of this origin is not one of the console.
-      router.history.push(next && /^\/(?![/\\])/.test(next) ? next : '/')
-    },
-  })
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    mutate(apiKey.trim())
+  const onSignedIn = async () => {
+    queryClient.clear()
+    forgetProblem()
+    rememberOrganization(organization)
+    // Another address than a path of this origin is not one of the console.
+    router.history.push(next && /^\/(?![/\\])/.test(next) ? next : '/')
   }
-  return (
-    <form className={styles.form} onSubmit={onSubmit}>
-      <div className={styles.field}>
-        <label htmlFor={ids.field}>API key</label>
-        <input
-          id={ids.field}
-          type="password"
-          name="apiKey"
-          // biome-ignore lint/a11y/noAutofocus: the page has nothing else.
-          autoFocus={isAlone}
-          required
-          autoComplete="current-password"
-          spellCheck={false}
-          aria-describedby={ids.help}
-          aria-invalid={error !== null}
-          value={apiKey}
-          onChange={(event) => setApiKey(event.target.value)}
-        />
-        <p id={ids.help} className="quiet small">
-          The key itself is not kept. It makes a session with the same permissions, which ends after 12 hours, with the
-          key, or when you sign out.
-        </p>
-      </div>
-      {error && <ErrorNote error={error} />}
-      <button type="submit" data-kind={isAlone ? 'primary' : undefined} disabled={isPending || apiKey.trim() === ''}>
-        {isPending ? 'Signing in …' : isAlone ? 'Sign in' : 'Sign in with the API key'}
-      </button>
-    </form>
-  )
+  return <KeyForm isAlone={isAlone} onSignedIn={onSignedIn} />
 }

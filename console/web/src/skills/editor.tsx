@@ -1,4 +1,5 @@
 /** Writes the next version of a skill, or a new skill. */
+
 import { useMutation } from '@tanstack/react-query'
 import { useBlocker, useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
@@ -13,7 +14,7 @@ import {
   useState,
 } from 'react'
 import { Confirm } from '../components/confirm.tsx'
-import { Field, FormDialog } from '../components/field.tsx'
+import { Field, FormDialog, KeptNote } from '../components/field.tsx'
 import columns from '../components/files/columns.module.css'
 import { folderOf, toSize } from '../components/files/content.ts'
 import { FileArticle } from '../components/files/file.tsx'
@@ -23,6 +24,7 @@ import { Empty, ErrorNote } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { TextEditor } from '../components/text-editor.tsx'
 import { showToast } from '../components/toast.tsx'
+import { type Draft as Kept, useDraft } from '../drafts.ts'
 import { messageOf, WorkspaceError } from '../errors.ts'
 import { visible } from '../visible.ts'
 import { summaryOf } from './changes.ts'
@@ -50,6 +52,16 @@ import { FileChanges } from './file-changes.tsx'
 const PRECONDITION_FAILED = 412
 const MAX_MESSAGE = 255
 
+const draftOfSkill = (id?: string) => (id === undefined ? 'skill' : `skill/${id}`)
+
+interface Typed {
+  readonly draft: Draft
+  readonly etag: string | null
+  readonly message: string
+  /** The file that is open. */
+  readonly selected: string | undefined
+}
+
 interface SkillEditorProps {
   readonly title: string
   /** Undefined for a new skill. */
@@ -64,10 +76,16 @@ interface SkillEditorProps {
 
 export function SkillEditor({ title, skillId, files, etag: firstEtag = null, opened = ENTRY_FILE }: SkillEditorProps) {
   const navigate = useNavigate()
-  const [draft, setDraft] = useState(() => draftOf(files))
-  const [etag, setEtag] = useState(firstEtag)
-  const [message, setMessage] = useState('')
-  const [selected, setSelected] = useState(() => draft.files.find(({ filename }) => filename === opened)?.id)
+  const [typed, setTyped, kept] = useDraft<Typed>(draftOfSkill(skillId), () => {
+    const first = draftOf(files)
+    const selected = first.files.find(({ filename }) => filename === opened)?.id
+    return { draft: first, etag: firstEtag, message: '', selected }
+  })
+  const { draft, etag, message, selected } = typed
+  const set = (changed: Partial<Typed>) => setTyped((before) => ({ ...before, ...changed }))
+  const setDraft = (next: SetStateAction<Draft>) =>
+    setTyped((before) => ({ ...before, draft: typeof next === 'function' ? next(before.draft) : next }))
+  const setSelected = (id: string | undefined) => set({ selected: id })
   const [meanwhile, setMeanwhile] = useState<Meanwhile>()
   const [isReviewing, setIsReviewing] = useState(false)
   const [revision, setRevision] = useState(0)
@@ -84,6 +102,7 @@ export function SkillEditor({ title, skillId, files, etag: firstEtag = null, ope
     mutationFn: () => save(skillId, draft.files, message, etag),
     onSuccess: async (id) => {
       isSaved.current = true
+      kept.drop()
       await navigate({ to: '/skills/$skillId', params: { skillId: id } })
       showToast('Saved. Agents get it from now on.')
     },
@@ -92,7 +111,7 @@ export function SkillEditor({ title, skillId, files, etag: firstEtag = null, ope
       const { version, etag: newest } = await readCurrent(skillId)
       const merged = rebase(draft, version.files)
       replace(merged.draft)
-      setEtag(newest)
+      set({ etag: newest })
       setMeanwhile({ version, conflicts: merged.conflicts })
       const first = merged.draft.files.find(({ filename }) => merged.conflicts.includes(filename))
       if (first) setSelected(first.id)
@@ -111,14 +130,15 @@ export function SkillEditor({ title, skillId, files, etag: firstEtag = null, ope
   }
   return (
     <Page title={title}>
-      <LeaveGuard isDirty={() => isDirty && !isSaved.current} />
+      <LeaveGuard isDirty={() => isDirty && !isSaved.current} draft={kept} />
+      <KeptNote draft={kept} />
       <form className={styles.bar} onSubmit={submit}>
         <input
           aria-label="What changed"
           placeholder="What changed, for the list of versions"
           value={message}
           maxLength={MAX_MESSAGE}
-          onChange={({ target }) => setMessage(target.value)}
+          onChange={({ target }) => set({ message: target.value })}
         />
         <button type="button" onClick={leave}>
           Cancel
@@ -183,16 +203,25 @@ function named(error: Error, draft: Draft): Error {
   return message === error.message ? error : Object.assign(Object.create(error) as Error, { message })
 }
 
-/** Asks before what was written is lost: on the way to another page, and before the tab is closed. */
-function LeaveGuard({ isDirty }: { readonly isDirty: () => boolean }) {
+/** Asks before what was written is lost: on the way to another page, and before the tab is closed if it is not kept. */
+interface LeaveGuardProps {
+  readonly isDirty: () => boolean
+  readonly draft: Kept
+}
+
+function LeaveGuard({ isDirty, draft }: LeaveGuardProps) {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: ({ current, next }) => isDirty() && current.pathname !== next.pathname,
-    enableBeforeUnload: isDirty,
+    enableBeforeUnload: () => isDirty() && !draft.isKept(),
     withResolver: true,
   })
   if (status !== 'blocked') return null
+  const discard = async () => {
+    draft.drop()
+    proceed()
+  }
   return (
-    <Confirm title="Discard your changes?" verb="Discard" act={async () => proceed()} onClose={reset}>
+    <Confirm title="Discard your changes?" verb="Discard" act={discard} onClose={reset}>
       What you have written was not saved.
     </Confirm>
   )
@@ -276,6 +305,7 @@ function PathDialog({ title, verb, path: first, problemOf, onSubmit, onClose }: 
     <FormDialog
       title={title}
       verb={verb}
+      draft={null}
       isPending={false}
       error={null}
       problem={problemOf(path)}

@@ -1,4 +1,5 @@
 /** The feeds of skills: addresses from which the installers of coding agents install them without an API key. */
+
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -11,6 +12,7 @@ import { Page } from '../components/page.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
+import { hasDraft, useDraft } from '../drafts.ts'
 import { visible } from '../visible.ts'
 import { createFeed, type Feed, feedsQuery, namesOfSkillsQuery, revokeFeed } from './data.ts'
 import styles from './skill.module.css'
@@ -19,7 +21,7 @@ export const Route = createLazyRoute('/app/skills/feeds')({ component: Feeds })
 
 function Feeds() {
   const can = useCan()
-  const [isCreating, setIsCreating] = useState(false)
+  const [isCreating, setIsCreating] = useState(() => hasDraft(NEW_FEED))
   return (
     <Page
       title="Feeds of skills"
@@ -153,14 +155,25 @@ function End({ feed: { expiresAt, apiKeyId } }: { readonly feed: Feed }) {
   )
 }
 
+const NEW_FEED = 'feed'
+
+interface Fields {
+  readonly name: string
+  readonly isForAll: boolean
+  readonly chosen: ReadonlySet<string>
+  /** It ends with an API key, not with the sign-in. */
+  readonly lasts: boolean
+}
+
+const EMPTY: Fields = { name: '', isForAll: true, chosen: new Set(), lasts: false }
+
 function NewFeed({ onClose }: { readonly onClose: () => void }) {
   const canRead = useCan()('skills:read')
   const { expiresAt } = useMe().apiKey
   const { data: skills } = useQuery({ ...namesOfSkillsQuery, enabled: canRead })
-  const [name, setName] = useState('')
-  const [isForAll, setIsForAll] = useState(true)
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const [lasts, setLasts] = useState(false)
+  const [fields, setFields, draft] = useDraft(NEW_FEED, EMPTY)
+  const { name, isForAll, chosen, lasts } = fields
+  const set = (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed }))
   const [entered, setEntered] = useState('')
   const { mutate, isPending, error, data } = useMutation({
     // What it returns would be kept otherwise.
@@ -170,6 +183,7 @@ function NewFeed({ onClose }: { readonly onClose: () => void }) {
         { name: name.trim(), ...(!isForAll && { skills: Array.from(chosen, (skillId) => ({ skillId })) }) },
         lasts ? entered : undefined,
       ),
+    onSuccess: draft.drop,
   })
   if (data) {
     return (
@@ -188,12 +202,13 @@ function NewFeed({ onClose }: { readonly onClose: () => void }) {
     const next = new Set(chosen)
     if (isChecked) next.add(id)
     else next.delete(id)
-    setChosen(next)
+    set({ chosen: next })
   }
   return (
     <FormDialog
       title="New feed"
       verb="Create"
+      draft={draft}
       isPending={isPending}
       error={error}
       problem={name.trim() === '' ? 'Enter a name.' : !isForAll && chosen.size === 0 ? 'Choose the skills.' : undefined}
@@ -202,15 +217,20 @@ function NewFeed({ onClose }: { readonly onClose: () => void }) {
     >
       <Field label="Name" help="Who it is for, such as a team or a machine.">
         {(attributes) => (
-          <input {...attributes} value={name} maxLength={255} onChange={({ target }) => setName(target.value)} />
+          <input {...attributes} value={name} maxLength={255} onChange={({ target }) => set({ name: target.value })} />
         )}
       </Field>
       {skills && skills.items.length > 0 && (
         <fieldset>
           <legend>Skills</legend>
           <div className={fieldStyles.lines}>
-            <Check type="radio" label="All, also later ones" isChecked={isForAll} onChange={() => setIsForAll(true)} />
-            <Check type="radio" label="Only these" isChecked={!isForAll} onChange={() => setIsForAll(false)} />
+            <Check
+              type="radio"
+              label="All, also later ones"
+              isChecked={isForAll}
+              onChange={() => set({ isForAll: true })}
+            />
+            <Check type="radio" label="Only these" isChecked={!isForAll} onChange={() => set({ isForAll: false })} />
           </div>
           {!isForAll && (
             <div className={fieldStyles.box}>
@@ -242,9 +262,9 @@ function NewFeed({ onClose }: { readonly onClose: () => void }) {
               </>
             }
             isChecked={!lasts}
-            onChange={() => setLasts(false)}
+            onChange={() => set({ lasts: false })}
           />
-          <Check type="radio" label="With an API key" isChecked={lasts} onChange={() => setLasts(true)} />
+          <Check type="radio" label="With an API key" isChecked={lasts} onChange={() => set({ lasts: true })} />
         </div>
       </fieldset>
       {lasts && (

@@ -1,15 +1,20 @@
 /** Sets a variable. Its value is in the field of the dialog and in the request, and nowhere else. */
+
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { refresh, useCan, useName, workspace } from '../api.ts'
 import { Check, Field, FormDialog } from '../components/field.tsx'
 import { showToast } from '../components/toast.tsx'
+import { useDraft } from '../drafts.ts'
 import { visible } from '../visible.ts'
 import { variablesQuery } from './data.ts'
 import styles from './variables.module.css'
 
 /** A field of the type `password` would drop the line breaks of a certificate. */
 const CAN_HIDE = CSS.supports('-webkit-text-security', 'disc')
+
+/** Only the name is kept, never the value. */
+export const draftOfVariable = (projectId: string, name?: string) => `variable/${projectId}/${name ?? ''}`
 
 interface SetVariableProps {
   readonly projectId: string
@@ -19,7 +24,7 @@ interface SetVariableProps {
 }
 
 export function SetVariable({ projectId, given, onClose }: SetVariableProps) {
-  const [name, setName] = useState(given ?? '')
+  const [{ name }, setFields, draft] = useDraft(draftOfVariable(projectId, given), { name: given ?? '' })
   const [isShown, setIsShown] = useState(false)
   const [shape, setShape] = useState('')
   // React copies the value of a controlled textarea into its text, where it would be part of the page.
@@ -35,6 +40,7 @@ export function SetVariable({ projectId, given, onClose }: SetVariableProps) {
     },
     onSuccess: async () => {
       showToast(`${name} set.`)
+      draft.drop()
       onClose()
       await refresh('variables')
     },
@@ -43,6 +49,7 @@ export function SetVariable({ projectId, given, onClose }: SetVariableProps) {
     <FormDialog
       title={given === undefined ? `New variable in ${projectName}` : `Set ${given} in ${projectName}`}
       verb={isReplaced ? 'Replace the value' : 'Set'}
+      draft={draft}
       isPending={isPending}
       error={error}
       onSubmit={() => mutate()}
@@ -61,7 +68,7 @@ export function SetVariable({ projectId, given, onClose }: SetVariableProps) {
               pattern="[A-Za-z_][A-Za-z0-9_]*"
               title="Letters, digits and underscores, not beginning with a digit, such as DATABASE_URL"
               value={name}
-              onChange={({ target }) => setName(target.value)}
+              onChange={({ target }) => setFields({ name: target.value })}
             />
           )}
         </Field>

@@ -1,4 +1,5 @@
 /** The environment variables of a project: their names, and who has set and leased them. Never a value. */
+
 import { useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
@@ -13,10 +14,11 @@ import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
 import { Who } from '../components/who.tsx'
+import { hasDraft } from '../drafts.ts'
 import { resourcesQuery } from '../people/data.ts'
 import { visible } from '../visible.ts'
 import { type Lease, type Past, pastQuery, type Variable, variablesQuery } from './data.ts'
-import { SetVariable } from './set-variable.tsx'
+import { draftOfVariable, SetVariable } from './set-variable.tsx'
 import styles from './variables.module.css'
 
 export const Route = createLazyRoute('/app/variables')({ component: Variables })
@@ -110,7 +112,9 @@ interface Setting {
 function OfProject({ projectId }: { readonly projectId: string }) {
   const can = useCan()
   const canWrite = can('environment-variables:write')
-  const [setting, setSetting] = useState<Setting>()
+  const [setting, setSetting] = useState<Setting | undefined>(() =>
+    hasDraft(draftOfVariable(projectId)) ? {} : undefined,
+  )
   return (
     <Page
       title="Variables"

@@ -1,0 +1,9 @@
+/** How people can sign in. */
+export interface SignInWays {
+  readonly providers: readonly { readonly id: string; readonly name: string; readonly issuer: string }[]
+  readonly hasApiKeys: boolean
+  /** Other providers are for people who name their organization. */
+  readonly needsOrganization: boolean
+  /** What is wrong with the settings of the console. */
+  readonly problems: readonly string[]
+}
