@@ -89,7 +89,8 @@ CREATE TABLE `deletions` (
 	PRIMARY KEY(`organizationId`, `resourceType`, `resourceId`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX `deletionsToPurge` ON `deletions` (`finalAt`) WHERE "purgedAt" is null;--> statement-breakpoint
+CREATE INDEX `deletionsByEnd` ON `deletions` (`finalAt`) WHERE "row" is not null;--> statement-breakpoint
+CREATE INDEX `deletionsToPurge` ON `deletions` (`organizationId`,`finalAt`) WHERE "purgedAt" is null and "row" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX `deletionsById` ON `deletions` (`organizationId`,`id`) WHERE "id" is not null;--> statement-breakpoint
 CREATE INDEX `deletionsByParent` ON `deletions` (`organizationId`,`projectId`,`agentId`,`id`) WHERE "id" is not null;--> statement-breakpoint
 CREATE TABLE `directory` (

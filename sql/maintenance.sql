@@ -787,6 +787,41 @@ where
     )
   );
 
+-- dropRows
+update "deletions"
+set
+  "id" = null,
+  "row" = null
+where
+  ("deletions"."organizationId", "deletions"."resourceType", "deletions"."resourceId") in (
+    select
+      "deletions"."organizationId",
+      "deletions"."resourceType",
+      "deletions"."resourceId"
+    from
+      "deletions" indexed by "deletionsByEnd"
+    where
+      "deletions"."row" is not null
+      and "deletions"."finalAt" <= :now
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "deletions"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
+    order by
+      "deletions"."finalAt"
+    limit
+      1000
+  );
+
 -- markPurged
 update "deletions"
 set
@@ -800,13 +835,15 @@ where
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -819,8 +856,6 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -987,24 +1022,27 @@ where
 -- purgePage.0
 update "deletions"
 set
+  "finalAt" = :now,
   "id" = null,
   "row" = null
 where
   ("deletions"."organizationId", "deletions"."resourceType", "deletions"."resourceId") in (
     select
-      "pending"."organizationId",
-      "pending"."resourceType",
-      "pending"."resourceId"
+      "earlier"."organizationId",
+      "earlier"."resourceType",
+      "earlier"."resourceId"
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -1017,13 +1055,15 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
-    where
-      "pending"."id" is not null
+      cross join "deletions" as "earlier" indexed by "deletionsByParent" on "earlier"."organizationId" = "pending"."organizationId"
+      and "earlier"."id" is not null
+      and "pending"."resourceType" = 'project'
+      and "earlier"."projectId" = "pending"."resourceId"
+    limit
+      1000
   );
 
 -- purgePage.1
@@ -1041,13 +1081,15 @@ where
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -1060,55 +1102,6 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
-        limit
-          500
-      ) as "pending"
-      cross join "deletions" as "earlier" indexed by "deletionsByParent" on "earlier"."organizationId" = "pending"."organizationId"
-      and "earlier"."id" is not null
-      and "pending"."resourceType" = 'project'
-      and "earlier"."projectId" = "pending"."resourceId"
-    limit
-      1000
-  );
-
--- purgePage.2
-update "deletions"
-set
-  "finalAt" = :now,
-  "id" = null,
-  "row" = null
-where
-  ("deletions"."organizationId", "deletions"."resourceType", "deletions"."resourceId") in (
-    select
-      "earlier"."organizationId",
-      "earlier"."resourceType",
-      "earlier"."resourceId"
-    from
-      (
-        select
-          *
-        from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
-          and "deletions"."finalAt" <= :now
-          and not exists (
-            select
-              1
-            from
-              "halts"
-            where
-              "halts"."organizationId" = "deletions"."organizationId"
-              and (
-                "halts"."until" is null
-                or "halts"."until" > :now
-              )
-              and "halts"."kind" <> 'suspended'
-          )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -1121,7 +1114,7 @@ where
       1000
   );
 
--- purgePage.3
+-- purgePage.2
 insert into
   "deletions" (
     "organizationId",
@@ -1149,13 +1142,15 @@ select
 from
   (
     select
-      *
+      "deletions".*
     from
-      "deletions"
-    where
-      "deletions"."purgedAt" is null
+      json_each(:organizations) as "organizations"
+      cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+      and "deletions"."purgedAt" is null
+      and "deletions"."row" is null
       and "deletions"."finalAt" <= :now
-      and not exists (
+    where
+      not exists (
         select
           1
         from
@@ -1168,8 +1163,6 @@ from
           )
           and "halts"."kind" <> 'suspended'
       )
-    order by
-      "deletions"."finalAt"
     limit
       500
   ) as "pending"
@@ -1180,7 +1173,7 @@ limit
   1000
 on conflict do nothing;
 
--- purgePage.4
+-- purgePage.3
 delete from "sessions"
 where
   ("sessions"."organizationId", "sessions"."id") in (
@@ -1190,13 +1183,15 @@ where
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -1209,8 +1204,6 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -1231,7 +1224,7 @@ where
       1000
   );
 
--- purgePage.5
+-- purgePage.4
 insert into
   "deletions" (
     "organizationId",
@@ -1259,13 +1252,15 @@ select
 from
   (
     select
-      *
+      "deletions".*
     from
-      "deletions"
-    where
-      "deletions"."purgedAt" is null
+      json_each(:organizations) as "organizations"
+      cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+      and "deletions"."purgedAt" is null
+      and "deletions"."row" is null
       and "deletions"."finalAt" <= :now
-      and not exists (
+    where
+      not exists (
         select
           1
         from
@@ -1278,8 +1273,6 @@ from
           )
           and "halts"."kind" <> 'suspended'
       )
-    order by
-      "deletions"."finalAt"
     limit
       500
   ) as "pending"
@@ -1290,7 +1283,7 @@ limit
   1000
 on conflict do nothing;
 
--- purgePage.6
+-- purgePage.5
 delete from "pullRequests"
 where
   ("pullRequests"."organizationId", "pullRequests"."id") in (
@@ -1300,13 +1293,15 @@ where
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -1319,8 +1314,6 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -1341,7 +1334,7 @@ where
       1000
   );
 
--- purgePage.7
+-- purgePage.6
 insert into
   "deletions" (
     "organizationId",
@@ -1369,13 +1362,15 @@ select
 from
   (
     select
-      *
+      "deletions".*
     from
-      "deletions"
-    where
-      "deletions"."purgedAt" is null
+      json_each(:organizations) as "organizations"
+      cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+      and "deletions"."purgedAt" is null
+      and "deletions"."row" is null
       and "deletions"."finalAt" <= :now
-      and not exists (
+    where
+      not exists (
         select
           1
         from
@@ -1388,8 +1383,6 @@ from
           )
           and "halts"."kind" <> 'suspended'
       )
-    order by
-      "deletions"."finalAt"
     limit
       500
   ) as "pending"
@@ -1400,7 +1393,7 @@ limit
   1000
 on conflict do nothing;
 
--- purgePage.8
+-- purgePage.7
 delete from "schedules"
 where
   ("schedules"."organizationId", "schedules"."id") in (
@@ -1410,13 +1403,15 @@ where
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -1429,8 +1424,6 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -1451,7 +1444,7 @@ where
       1000
   );
 
--- purgePage.9
+-- purgePage.8
 insert into
   "orphanedObjects" ("objectKey", "deleteAfter")
 select
@@ -1460,13 +1453,15 @@ select
 from
   (
     select
-      *
+      "deletions".*
     from
-      "deletions"
-    where
-      "deletions"."purgedAt" is null
+      json_each(:organizations) as "organizations"
+      cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+      and "deletions"."purgedAt" is null
+      and "deletions"."row" is null
       and "deletions"."finalAt" <= :now
-      and not exists (
+    where
+      not exists (
         select
           1
         from
@@ -1479,8 +1474,6 @@ from
           )
           and "halts"."kind" <> 'suspended'
       )
-    order by
-      "deletions"."finalAt"
     limit
       500
   ) as "pending"
@@ -1492,7 +1485,7 @@ limit
   1000
 on conflict do nothing;
 
--- purgePage.10
+-- purgePage.9
 delete from "sessionFiles"
 where
   ("sessionFiles"."organizationId", "sessionFiles"."sessionId", "sessionFiles"."id") in (
@@ -1503,13 +1496,15 @@ where
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -1522,8 +1517,6 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -1545,7 +1538,7 @@ where
       1000
   );
 
--- purgePage.11
+-- purgePage.10
 insert into
   "orphanedObjects" ("objectKey", "deleteAfter")
 select
@@ -1554,13 +1547,15 @@ select
 from
   (
     select
-      *
+      "deletions".*
     from
-      "deletions"
-    where
-      "deletions"."purgedAt" is null
+      json_each(:organizations) as "organizations"
+      cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+      and "deletions"."purgedAt" is null
+      and "deletions"."row" is null
       and "deletions"."finalAt" <= :now
-      and not exists (
+    where
+      not exists (
         select
           1
         from
@@ -1573,8 +1568,6 @@ from
           )
           and "halts"."kind" <> 'suspended'
       )
-    order by
-      "deletions"."finalAt"
     limit
       500
   ) as "pending"
@@ -1586,7 +1579,7 @@ limit
   1000
 on conflict do nothing;
 
--- purgePage.12
+-- purgePage.11
 delete from "profilePictures"
 where
   ("profilePictures"."organizationId", "profilePictures"."userId") in (
@@ -1596,13 +1589,15 @@ where
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -1615,8 +1610,6 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -1638,7 +1631,7 @@ where
       1000
   );
 
--- purgePage.13
+-- purgePage.12
 insert into
   "orphanedObjects" ("objectKey", "deleteAfter")
 select
@@ -1647,13 +1640,15 @@ select
 from
   (
     select
-      *
+      "deletions".*
     from
-      "deletions"
-    where
-      "deletions"."purgedAt" is null
+      json_each(:organizations) as "organizations"
+      cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+      and "deletions"."purgedAt" is null
+      and "deletions"."row" is null
       and "deletions"."finalAt" <= :now
-      and not exists (
+    where
+      not exists (
         select
           1
         from
@@ -1666,8 +1661,6 @@ from
           )
           and "halts"."kind" <> 'suspended'
       )
-    order by
-      "deletions"."finalAt"
     limit
       500
   ) as "pending"
@@ -1679,7 +1672,7 @@ limit
   1000
 on conflict do nothing;
 
--- purgePage.14
+-- purgePage.13
 delete from "skillVersions"
 where
   ("skillVersions"."organizationId", "skillVersions"."skillId", "skillVersions"."version") in (
@@ -1690,13 +1683,15 @@ where
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -1709,8 +1704,6 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -1732,7 +1725,7 @@ where
       1000
   );
 
--- purgePage.15
+-- purgePage.14
 delete from "skillContents"
 where
   ("skillContents"."organizationId", "skillContents"."skillId", "skillContents"."sha256") in (
@@ -1743,13 +1736,15 @@ where
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -1762,8 +1757,6 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -1774,7 +1767,7 @@ where
       1000
   );
 
--- purgePage.16
+-- purgePage.15
 delete from "runs"
 where
   ("runs"."organizationId", "runs"."id") in (
@@ -1784,13 +1777,15 @@ where
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -1803,8 +1798,6 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -1815,7 +1808,7 @@ where
       1000
   );
 
--- purgePage.17
+-- purgePage.16
 delete from "missedSpans"
 where
   ("missedSpans"."organizationId", "missedSpans"."scheduleId", "missedSpans"."missedUntil") in (
@@ -1826,13 +1819,15 @@ where
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -1845,8 +1840,6 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -1857,7 +1850,7 @@ where
       1000
   );
 
--- purgePage.18
+-- purgePage.17
 delete from "environmentVariables"
 where
   (
@@ -1872,13 +1865,15 @@ where
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -1891,8 +1886,6 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -1903,7 +1896,7 @@ where
       1000
   );
 
--- purgePage.19
+-- purgePage.18
 delete from "variableRequests"
 where
   (
@@ -1918,13 +1911,15 @@ where
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -1937,14 +1932,55 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
       cross join "variableRequests" on "variableRequests"."organizationId" = "pending"."organizationId"
       and "pending"."resourceType" = 'project'
       and "variableRequests"."projectId" = "pending"."resourceId"
+    limit
+      1000
+  );
+
+-- purgePage.19
+delete from "pins"
+where
+  ("pins"."organizationId", "pins"."userId", "pins"."resourceType", "pins"."resourceId") in (
+    select
+      "pins"."organizationId",
+      "pins"."userId",
+      "pins"."resourceType",
+      "pins"."resourceId"
+    from
+      (
+        select
+          "deletions".*
+        from
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
+          and "deletions"."finalAt" <= :now
+        where
+          not exists (
+            select
+              1
+            from
+              "halts"
+            where
+              "halts"."organizationId" = "deletions"."organizationId"
+              and (
+                "halts"."until" is null
+                or "halts"."until" > :now
+              )
+              and "halts"."kind" <> 'suspended'
+          )
+        limit
+          500
+      ) as "pending"
+      cross join "pins" on "pins"."organizationId" = "pending"."organizationId"
+      and "pins"."resourceType" = "pending"."resourceType"
+      and "pins"."resourceId" = "pending"."resourceId"
     limit
       1000
   );
@@ -1961,13 +1997,15 @@ where
     from
       (
         select
-          *
+          "deletions".*
         from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
+          json_each(:organizations) as "organizations"
+          cross join "deletions" indexed by "deletionsToPurge" on "deletions"."organizationId" = ("organizations".value ->> 'id')
+          and "deletions"."purgedAt" is null
+          and "deletions"."row" is null
           and "deletions"."finalAt" <= :now
-          and not exists (
+        where
+          not exists (
             select
               1
             from
@@ -1980,51 +2018,6 @@ where
               )
               and "halts"."kind" <> 'suspended'
           )
-        order by
-          "deletions"."finalAt"
-        limit
-          500
-      ) as "pending"
-      cross join "pins" on "pins"."organizationId" = "pending"."organizationId"
-      and "pins"."resourceType" = "pending"."resourceType"
-      and "pins"."resourceId" = "pending"."resourceId"
-    limit
-      1000
-  );
-
--- purgePage.21
-delete from "pins"
-where
-  ("pins"."organizationId", "pins"."userId", "pins"."resourceType", "pins"."resourceId") in (
-    select
-      "pins"."organizationId",
-      "pins"."userId",
-      "pins"."resourceType",
-      "pins"."resourceId"
-    from
-      (
-        select
-          *
-        from
-          "deletions"
-        where
-          "deletions"."purgedAt" is null
-          and "deletions"."finalAt" <= :now
-          and not exists (
-            select
-              1
-            from
-              "halts"
-            where
-              "halts"."organizationId" = "deletions"."organizationId"
-              and (
-                "halts"."until" is null
-                or "halts"."until" > :now
-              )
-              and "halts"."kind" <> 'suspended'
-          )
-        order by
-          "deletions"."finalAt"
         limit
           500
       ) as "pending"
@@ -2035,31 +2028,58 @@ where
       1000
   );
 
--- selectPending
+-- selectOrganizations
 select
-  "resourceId"
+  "id" as "id"
 from
-  "deletions"
-where
   (
-    "deletions"."purgedAt" is null
-    and "deletions"."finalAt" <= :now
-    and not exists (
-      select
-        1
-      from
-        "halts"
-      where
-        "halts"."organizationId" = "deletions"."organizationId"
-        and (
-          "halts"."until" is null
-          or "halts"."until" > :now
-        )
-        and "halts"."kind" <> 'suspended'
-    )
-  )
-limit
-  + 1;
+    with recursive
+      "organization" ("id") as (
+        select
+          ''
+        union all
+        select
+          (
+            select
+              "deletions"."organizationId"
+            from
+              "deletions" indexed by "deletionsToPurge"
+            where
+              "deletions"."purgedAt" is null
+              and "deletions"."row" is null
+              and "deletions"."organizationId" > "organization"."id"
+            order by
+              "deletions"."organizationId"
+            limit
+              1
+          )
+        from
+          "organization"
+        where
+          "id" is not null
+      )
+    select
+      "id"
+    from
+      "organization"
+    where
+      "id" > ''
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "id"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
+    limit
+      500
+  );
 
 -- src/maintenance/reseal.ts
 

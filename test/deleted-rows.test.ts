@@ -228,4 +228,37 @@ describe('a tick', () => {
     await ticked()
     expect(await statuses()).toEqual(new Set(['pending']))
   })
+
+  it('purges the deletions of an organization beside many of another one', async () => {
+    const big = await Workspace.create()
+    const bigKey = await big.addKey()
+    const project = await big.addProject()
+    const session = await big.addSession(project)
+    const file = await big.addSessionFile(session, 'a.txt')
+    await copyRow(big, tables.sessions, session, FIRST, 3000)
+    await copyRow(big, tables.sessionFiles, file, FIRST, 3000, {
+      sessionId: `printf('%s%012d', ?3, i)`,
+      objectKey: `?1 || ?3 || i`,
+    })
+    const deleteAtOnce = async (key: string, path: string) => {
+      const environment = { UNDO_DAYS: '0' }
+      expect((await request('DELETE', path, { key, environment })).status).toBe(200)
+    }
+    await deleteAtOnce(bigKey, `/v1/projects/${project}`)
+    // The sessions have deletions of their own by then.
+    await ticked()
+    const small = await Workspace.create()
+    const smallKey = await small.addKey()
+    const own = await small.addSession(await small.addProject())
+    await small.addSessionFile(own, 'a.txt')
+    await deleteAtOnce(smallKey, `/v1/sessions/${own}`)
+    const most = 50_000
+    expect((await ticked()).rowsRead).toBeLessThan(most)
+    expect(await small.dump('sessionFiles')).toEqual([])
+    let ticks = 0
+    while ((await big.dump('sessionFiles')).length > 0) {
+      expect((await ticked()).rowsRead).toBeLessThan(most)
+      expect(++ticks).toBeLessThan(30)
+    }
+  })
 })

@@ -321,7 +321,8 @@ export const deletions = sqliteTable(
   },
   (table) => [
     primaryKey({ columns: [table.organizationId, table.resourceType, table.resourceId] }),
-    index('deletionsToPurge').on(table.finalAt).where(sql`"purgedAt" is null`),
+    index('deletionsByEnd').on(table.finalAt).where(sql`"row" is not null`),
+    index('deletionsToPurge').on(table.organizationId, table.finalAt).where(sql`"purgedAt" is null and "row" is null`),
     uniqueIndex('deletionsById').on(table.organizationId, table.id).where(sql`"id" is not null`),
     index('deletionsByParent')
       .on(table.organizationId, table.projectId, table.agentId, table.id)

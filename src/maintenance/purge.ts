@@ -2,12 +2,12 @@
  * The purge: deletes the rows that depend on a deleted resource, page by page, once the deletion is final. No new
  * dependents can be created, so every purge ends.
  */
-import { and, isNull, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { DatabaseEnvironment } from '../db/database.ts'
 import { isSettled } from '../db/halts.ts'
 import { now, text } from '../db/parameters.ts'
-import { keyOf } from '../db/rows.ts'
+import { indexedBy, jsonRows, keyOf } from '../db/rows.ts'
 import {
   deletions,
   environmentVariables,
@@ -31,13 +31,19 @@ import { DAY_MS } from '../durations.ts'
 const PAGE_DELETIONS = 500
 const PAGE_ROWS = 1000
 const MAX_PAGES_PER_TICK = 2
+const MAX_ORGANIZATIONS = 500
 
 const dayAgo = text('dayAgo')
 
-/** The oldest final deletions that may still have dependents. */
-const pendingDeletions = sql`(select * from ${deletions} where ${deletions.purgedAt} is null and ${deletions.finalAt} <= ${now}
-  and ${isSettled(deletions.organizationId)}
-  order by ${deletions.finalAt} limit ${sql.raw(String(PAGE_DELETIONS))}) as "pending"`
+/** The condition of the index `deletionsToPurge`: final deletions that may still have dependents. */
+const isToPurge = sql`${deletions.purgedAt} is null and ${deletions.row} is null`
+/** The organizations of a page, in order. */
+const organizations = jsonRows('organizations', 'id')
+/** The oldest deletions of the first organization, then those of the next one. */
+const pendingDeletions = sql`(select ${deletions}.* from ${organizations.table}
+  cross join ${indexedBy(deletions, 'deletionsToPurge')}
+  on ${deletions.organizationId} = ${organizations.column('id')} and ${isToPurge} and ${deletions.finalAt} <= ${now}
+  where ${isSettled(deletions.organizationId)} limit ${sql.raw(String(PAGE_DELETIONS))}) as "pending"`
 const of = (column: keyof typeof deletions.$inferSelect) => sql`"pending".${sql.identifier(column)}`
 const isOf = (type: (typeof deletions.$inferSelect)['resourceType']) => sql`${of('resourceType')} = ${type}`
 const isId = (column: SQLWrapper) => sql`${column} = ${of('resourceId')}`
@@ -113,7 +119,7 @@ const pageOf = ({ table, dependsOn }: Dependents, columns: SQL) =>
       limit ${sql.raw(String(PAGE_ROWS))}`
 
 const deletePage = (dependents: Dependents) =>
-  unguarded([now], () =>
+  unguarded([organizations.parameter, now], () =>
     query
       .delete(dependents.table)
       .where(sql`(${keyOf(dependents.table)}) in (${pageOf(dependents, keyOf(dependents.table))})`),
@@ -139,7 +145,9 @@ function deleteWithDependents(
     and ${deletions.resourceType} = ${type} and ${deletions.resourceId} = ${table.id})`
   const row = sql`${table.organizationId}, ${type}, ${table.id}, ${projectId}, null, ${now}, ${now}, null, null, null`
   return [
-    unguarded([now], () => query.insert(deletions).select(pageOf(dependents, row)).onConflictDoNothing()),
+    unguarded([organizations.parameter, now], () =>
+      query.insert(deletions).select(pageOf(dependents, row)).onConflictDoNothing(),
+    ),
     deletePage(narrowed(dependents, isRecorded)),
   ]
 }
@@ -149,7 +157,7 @@ function deleteWithObjects(dependents: Dependents, objectKey: SQLWrapper) {
   const isOrphaned = sql`(${objectKey} is null or exists (select 1 from ${orphanedObjects} where ${orphanedObjects.objectKey} = ${objectKey}))`
   const page = pageOf(narrowed(dependents, sql`${objectKey} is not null`), sql`${objectKey}, ${now}`)
   return [
-    unguarded([now], () => query.insert(orphanedObjects).select(page).onConflictDoNothing()),
+    unguarded([organizations.parameter, now], () => query.insert(orphanedObjects).select(page).onConflictDoNothing()),
     deletePage(narrowed(dependents, isOrphaned)),
   ]
 }
@@ -162,20 +170,20 @@ const hasNoDependents = sql.join(
   sql` and `,
 )
 
-/** Removes the copies of the rows of final deletions. */
-const dropRows = unguarded([now], () =>
+/** Removes the copies of the rows of deletions that have become final. Their dependents are purged after that. */
+export const dropRows = unguarded([now], () =>
   query
     .update(deletions)
     .set({ id: null, row: null })
     .where(
-      sql`(${keyOf(deletions)}) in (select ${of('organizationId')}, ${of('resourceType')}, ${of('resourceId')}
-        from ${pendingDeletions} where ${of('id')} is not null)`,
+      sql`(${keyOf(deletions)}) in (select ${keyOf(deletions)} from ${indexedBy(deletions, 'deletionsByEnd')}
+        where ${deletions.row} is not null and ${deletions.finalAt} <= ${now} and ${isSettled(deletions.organizationId)}
+        order by ${deletions.finalAt} limit ${sql.raw(String(PAGE_ROWS))})`,
     ),
 )
 
-/** After that, because a project has the deletion of itself too. */
 const endDeletionsWithin = deletionsWithin.map((within) =>
-  unguarded([now], () =>
+  unguarded([organizations.parameter, now], () =>
     query
       .update(deletions)
       .set({ finalAt: sql`${now}`, id: null, row: null })
@@ -192,7 +200,7 @@ const hasNoDeletionsWithin = sql.join(
 )
 
 /** Marks the deletions that have no dependents left as purged. */
-export const markPurged = unguarded([now], () =>
+export const markPurged = unguarded([organizations.parameter, now], () =>
   query
     .update(deletions)
     .set({ purgedAt: sql`${now}` })
@@ -202,12 +210,16 @@ export const markPurged = unguarded([now], () =>
     ),
 )
 
-export const selectPending = unguarded([now], () =>
-  query
-    .select({ id: deletions.resourceId })
-    .from(deletions)
-    .where(and(isNull(deletions.purgedAt), lte(deletions.finalAt, now), isSettled(deletions.organizationId)))
-    .limit(1),
+const nextOrganization = sql`(select ${deletions.organizationId} from ${indexedBy(deletions, 'deletionsToPurge')}
+  where ${isToPurge} and ${deletions.organizationId} > "organization"."id" order by ${deletions.organizationId} limit 1)`
+
+/** The organizations that have deletions to purge. It leaps from one to the next, however many deletions each has. */
+export const selectOrganizations = unguarded([now], () =>
+  query.select({ id: sql<string>`"id"`.as('id') }).from(
+    sql`(with recursive "organization"("id") as (
+      select '' union all select ${nextOrganization} from "organization" where "id" is not null
+    ) select "id" from "organization" where "id" > '' and ${isSettled(sql`"id"`)} limit ${sql.raw(String(MAX_ORGANIZATIONS))})`,
+  ),
 )
 
 export const deleteExpiredRequests = unguarded([dayAgo, now], () =>
@@ -217,7 +229,6 @@ export const deleteExpiredRequests = unguarded([dayAgo, now], () =>
 )
 
 export const purgePage = [
-  dropRows,
   ...endDeletionsWithin,
   ...deleteWithDependents(sessionsOfProject, 'session', sessions.projectId),
   ...deleteWithDependents(pullRequestsOfProject, 'pull_request', pullRequests.projectId),
@@ -235,8 +246,12 @@ export async function purgeDeletions({ database }: DatabaseEnvironment, instant:
     now: instant.toISOString(),
     dayAgo: new Date(instant.getTime() - DAY_MS).toISOString(),
   }
-  let { pending } = await runBatch(database, { pending: selectPending, deleteExpiredRequests }, values)
-  for (let count = 0; pending.length > 0 && count < MAX_PAGES_PER_TICK; count++) {
-    ;({ pending } = await runBatch(database, { purgePage, pending: selectPending }, values))
+  let { found } = await runBatch(database, { dropRows, found: selectOrganizations, deleteExpiredRequests }, values)
+  for (let count = 0; found.length > 0 && count < MAX_PAGES_PER_TICK; count++) {
+    // Each page begins with the next organization, so that none waits until a large one is done.
+    const first = (Math.floor(instant.getTime() / 60_000) * MAX_PAGES_PER_TICK + count) % found.length
+    const inTurn = [...found.slice(first), ...found.slice(0, first)]
+    const page = { ...values, organizations: organizations.value(inTurn) }
+    ;({ found } = await runBatch(database, { purgePage, found: selectOrganizations }, page))
   }
 }
