@@ -98,17 +98,17 @@ export async function deleteExpired(
   const pass = 'retention'
   const oldestRun = oldestRunKept(instant)
   const byteLimit = readLimits(environment).eventBytes
-  const oldest = {
-    now: instant.toISOString(),
-    oldestRun,
-    oldestRunId: startOfIds(oldestRun),
-    ...eventByteValues(instant, byteLimit),
-  }
-
   let current = await duePass(database, pass, instant.toISOString())
   if (!current) return
 
   const { dueAt } = current
+  const oldest = {
+    now: instant.toISOString(),
+    oldestRun,
+    oldestRunId: startOfIds(oldestRun),
+    // Later events are left to the next pass, so that this one ends while an organization records many.
+    ...eventByteValues(new Date(dueAt), byteLimit),
+  }
   const begun = { insertPass, page: selectOrganizations }
   let { page } = await runBatch(database, begun, { pass, dueAt, after: current.cursor })
   for (let count = 0; count < MAX_PAGES_PER_TICK; count++) {

@@ -283,6 +283,19 @@ describe('retention', () => {
     expect(await countedBytes(workspace)).toEqual([(bytes / 6) * 3, (bytes / 6) * 3])
   })
 
+  it('counts no event after the time at which the pass was due, so that the pass ends while others are recorded', async () => {
+    const { workspace } = await withFeed()
+    setClock(NOW)
+    await workspace.addEvents([timeAfter(-DAY_MS), timeAfter(-1)])
+    const begin = env.DB.prepare(
+      `INSERT OR REPLACE INTO "passes" ("name", "dueAt", "cursor") VALUES ('retention', ?, '')`,
+    )
+    await begin.bind(timeAfter(-DAY_MS / 2)).run()
+    await tick(newOutbox().environment, new Date(NOW))
+    const [bytes, actual] = await countedBytes(workspace)
+    expect(bytes).toBe(Number(actual) / 2)
+  })
+
   it('never lets numbers begin again, so that no reader misses an event after the clock ran back', async () => {
     const { workspace, page, put } = await withFeed()
     setClock(NOW)
