@@ -797,6 +797,7 @@ where
                 "maker"."organizationId" = "apiKeys"."organizationId"
                 and "maker"."id" = "apiKeys"."createdByKeyId"
                 and "maker"."identityId" = "apiKeys"."identityId"
+                and "maker"."kind" <> 'session'
               )
           )
         )
@@ -920,6 +921,7 @@ where
                     "maker"."organizationId" = "apiKeys"."organizationId"
                     and "maker"."id" = "apiKeys"."createdByKeyId"
                     and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
                   )
               )
             )
@@ -1033,6 +1035,7 @@ where
                     "maker"."organizationId" = "apiKeys"."organizationId"
                     and "maker"."id" = "apiKeys"."createdByKeyId"
                     and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
                   )
               )
             )
@@ -1233,6 +1236,7 @@ where
                 "maker"."organizationId" = "apiKeys"."organizationId"
                 and "maker"."id" = "apiKeys"."createdByKeyId"
                 and "maker"."identityId" = "apiKeys"."identityId"
+                and "maker"."kind" <> 'session'
               )
           )
         )
@@ -1356,6 +1360,7 @@ where
                     "maker"."organizationId" = "apiKeys"."organizationId"
                     and "maker"."id" = "apiKeys"."createdByKeyId"
                     and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
                   )
               )
             )
@@ -1469,6 +1474,7 @@ where
                     "maker"."organizationId" = "apiKeys"."organizationId"
                     and "maker"."id" = "apiKeys"."createdByKeyId"
                     and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
                   )
               )
             )
@@ -1669,6 +1675,7 @@ where
                 "maker"."organizationId" = "apiKeys"."organizationId"
                 and "maker"."id" = "apiKeys"."createdByKeyId"
                 and "maker"."identityId" = "apiKeys"."identityId"
+                and "maker"."kind" <> 'session'
               )
           )
         )
@@ -1792,6 +1799,7 @@ where
                     "maker"."organizationId" = "apiKeys"."organizationId"
                     and "maker"."id" = "apiKeys"."createdByKeyId"
                     and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
                   )
               )
             )
@@ -1905,6 +1913,7 @@ where
                     "maker"."organizationId" = "apiKeys"."organizationId"
                     and "maker"."id" = "apiKeys"."createdByKeyId"
                     and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
                   )
               )
             )
@@ -2105,6 +2114,7 @@ where
                 "maker"."organizationId" = "apiKeys"."organizationId"
                 and "maker"."id" = "apiKeys"."createdByKeyId"
                 and "maker"."identityId" = "apiKeys"."identityId"
+                and "maker"."kind" <> 'session'
               )
           )
         )
@@ -2228,6 +2238,7 @@ where
                     "maker"."organizationId" = "apiKeys"."organizationId"
                     and "maker"."id" = "apiKeys"."createdByKeyId"
                     and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
                   )
               )
             )
@@ -2341,6 +2352,7 @@ where
                     "maker"."organizationId" = "apiKeys"."organizationId"
                     and "maker"."id" = "apiKeys"."createdByKeyId"
                     and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
                   )
               )
             )
@@ -2805,6 +2817,7 @@ from
           "maker"."organizationId" = "apiKeys"."organizationId"
           and "maker"."id" = "apiKeys"."createdByKeyId"
           and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
         )
     )
   )
@@ -2913,6 +2926,7 @@ from
           "maker"."organizationId" = "apiKeys"."organizationId"
           and "maker"."id" = "apiKeys"."createdByKeyId"
           and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
         )
     )
   )
@@ -2949,6 +2963,7 @@ where
                 "maker"."organizationId" = "apiKeys"."organizationId"
                 and "maker"."id" = "apiKeys"."createdByKeyId"
                 and "maker"."identityId" = "apiKeys"."identityId"
+                and "maker"."kind" <> 'session'
               )
           )
         )
@@ -3058,6 +3073,7 @@ where
                 "maker"."organizationId" = "apiKeys"."organizationId"
                 and "maker"."id" = "apiKeys"."createdByKeyId"
                 and "maker"."identityId" = "apiKeys"."identityId"
+                and "maker"."kind" <> 'session'
               )
           )
         )
@@ -3181,6 +3197,7 @@ from
                   "maker"."organizationId" = "apiKeys"."organizationId"
                   and "maker"."id" = "apiKeys"."createdByKeyId"
                   and "maker"."identityId" = "apiKeys"."identityId"
+                  and "maker"."kind" <> 'session'
                 )
             )
           )
@@ -3294,6 +3311,7 @@ from
                   "maker"."organizationId" = "apiKeys"."organizationId"
                   and "maker"."id" = "apiKeys"."createdByKeyId"
                   and "maker"."identityId" = "apiKeys"."identityId"
+                  and "maker"."kind" <> 'session'
                 )
             )
           )
@@ -3544,6 +3562,7 @@ from
                   "maker"."organizationId" = "apiKeys"."organizationId"
                   and "maker"."id" = "apiKeys"."createdByKeyId"
                   and "maker"."identityId" = "apiKeys"."identityId"
+                  and "maker"."kind" <> 'session'
                 )
             )
           )
@@ -3657,6 +3676,7 @@ from
                   "maker"."organizationId" = "apiKeys"."organizationId"
                   and "maker"."id" = "apiKeys"."createdByKeyId"
                   and "maker"."identityId" = "apiKeys"."identityId"
+                  and "maker"."kind" <> 'session'
                 )
             )
           )
@@ -4205,6 +4225,7 @@ from
           "maker"."organizationId" = "apiKeys"."organizationId"
           and "maker"."id" = "apiKeys"."createdByKeyId"
           and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
         )
     )
   )
@@ -4908,6 +4929,7 @@ from
           "maker"."organizationId" = "apiKeys"."organizationId"
           and "maker"."id" = "apiKeys"."createdByKeyId"
           and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
         )
     )
   )
@@ -5176,6 +5198,7 @@ from
           "maker"."organizationId" = "apiKeys"."organizationId"
           and "maker"."id" = "apiKeys"."createdByKeyId"
           and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
         )
     )
   )
@@ -5273,6 +5296,7 @@ from
           "maker"."organizationId" = "apiKeys"."organizationId"
           and "maker"."id" = "apiKeys"."createdByKeyId"
           and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
         )
     )
   )
@@ -5365,6 +5389,7 @@ where
                 "maker"."organizationId" = "apiKeys"."organizationId"
                 and "maker"."id" = "apiKeys"."createdByKeyId"
                 and "maker"."identityId" = "apiKeys"."identityId"
+                and "maker"."kind" <> 'session'
               )
           )
         )
@@ -5938,6 +5963,7 @@ from
           "maker"."organizationId" = "apiKeys"."organizationId"
           and "maker"."id" = "apiKeys"."createdByKeyId"
           and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
         )
     )
   )
@@ -6113,6 +6139,7 @@ from
           "maker"."organizationId" = "apiKeys"."organizationId"
           and "maker"."id" = "apiKeys"."createdByKeyId"
           and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
         )
     )
   )
@@ -6304,6 +6331,7 @@ from
                     "maker"."organizationId" = "apiKeys"."organizationId"
                     and "maker"."id" = "apiKeys"."createdByKeyId"
                     and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
                   )
               )
             )
@@ -6682,6 +6710,7 @@ from
           "maker"."organizationId" = "apiKeys"."organizationId"
           and "maker"."id" = "apiKeys"."createdByKeyId"
           and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
         )
     )
   )
@@ -6856,6 +6885,7 @@ from
           "maker"."organizationId" = "apiKeys"."organizationId"
           and "maker"."id" = "apiKeys"."createdByKeyId"
           and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
         )
     )
   )
@@ -7000,6 +7030,7 @@ where
                 "maker"."organizationId" = "apiKeys"."organizationId"
                 and "maker"."id" = "apiKeys"."createdByKeyId"
                 and "maker"."identityId" = "apiKeys"."identityId"
+                and "maker"."kind" <> 'session'
               )
           )
         )
@@ -7250,6 +7281,7 @@ from
           "maker"."organizationId" = "apiKeys"."organizationId"
           and "maker"."id" = "apiKeys"."createdByKeyId"
           and "maker"."identityId" = "apiKeys"."identityId"
+          and "maker"."kind" <> 'session'
         )
     )
   )
@@ -7373,6 +7405,7 @@ where
                     "maker"."organizationId" = "apiKeys"."organizationId"
                     and "maker"."id" = "apiKeys"."createdByKeyId"
                     and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
                   )
               )
             )
@@ -7541,6 +7574,7 @@ where
                 "maker"."organizationId" = "apiKeys"."organizationId"
                 and "maker"."id" = "apiKeys"."createdByKeyId"
                 and "maker"."identityId" = "apiKeys"."identityId"
+                and "maker"."kind" <> 'session'
               )
           )
         )
@@ -7650,6 +7684,7 @@ where
                 "maker"."organizationId" = "apiKeys"."organizationId"
                 and "maker"."id" = "apiKeys"."createdByKeyId"
                 and "maker"."identityId" = "apiKeys"."identityId"
+                and "maker"."kind" <> 'session'
               )
           )
         )

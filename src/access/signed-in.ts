@@ -1,5 +1,5 @@
 /** What a person who has signed in with an identity provider may do with API keys (docs/contract.md, Keys of people who sign in). */
-import { and, eq, gt, isNotNull, notExists, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, gt, isNotNull, ne, notExists, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { now } from '../db/parameters.ts'
 import { apiKeys, identities } from '../db/schema.ts'
@@ -34,6 +34,8 @@ export const identityOfSignIn = {
             eq(maker.organizationId, apiKeys.organizationId),
             eq(maker.id, apiKeys.createdByKeyId),
             eq(maker.identityId, apiKeys.identityId),
+            // No session creates a session: it created or changed the rule that admits the person.
+            ne(maker.kind, 'session'),
           ),
         ),
     ),

@@ -68,6 +68,16 @@ describe('a key that outlives the session', () => {
     expect((await create({ expiresAt: inDays(2) }, key.token)).headers.get('Error-Code')).toBe('exceeds_own_key')
   })
 
+  it('is made by a person who changed the rule that admits them', async () => {
+    const { workspace, person, session, create, service } = await signedInAs('admin')
+    const { body: rules } = await request('GET', '/v1/sign-in-rules', { key: service })
+    const path = `/v1/sign-in-rules/${rules.items[0].id}`
+    const access = { role: 'admin', projectIds: [await workspace.addProject()] }
+    expect((await request('PATCH', path, { key: session.token, json: access })).status).toBe(200)
+    const { token } = await admitted(workspace, person)
+    expect((await create({ expiresAt: inDays(90) }, token)).status).toBe(201)
+  })
+
   it('has no more than the person, in scopes and projects', async () => {
     const workspace = await signedInAs('admin')
     const [own, other] = [crypto.randomUUID(), crypto.randomUUID()]
