@@ -20,6 +20,7 @@ const app: App = {
   bundles: ['skills'],
   projectIds: null,
   days: 90,
+  consent: null,
   address: '192.0.2.1',
 }
 
