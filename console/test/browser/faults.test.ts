@@ -190,6 +190,14 @@ describe('a page', () => {
       await page.route('**/api/v1/**', fault)
       await goTo(page, '/people')
       await status(page).getByText(words).waitFor()
+      // The client has given up: the page goes on by itself.
+      if (what === 'down') {
+        let attempts = 0
+        page.on('request', (request) => {
+          if (request.url().includes('/v1/users?')) attempts += 1
+        })
+        await expect.poll(() => attempts).toBeGreaterThan(4)
+      }
       await page.unroute('**/api/v1/**')
       await expectRecovered(page, /^People$/, what)
       // What is shown stays, and the page says since when it is not up to date.
