@@ -55,6 +55,7 @@ const apps = BUNDLE_NAMES.map(
         clientId: 'client',
         clientName: 'Editor',
         redirectHost: 'app.example.com',
+        consent: null,
         bundles: [bundle],
         projectIds: null,
         days: 1,
