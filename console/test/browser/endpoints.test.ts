@@ -376,6 +376,49 @@ it('Activity leads to endpoints', async () => {
   await session.close()
 })
 
+it('Today shows endpoints that fail, and which run waits for what', async () => {
+  const { url: before } = await person.send<{ url: string }>('GET', '/v1/run-endpoint')
+  // Nothing listens there.
+  await person.send('PUT', '/v1/run-endpoint', { url: 'http://localhost:1/runs' })
+  const schedule = `/v1/agents/${running.demo.agentId}/schedules/${crypto.randomUUID()}`
+  await person.send('PUT', schedule, { name: 'Sent to nobody', cron: '0 3 1 1 *' })
+  const { id } = await person.send<{ id: string }>('POST', `${schedule}/runs`)
+  const run = () => person.send<{ lastError: string | null }>('GET', `/v1/runs/${id}`)
+  await expect.poll(async () => (await run()).lastError).not.toBe(null)
+  const session = await open('/')
+  const { page } = session
+  const attention = page.getByRole('region', { name: 'Needs attention' })
+  const line = (name: string) => attention.getByRole('listitem').filter({ has: page.getByRole('link', { name }) })
+  await line('Run endpoint').getByText('Unreachable').waitFor()
+  await line('Run endpoint')
+    .getByText(/^No response in \d+ ms/)
+    .waitFor()
+  await line('Event endpoint').getByText('Disabled by failures').waitFor()
+  await line('Event endpoint').getByText('Every attempt of three days failed. The last one: HTTP 503').waitFor()
+  await expectAccessible(page)
+  // A run that nobody took, an hour later.
+  await page.route('**/api/v1/runs?*', async (route) => {
+    const response = await route.fetch({ headers: { ...route.request().headers(), 'Sec-Fetch-Site': 'same-origin' } })
+    const { items, ...rest } = await response.json()
+    const untouched = { attempts: 0, lastAttempts: [], lastError: null, nextAttemptAt: null }
+    const json = { ...rest, items: items.map((each: object) => ({ ...each, ...untouched })) }
+    await route.fulfill({ response, json })
+  })
+  await page.clock.setFixedTime(Date.now() + 3_600_000)
+  await page.reload()
+  await line('Sent to nobody')
+    .getByText(/^for the run endpoint, due /)
+    .waitFor()
+  expect(await line('Run endpoint').count()).toBe(0)
+  expect(await attention.getByText('for a worker').count()).toBe(0)
+  await line('Event endpoint').getByRole('link').click()
+  await page.getByRole('heading', { name: /^hooks\.example\.com/ }).waitFor()
+  expectQuiet(session)
+  await session.close()
+  await person.send('DELETE', schedule)
+  await person.send('PUT', '/v1/run-endpoint', { url: before })
+})
+
 // The last one, because the organization has one run endpoint.
 it('the run endpoint is changed, rotated, deleted and set again', async () => {
   const receiver = newReceiver()

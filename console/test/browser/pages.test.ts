@@ -145,9 +145,9 @@ describe('other pages', () => {
 })
 
 describe('Today', () => {
-  it('shows what needs somebody, and leads there', async () => {
+  it('shows what needs attention, and leads there', async () => {
     const page = await open('/')
-    const attention = page.getByRole('region', { name: 'Needs somebody' })
+    const attention = page.getByRole('region', { name: 'Needs attention' })
     await attention.getByText('Paused by failures').waitFor()
     await attention.getByRole('link', { name: 'Triage new issues' }).click()
     await page.getByRole('heading', { name: 'Triage new issues' }).waitFor()
@@ -157,7 +157,7 @@ describe('Today', () => {
 
   it('says why a schedule fails, and what it could not read', async () => {
     const page = await open('/')
-    const attention = page.getByRole('region', { name: 'Needs somebody' })
+    const attention = page.getByRole('region', { name: 'Needs attention' })
     await attention.getByText('Failing').first().waitFor()
     await attention.locator('li', { hasText: 'Failing' }).first().locator('a[href^="/runs/"]').waitFor()
     await page.route('**/api/v1/{runs,pins}?*', (route) => route.abort())
@@ -504,7 +504,7 @@ describe('a key that may read only', () => {
     expect(await page.getByRole('button', { name: /New schedule|Actions for/ }).count()).toBe(0)
     expect(await page.getByRole('checkbox').count()).toBe(0)
     await page.goto(`${running.url}/`)
-    await page.getByRole('heading', { name: 'Needs somebody' }).waitFor()
+    await page.getByRole('heading', { name: 'Needs attention' }).waitFor()
     expectQuiet(signed)
   })
 })

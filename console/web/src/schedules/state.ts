@@ -20,7 +20,7 @@ export function stateOf(schedule: State, now: Date): { readonly tone: Tone; read
 }
 
 /** Somebody should look at it. */
-export function needsSomebody(schedule: State, now: Date): boolean {
+export function needsAttention(schedule: State, now: Date): boolean {
   const { tone } = stateOf(schedule, now)
   return tone === 'bad' || tone === 'warning'
 }

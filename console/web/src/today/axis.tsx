@@ -10,7 +10,7 @@ import { useNow } from '../components/time.tsx'
 import { RUNS_REFRESH_MS } from '../runs/data.ts'
 import { durationOf, stateOf as stateOfRun } from '../runs/state.ts'
 import { placeOf } from '../schedules/data.ts'
-import { needsSomebody } from '../schedules/state.ts'
+import { needsAttention } from '../schedules/state.ts'
 import { nameOf } from '../schedules/words.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, toClock, toDuration, toZoned } from '../time.ts'
 import styles from './axis.module.css'
@@ -41,8 +41,8 @@ export function Axis({ schedules }: { readonly schedules: readonly ScheduleSumma
   const known = Math.max(start, earliest === undefined ? start : Date.parse(earliest))
   const bySchedule = useMemo(() => Map.groupBy(runs.data?.items ?? [], ({ scheduleId }) => scheduleId), [runs.data])
   const isShown = (schedule: ScheduleSummary) =>
-    schedule.enabledAt !== null || bySchedule.has(schedule.id) || needsSomebody(schedule, now)
-  const rank = (schedule: ScheduleSummary) => Number(!needsSomebody(schedule, now))
+    schedule.enabledAt !== null || bySchedule.has(schedule.id) || needsAttention(schedule, now)
+  const rank = (schedule: ScheduleSummary) => Number(!needsAttention(schedule, now))
   const shown = schedules
     .filter(isShown)
     .toSorted((one, other) => rank(one) - rank(other))

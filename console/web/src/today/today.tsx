@@ -1,4 +1,4 @@
-/** What needs somebody, a day back and a day ahead, and the person's pins. */
+/** What needs attention, a day back and a day ahead, and the person's pins. */
 import { useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import {
@@ -17,13 +17,23 @@ import { Page } from '../components/page.tsx'
 import { Outcomes, Status } from '../components/status.tsx'
 import { ShowMore } from '../components/table.tsx'
 import { Time, useNow } from '../components/time.tsx'
+import {
+  type Attempt,
+  describeAttempt,
+  type EventEndpoint,
+  needsAttention as endpointNeedsAttention,
+  failedDelivery,
+  stateOf as stateOfEndpoint,
+  useEventEndpoints,
+  useRunEndpoint,
+} from '../endpoints/data.ts'
 import { type Pin, pathOf, pinsQuery } from '../pins/data.ts'
 import { wordOf } from '../pins/kinds.tsx'
-import { RUNS_REFRESH_MS } from '../runs/data.ts'
+import { RUNS_REFRESH_MS, runsQuery } from '../runs/data.ts'
 import { nameOf as nameOfRun, stateOf as stateOfRun } from '../runs/state.ts'
 import { placeOf, schedulesQuery } from '../schedules/data.ts'
 import { OfProjects } from '../schedules/of-projects.tsx'
-import { needsSomebody, stateOf } from '../schedules/state.ts'
+import { needsAttention, stateOf } from '../schedules/state.ts'
 import { nameOf } from '../schedules/words.ts'
 import { MINUTE_MS } from '../time.ts'
 import { Axis } from './axis.tsx'
@@ -36,6 +46,8 @@ const WAITING_MS = 10 * MINUTE_MS
 const WAITING_SHOWN = 10
 const PINS_SHOWN = 10
 const REASONS_SHOWN = 10
+/** How many runs are looked at for the latest delivery, as on the page of endpoints. */
+const DELIVERED_RUNS = 20
 /** The latest run may be under way. */
 const LATEST_RUNS = 3
 
@@ -63,10 +75,13 @@ function Schedules() {
   const schedules = list.items
   if (schedules.length === 0) {
     return (
-      <Empty title="No schedules yet">
-        A schedule starts the work of an agent at the times of a cron expression.{' '}
-        <Link to="/schedules">Create the first one</Link>
-      </Empty>
+      <>
+        <Attention schedules={schedules} />
+        <Empty title="No schedules yet">
+          A schedule starts the work of an agent at the times of a cron expression.{' '}
+          <Link to="/schedules">Create the first one</Link>
+        </Empty>
+      </>
     )
   }
   return (
@@ -81,11 +96,7 @@ function Schedules() {
 function Attention({ schedules }: { readonly schedules: readonly ScheduleSummary[] }) {
   const now = useNow()
   const can = useCan()
-  const {
-    data: pending,
-    error,
-    refetch,
-  } = useQuery({
+  const pending = useQuery({
     ...listQuery(['runs', 'pending'], () =>
       filledPage(
         (cursor) => workspace.runs.list({ status: 'pending', limit: WAITING_SHOWN, cursor }).page(),
@@ -95,21 +106,39 @@ function Attention({ schedules }: { readonly schedules: readonly ScheduleSummary
     enabled: can('runs:read'),
     refetchInterval: RUNS_REFRESH_MS,
   })
-  const waiting = pending?.items.filter(({ scheduledAt }) => now.getTime() - Date.parse(scheduledAt) > WAITING_MS) ?? []
-  const found = schedules.filter((schedule) => needsSomebody(schedule, now))
+  const runEndpoint = useRunEndpoint()
+  const latest = useQuery({
+    ...runsQuery({}, DELIVERED_RUNS).options,
+    enabled: can('runs:read') && !!runEndpoint.data,
+  })
+  const eventEndpoints = useEventEndpoints()
+  const unread = [pending, runEndpoint, latest, eventEndpoints].filter(({ error }) => error !== null)
+  const runs = pending.data?.items ?? []
+  const waiting = runs.filter(({ scheduledAt }) => now.getTime() - Date.parse(scheduledAt) > WAITING_MS)
+  const failed = runEndpoint.data && failedDelivery([...(latest.data?.items ?? []), ...runs], runEndpoint.data)
+  const endpoints = eventEndpoints.data?.items.filter(endpointNeedsAttention) ?? []
+  const found = schedules.filter((schedule) => needsAttention(schedule, now))
+  const isNothing = found.length === 0 && waiting.length === 0 && endpoints.length === 0 && !failed
+  if (isNothing && unread.length === 0 && schedules.length === 0) return null
   return (
     <section className={styles.section} aria-labelledby="attention">
-      <h2 id="attention">Needs somebody</h2>
-      {error && <ErrorNote error={error} retry={() => void refetch()} />}
-      {found.length === 0 && waiting.length === 0 ? (
+      <h2 id="attention">Needs attention</h2>
+      {unread[0] && (
+        <ErrorNote error={unread[0].error} retry={() => void Promise.all(unread.map(({ refetch }) => refetch()))} />
+      )}
+      {isNothing ? (
         <p className="quiet">Nothing: all schedules fire, and their last runs succeeded.</p>
       ) : (
         <ul className={styles.attention}>
+          {failed && <RunEndpointLine failed={failed} />}
+          {endpoints.map((endpoint) => (
+            <EndpointLine key={endpoint.id} endpoint={endpoint} />
+          ))}
           {found.map((schedule, index) => (
             <ScheduleLine key={schedule.id} schedule={schedule} now={now} showsReason={index < REASONS_SHOWN} />
           ))}
           {waiting.map((run) => (
-            <RunLine key={run.id} run={run} />
+            <RunLine key={run.id} run={run} awaits={runEndpoint.data} />
           ))}
         </ul>
       )}
@@ -154,7 +183,44 @@ function LastFailure({ scheduleId }: { readonly scheduleId: string }) {
   )
 }
 
-function RunLine({ run }: { readonly run: Run }) {
+function RunEndpointLine({ failed }: { readonly failed: Attempt }) {
+  return (
+    <li>
+      <Status tone="bad">{failed.status === null ? 'Unreachable' : 'Failing'}</Status>
+      <Link className="row-link" to="/endpoints">
+        Run endpoint
+      </Link>
+      <span className={`quiet small ${styles.failure}`}>
+        {describeAttempt(failed)} · <Time at={failed.startedAt} />
+      </span>
+    </li>
+  )
+}
+
+function EndpointLine({ endpoint }: { readonly endpoint: EventEndpoint }) {
+  const { id, url, note, disabledReason, lastAttempts } = endpoint
+  const { tone, word } = stateOfEndpoint(endpoint)
+  const [last] = lastAttempts
+  const reason = disabledReason ?? (last && describeAttempt(last))
+  return (
+    <li>
+      <Status tone={tone}>{word}</Status>
+      <Link className="row-link" to="/endpoints/$endpointId" params={{ endpointId: id }}>
+        Event endpoint <bdi>{note ?? url}</bdi>
+      </Link>
+      {reason && <span className={`quiet small ${styles.failure}`}>{reason}</span>}
+    </li>
+  )
+}
+
+interface RunLineProps {
+  readonly run: Run
+  /** The run endpoint. Null: a worker has to take the run; undefined: the session may not know. */
+  readonly awaits: object | null | undefined
+}
+
+function RunLine({ run, awaits }: RunLineProps) {
+  const awaited = awaits === undefined ? '' : awaits === null ? 'for a worker, ' : 'for the run endpoint, '
   return (
     <li>
       <Status tone="idle">Waiting</Status>
@@ -162,7 +228,7 @@ function RunLine({ run }: { readonly run: Run }) {
         {nameOfRun(run)}
       </Link>
       <span className="quiet small">
-        {run.lastError ?? 'for a worker'}, due <Time at={run.scheduledAt} />
+        {run.lastError ? `${run.lastError}, ` : awaited}due <Time at={run.scheduledAt} />
       </span>
     </li>
   )
