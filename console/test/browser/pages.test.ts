@@ -2,12 +2,15 @@
  * The pages of the console, as a person uses them, in Chromium: by mouse and by keyboard alone.
  * @module-tag slow
  */
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { launchChromium, newPage } from '../../../test/browser/chromium.ts'
 import { expectQuiet, type SignedIn, signedIn } from '../../../test/browser/console.ts'
+import { ROOT } from '../../../test/support/commands.ts'
 import { type Console, startConsole } from '../console.ts'
 import { expectAccessible } from './axe.ts'
 import { isFocused } from './keyboard.ts'
@@ -560,6 +563,111 @@ describe('no page asks for what the session may not have', () => {
     await page.goto(`${running.url}/agents/${running.demo.agentId}/schedules/${(await scheduleNamed('Triage')).id}`)
     await page.getByText('This session may read the runs of its projects only.').waitFor()
     expectQuiet(signed)
+  })
+})
+
+/** Reverses the direction of what follows it, in any text that people, agents or other services gave. */
+const REVERSING = '\u202e'
+
+/** Properties that programs read: identifiers, times, words of the contract and addresses. */
+const OF_PROGRAMS =
+  /^(?:id|key|cron|timezone|url|enc|etag|sha256|digest|token|secret|type|kind|role|overlap|status|format|encoding|failure|outcome|position|issuer|after|scopes|bundles|handle|contentType|redirectTo|localTime|resourceType|parentType)$|(?:Id|Ids|At|Hash|[cC]ursor)$/
+
+/** Times, UUIDs and paths of the API. */
+const MACHINE_READ = /^(?:\d{4}-\d\d-\d\dT|[\da-f]{8}-[\da-f]{4}-|\/v1\/)/
+
+function spoiled(value: unknown, name = ''): unknown {
+  if (OF_PROGRAMS.test(name)) return value
+  if (typeof value === 'string') return MACHINE_READ.test(value) ? value : `${REVERSING}${value}`
+  if (Array.isArray(value)) return value.map((each) => spoiled(each, name))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, spoiled(each, key)]))
+}
+
+/** All that is read on a page, apart from what is being edited. */
+const READ = `[document.title, ...Array.from(document.querySelectorAll('body, body *:not(script)')).filter((each) => !each.closest('[contenteditable]'))
+  .flatMap((each) => [
+    ...Array.from(each.attributes).filter(({ name }) => /^(?:title|alt|label|placeholder|aria-.*)$/.test(name)).map(({ value }) => value),
+    ...Array.from(each.childNodes).filter(({ nodeType }) => nodeType === Node.TEXT_NODE).map(({ data }) => data),
+  ])]`
+
+/** Without texts that anybody stored. */
+const WITHOUT_STORED = ['/skills/new', '/sign-in', '/sign-in/$organizationId', '/signed-in', '$']
+
+describe('every text that somebody stored', () => {
+  it('shows the characters that would mislead, on every page', async () => {
+    const { demo, url } = running
+    const idOf = async (path: string) => (await ask<{ items: { id: string }[] }>('GET', path)).items[0]?.id ?? ''
+    const registered = await fetch(`${url}/oauth/register`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ client_name: 'App', redirect_uris: ['http://127.0.0.1:1/'] }),
+    })
+    const { client_id: app } = (await registered.json()) as { client_id: string }
+    const request = {
+      response_type: 'code',
+      client_id: app,
+      redirect_uri: 'http://127.0.0.1:1/',
+      code_challenge: 'v'.repeat(43),
+      code_challenge_method: 'S256',
+      state: 'state',
+    }
+    const addresses: Readonly<Record<string, string>> = {
+      '/': '/',
+      '/schedules': '/schedules',
+      '/$parents/$parentId/schedules/$scheduleId': `/agents/${demo.agentId}/schedules/${await idOf('/v1/schedules?query=Triage')}`,
+      '/runs': '/runs',
+      '/runs/$runId': `/runs/${await idOf('/v1/runs?status=failed&limit=1')}`,
+      '/pins': '/pins',
+      '/sessions': '/sessions',
+      '/sessions/$sessionId': `/sessions/${demo.sessionId}`,
+      '/skills': '/skills',
+      '/skills/$skillId': `/skills/${demo.skillId}`,
+      '/skills/new': '/skills/new',
+      '/skills/$skillId/edit': `/skills/${demo.skillId}/edit`,
+      '/skills/feeds': '/skills/feeds',
+      '/activity': '/activity',
+      '/variables': `/variables?project=${demo.projectId}`,
+      '/keys': '/keys',
+      '/keys/$keyId': `/keys/${await idOf('/v1/api-keys')}`,
+      '/people': '/people',
+      '/people/sign-in': '/people/sign-in',
+      '/people/identities/$identityId': `/people/identities/${await idOf('/v1/identities')}`,
+      '/people/$kind/$id': `/people/users/${demo.userId}`,
+      '/endpoints': '/endpoints',
+      '/endpoints/$endpointId': `/endpoints/${await idOf('/v1/event-endpoints')}`,
+      '/deleted': '/deleted',
+      $: '/nowhere',
+      '/authorize': `/authorize?${new URLSearchParams(request)}`,
+      '/login': `/login?${new URLSearchParams({ code_challenge: 'v'.repeat(43), state: 'state', machine: 'laptop', resource: demo.baseUrl })}`,
+      '/sign-in': '/sign-in',
+      '/sign-in/$organizationId': `/sign-in/${demo.organizationId}`,
+      '/signed-in': '/signed-in',
+    }
+    const router = readFileSync(join(ROOT, 'console/web/src/router.tsx'), 'utf8')
+    // A page that is new has to be here.
+    expect(Object.keys(addresses).sort()).toEqual(
+      Array.from(router.matchAll(/\bpath: '([^']+)'/g), ([, path]) => path).sort(),
+    )
+    const page = await open('/nowhere')
+    await page.route(/\/(?:api\/v1|session\/providers|oauth\/consent)/, async (route) => {
+      const response = await route.fetch({ headers: { ...route.request().headers(), 'Sec-Fetch-Site': 'same-origin' } })
+      if (!/^application\/json/.test(response.headers()['content-type'] ?? '')) return await route.fulfill({ response })
+      await route.fulfill({ response, json: spoiled(await response.json()) })
+    })
+    const problems: [path: string, ...texts: string[]][] = []
+    for (const [path, address] of Object.entries(addresses)) {
+      await page.goto(`${url}${address}`)
+      const stored = page
+        .getByRole('main')
+        .getByText(WITHOUT_STORED.includes(path) ? /./ : '\ufffd')
+        .first()
+      await stored.waitFor({ state: 'attached' }).catch(() => problems.push([path, 'shows nothing that was stored']))
+      await page.waitForLoadState('networkidle')
+      const texts = (await page.evaluate<string[]>(READ)).filter((text) => text.includes(REVERSING))
+      if (texts.length > 0) problems.push([path, ...texts])
+    }
+    expect(problems).toEqual([])
   })
 })
 

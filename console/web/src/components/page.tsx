@@ -1,5 +1,6 @@
 /** A page: its heading, which is also the title of the browser's tab, what can be done with all of it, its content. */
 import { type ReactNode, useEffect } from 'react'
+import { visible } from '../visible.ts'
 import styles from './page.module.css'
 
 interface PageProps {
@@ -13,7 +14,7 @@ interface PageProps {
 
 export function Page({ title, actions, details, children }: PageProps) {
   useEffect(() => {
-    document.title = `${title} · Workspace`
+    document.title = `${visible(title)} · Workspace`
   }, [title])
   return (
     <main className="page" id="content" tabIndex={-1}>

@@ -2,5 +2,6 @@ import { useName } from '../api.ts'
 
 /** The name of a project; its ID while the name loads, and if the session may not read it. */
 export function ProjectName({ id }: { readonly id: string }) {
-  return useName('projects', id) ?? id
+  const name = useName('projects', id)
+  return <>{name ?? id}</>
 }

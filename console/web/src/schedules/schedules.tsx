@@ -104,7 +104,7 @@ function AllSchedules() {
           {isFiltered ? (
             <Link to="/schedules">Show all schedules</Link>
           ) : (
-            'A schedule starts a run at the times of a cron expression. Create one here, or with POST /v1/agents/{agentId}/schedules.'
+            'A schedule starts a run at the times of a cron expression, such as every weekday at 9:30.'
           )}
         </Empty>
       ) : (
@@ -248,7 +248,8 @@ function State({ schedule }: { readonly schedule: ScheduleSummary }) {
 
 export function ParentName({ schedule: { projectId, agentId } }: { readonly schedule: ParentIds }) {
   const id = projectId ?? agentId
-  return useName(projectId ? 'projects' : 'agents', id) ?? id
+  const name = useName(projectId ? 'projects' : 'agents', id)
+  return <>{name ?? id}</>
 }
 
 interface ParentIds {
