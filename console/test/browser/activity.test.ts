@@ -80,6 +80,30 @@ describe('events', () => {
     await session.close()
   })
 
+  it('have a link only if what they are about has a page', async () => {
+    const person = await addPerson(running)
+    const [projectId, pullRequestId] = [randomUUID(), randomUUID()]
+    await person.send('PUT', `/v1/projects/${projectId}`, { name: 'Shop' })
+    await person.send('PUT', `/v1/pull-requests/${pullRequestId}`, { projectId, name: 'Add a cart' })
+    await person.send('PUT', `/v1/pins/pull_request/${pullRequestId}`)
+    await person.send('PUT', `/v1/pins/project/${projectId}`)
+    const session = await openActivity(person, `?user=${person.id}&types=project.*,pull-request.*,pin.*`)
+    const { page } = session
+    await expectLines(page, [
+      `${person.name} pinned a project`,
+      `${person.name} pinned a pull request`,
+      `${person.name} created the pull request Add a cart in Shop`,
+      `${person.name} created the project Shop`,
+    ])
+    const links = await Promise.all((await lines(page).all()).map((line) => line.getByRole('link').all()))
+    const addresses = await Promise.all(links.map(([link]) => link?.getAttribute('href') ?? null))
+    expect(addresses).toEqual([`/people/projects/${projectId}`, null, null, `/people/projects/${projectId}`])
+    await lines(page).first().getByRole('link').click()
+    await page.getByRole('heading', { name: 'Shop' }).waitFor()
+    expectQuiet(session)
+    await session.close()
+  })
+
   it('are shown as they happen', async () => {
     const { person, schedule, sentences } = await addActor()
     const session = await openActivity(person, `?user=${person.id}&${OWN}`)

@@ -253,6 +253,8 @@ const EventLine = memo(({ event, isLast }: EventLineProps) => {
   )
 })
 
+const NOT_FOUND = '$'
+
 /** A link where there is a page of it. */
 function About({ event, name }: { readonly event: Event; readonly name: string }) {
   const router = useRouter()
@@ -260,9 +262,12 @@ function About({ event, name }: { readonly event: Event; readonly name: string }
   const found = addressOf(event)
   const address = found?.startsWith('/deleted') && !can('deletions:read') ? undefined : found
   const [path] = address?.split('?') ?? []
-  const [, rest, page] = path === undefined ? [] : router.getMatchedRoutes(path)
+  const page = path === undefined ? undefined : router.getMatchedRoutes(path)[2]
   const content = <bdi>{name}</bdi>
-  if (address === undefined || page === undefined || rest?.['**']) return <span className={styles.name}>{content}</span>
+  // The page of addresses without one matches all of them.
+  if (address === undefined || page === undefined || page.path === NOT_FOUND) {
+    return <span className={styles.name}>{content}</span>
+  }
   return (
     <Link className={styles.name} to={address}>
       {content}

@@ -42,6 +42,7 @@ export function addressOf({ type, resource, projectId, createdAt }: Event): stri
     .replace(/^\/v1/, '')
     .replace(/^\/skill-feeds\/.*/, '/skills/feeds')
     .replace(/^\/pins\/session\//, '/sessions/')
+    .replace(/^\/pins\/project\//, '/people/projects/')
     .replace(/^\/(users|agents|projects)\/([^/]+)(?:\/profile-picture)?$/, '/people/$1/$2')
     .replace(/^\/identities\//, '/people/identities/')
     .replace(/^\/(?:sign-in-rules|invitations)\/.*/, '/people/sign-in')
