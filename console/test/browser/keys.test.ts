@@ -317,7 +317,7 @@ describe('a revocation', () => {
     await act(page, 'gone', 'Revoke')
     await person.send('DELETE', `/v1/api-keys/${key.id}`)
     await button(page, 'Revoke').click()
-    await page.getByRole('alert').getByText('There is no API key with this apiKeyId.').waitFor()
+    await page.getByRole('alert').getByText('There is no such API key.').waitFor()
     expectQuiet(session, [/status of 404/])
     await session.close()
   })

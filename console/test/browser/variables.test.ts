@@ -318,7 +318,7 @@ describe('what the service refuses', () => {
 
   it('of an unknown project', async () => {
     const session = await open(await addPerson(running), '?project=nowhere')
-    await session.page.getByRole('alert').getByText('There is no project with this projectId.').waitFor()
+    await session.page.getByRole('alert').getByText('There is no such project.').waitFor()
     expectQuiet(session, [/status of 404/])
     await session.close()
   })

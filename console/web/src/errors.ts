@@ -12,5 +12,19 @@ export const isUnreachable = (error: unknown) =>
 
 export function messageOf(error: unknown): string {
   if (isUnreachable(error)) return 'The console is not reachable. Are you online?'
-  return error instanceof Error ? error.message : String(error)
+  return forPeople(error instanceof Error ? error.message : String(error))
+}
+
+/** Advice to programs: an operation of the API, or a parameter to send. */
+const FOR_PROGRAMS = /\b(?:GET|PUT|POST|PATCH|DELETE)\b|^(?:Send|Name|Check)\b.* \w+Id\b/
+
+/** An error of the service in the words of the console, which knows no operations and no parameters. */
+function forPeople(message: string): string {
+  const clauses = message
+    .replace(/\bno (.+?) with this \w+Id\b/, 'no such $1')
+    .replace(/(?<=\. )(?:GET|DELETE) \/v1\/deletions\S*/, 'The page Deleted')
+    .replace(/(?<=; )(?:GET|DELETE) \/v1\/deletions\S*/, 'the page Deleted')
+    .split(/(?<=[.;]) /)
+  const kept = clauses.filter((clause, index) => index === 0 || !FOR_PROGRAMS.test(clause))
+  return kept.join(' ').replace(/;$/, '.')
 }

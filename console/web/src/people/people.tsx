@@ -55,10 +55,9 @@ function People() {
 }
 
 const NONE_YET: Readonly<Record<Kind, string>> = {
-  users: 'A person has API keys, pins and a picture. Create one here, or with PUT /v1/users/{userId}.',
-  agents: 'An agent has schedules. Create one here, or with PUT /v1/agents/{agentId}.',
-  projects:
-    'A project has sessions, pull requests, schedules and variables. Create one here, or with PUT /v1/projects/{projectId}.',
+  users: 'A person has API keys, pins and a picture.',
+  agents: 'An agent has schedules.',
+  projects: 'A project has sessions, pull requests, schedules and variables.',
 }
 
 function List({ kind }: { readonly kind: Kind }) {

@@ -188,7 +188,7 @@ function Files({ sessionId, chosen, onChoose }: FilesProps) {
         ) : files.length === 0 ? (
           <Empty title={q === undefined ? 'No files yet' : 'No path matches'}>
             {q === undefined
-              ? `Agents put files here with PUT /v1/sessions/{sessionId}/files.${onChoose ? ' Drop files here to upload them.' : ''}`
+              ? `Files that agents upload appear here.${onChoose ? ' Drop files here to upload them yourself.' : ''}`
               : 'Search for another part of a path.'}
           </Empty>
         ) : (

@@ -72,7 +72,7 @@ function List() {
         </Empty>
       ) : (
         <Empty title="No sessions yet">
-          A session is one run of an agent in a project. Agents create it with PUT /v1/sessions/{'{sessionId}'}.
+          A session is one run of an agent in a project. Sessions that agents create appear here.
         </Empty>
       )}
       <ShowMore list={list} />
