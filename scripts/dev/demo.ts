@@ -405,7 +405,7 @@ export async function fillDemo(
   const website = await acme.put('projects', EXAMPLE_IDS.projectId, { name: 'Website' })
   // Only a project whose ID is a UUID can be pinned.
   const payments = await acme.put('projects', newUuid(), { name: 'Payments' })
-  const mobile = await acme.put('projects', 'mobile-app', { name: 'Mobile app' })
+  const mobile = await acme.put('projects', newUuid(), { name: 'Mobile app' })
   const reviewer = await acme.put('agents', EXAMPLE_IDS.agentId, { name: 'Reviewer' })
   await acme.put('agents', newUuid(), { name: 'Release manager' })
   const checkout = await acme.put('sessions', EXAMPLE_IDS.sessionId, {

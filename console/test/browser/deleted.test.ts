@@ -38,6 +38,12 @@ async function deleteOne(person: Person, kind: string, fields: object = {}): Pro
   return deleted
 }
 
+/** Another project of the demo than most of it. */
+async function otherProject(person: Person): Promise<string> {
+  const { items } = await person.send<{ items: { id: string }[] }>('GET', '/v1/projects?query=Mobile')
+  return items[0]?.id ?? ''
+}
+
 const deleteSession = (person: Person) => deleteOne(person, 'sessions', { projectId: running.demo.projectId })
 
 async function openDeleted(person: Pick<Person, 'apiKey'>, search = '', options?: BrowserContextOptions) {
@@ -147,7 +153,7 @@ describe('by mouse', () => {
     const person = await addPerson(running)
     const agent = await deleteOne(person, 'agents')
     const one = await deleteSession(person)
-    const other = await deleteOne(person, 'sessions', { projectId: 'mobile-app' })
+    const other = await deleteOne(person, 'sessions', { projectId: await otherProject(person) })
     const session = await openDeleted(person)
     const { page } = session
     await row(page, agent).waitFor()
@@ -482,7 +488,10 @@ describe('what the session may not do is not offered', () => {
 
   it('outside the projects that the session is restricted to', async () => {
     const person = await addPerson(running)
-    const [one, other] = [await deleteSession(person), await deleteOne(person, 'sessions', { projectId: 'mobile-app' })]
+    const [one, other] = [
+      await deleteSession(person),
+      await deleteOne(person, 'sessions', { projectId: await otherProject(person) }),
+    ]
     const session = await openDeleted(await addPerson(running, { projectIds: [running.demo.projectId] }))
     const { page } = session
     await undo(page, one).click()

@@ -188,11 +188,13 @@ describe('by keyboard alone', () => {
     expect(await isFocused(open)).toBe(true)
     await page.keyboard.press('Enter')
     await dialog.getByText(CHECKOUT).waitFor()
-    // What is pinned, and projects whose ID is not a UUID, are not offered.
+    // What is pinned is not offered, nor is a project whose ID is not a UUID.
     expect(await dialog.getByRole('listitem').getByRole('button').allInnerTexts()).toEqual([
       expect.stringContaining('Update the icons'),
+      expect.stringContaining('Mobile app'),
     ])
-    await dialog.getByText('its ID is not a UUID').first().waitFor()
+    await dialog.getByText('Not listed, because their IDs were chosen by hand: Website.').waitFor()
+    expect(await dialog.getByText('UUID').count()).toBe(0)
     await page.keyboard.type('nothing has this name')
     await dialog.getByText('Nothing has a name with “nothing has this name”.').waitFor()
     await page.keyboard.press('Control+A')
