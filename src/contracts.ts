@@ -2,7 +2,15 @@
  * All that the programs in `cli/`, `mcp/` and `console/` take from the service: the contracts that they use, how the
  * service checks and describes input, what it says of events, and when schedules fire. Nothing of `src/` imports this module.
  */
-export { BUNDLE_NAMES, BUNDLES, type Bundle, bundlesIn, bundleWith, MAX_GRANT_DAYS } from './access/bundles.ts'
+export {
+  BUNDLE_NAMES,
+  BUNDLES,
+  type Bundle,
+  bundlesIn,
+  bundleWith,
+  MAX_GRANT_DAYS,
+  scopesOfBundles,
+} from './access/bundles.ts'
 export { ROLE_NAMES, ROLES, type Role } from './access/roles.ts'
 export type { Scope } from './access/scopes.ts'
 export { problemOfCron } from './cron/expression.ts'

@@ -134,6 +134,16 @@ it('signs in first, ticks what the app may do, and is sent back by the browser',
   const { scopes, expiresAt } = result.structuredContent.apiKey
   expect(scopes).toEqual(expect.arrayContaining(['skills:read', 'pins:read', 'pins:write']))
   expect(Math.round((Date.parse(expiresAt) - Date.now()) / 86_400_000)).toBe(7)
+  // The words of the consent.
+  await page.goto(`${running.url}/keys?kind=grant`)
+  const row = page.getByRole('row').filter({ hasText: 'Editor' })
+  await row.getByText('Read skills, Change your pins').locator('visible=true').waitFor()
+  await row.getByRole('link').click()
+  await page.getByRole('heading', { name: 'What it may do' }).waitFor()
+  expect(await page.getByRole('main').getByRole('listitem').allInnerTexts()).toEqual([
+    'Read skills',
+    'Change your pins',
+  ])
   expect(complaints.filter((each) => !/401/.test(each))).toEqual([])
   expect(requested.filter((each) => !each.startsWith(running.url) && !each.startsWith('http://127.0.0.1'))).toEqual([])
   await page.context().close()

@@ -2,27 +2,19 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { createLazyRoute, useRouter } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
-import { BUNDLE_NAMES, BUNDLES, type Bundle } from '../../../../src/contracts.ts'
+import { BUNDLE_NAMES, type Bundle } from '../../../../src/contracts.ts'
 import { useMe } from '../api.ts'
 import fieldStyles from '../components/field.module.css'
 import { Check } from '../components/field.tsx'
 import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { ProjectsField, toggled } from '../components/project-choice.tsx'
+import { hasBundle, wordsOfBundle } from '../keys/purposes.ts'
 import { visible } from '../visible.ts'
 import styles from './authorize.module.css'
 import { askAbout, type ConsentRequest, decide } from './data.ts'
 import { DEFAULT_DAYS, DecisionButtons, Duration, Frame, leaveTo, Warning } from './parts.tsx'
 
 export const Route = createLazyRoute('/authorize')({ component: Authorize })
-
-/** @param isReading true if the person may not change it. */
-const WORDS: Readonly<Record<Bundle, (isReading: boolean) => string>> = {
-  skills: () => 'Read skills',
-  files: (isReading) => (isReading ? 'Read session files' : 'Read and write session files'),
-  schedules: (isReading) => (isReading ? 'See schedules' : 'Create and change schedules'),
-  runs: (isReading) => (isReading ? 'See runs' : 'Take and complete runs'),
-  pins: (isReading) => (isReading ? 'See your pins' : 'Change your pins'),
-}
 
 function Authorize() {
   // As the app wrote it.
@@ -64,8 +56,7 @@ interface ConsentProps {
 
 function Consent({ request, query }: ConsentProps) {
   const { organization, user, apiKey: own } = useMe()
-  const isOwn = (bundle: Bundle) =>
-    BUNDLES[bundle].some((scope) => own.scopes.includes(scope) && scope.startsWith(`${RESOURCE[bundle]}:`))
+  const isOwn = (bundle: Bundle) => hasBundle(bundle, own.scopes)
   const asked = BUNDLE_NAMES.filter((bundle) => request.bundles.length === 0 || request.bundles.includes(bundle))
   const [bundles, setBundles] = useState<ReadonlySet<string>>(new Set(asked.filter(isOwn)))
   const [projectIds, setProjectIds] = useState(own.projectIds)
@@ -128,7 +119,7 @@ function Consent({ request, query }: ConsentProps) {
           {BUNDLE_NAMES.map((bundle) => (
             <Check
               key={bundle}
-              label={WORDS[bundle](!own.scopes.includes(`${RESOURCE[bundle]}:write`))}
+              label={wordsOfBundle(bundle, own.scopes)}
               isChecked={bundles.has(bundle)}
               isDisabled={!isOwn(bundle)}
               onChange={() => setBundles(toggled(bundles, bundle))}
@@ -148,13 +139,4 @@ function Consent({ request, query }: ConsentProps) {
       />
     </form>
   )
-}
-
-/** What the scopes of a bundle are mainly about. */
-const RESOURCE: Readonly<Record<Bundle, string>> = {
-  skills: 'skills',
-  files: 'session-files',
-  schedules: 'schedules',
-  runs: 'runs',
-  pins: 'pins',
 }

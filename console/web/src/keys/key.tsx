@@ -21,7 +21,7 @@ import {
 import { canRotate, END_VERBS, EndKey, useEnding } from './end-key.tsx'
 import styles from './keys.module.css'
 import { Projects, UserName } from './keys.tsx'
-import { groupsOf, verbOf } from './purposes.ts'
+import { groupsOf, permissionsOfApp, verbOf } from './purposes.ts'
 
 export const Route = createLazyRoute('/app/keys/$keyId')({ component: Key })
 
@@ -64,6 +64,7 @@ function Loaded({ apiKey, all }: { readonly apiKey: ApiKey; readonly all: readon
   const tree = childrenOf(all)
   const { tone, word } = STATES[stateOf(apiKey, now)]
   const name = nameOf(apiKey)
+  const permissions = app === null ? undefined : permissionsOfApp(scopes)
   const canEnd = useIsOwnApp(tree)(apiKey) || canWrite
   const children = tree.get(id) ?? []
   return (
@@ -127,7 +128,13 @@ function Loaded({ apiKey, all }: { readonly apiKey: ApiKey; readonly all: readon
         </section>
         <section>
           <h2>What it may do</h2>
-          {scopes.length === 0 ? (
+          {permissions ? (
+            <ul>
+              {permissions.map((permission) => (
+                <li key={permission}>{permission}</li>
+              ))}
+            </ul>
+          ) : scopes.length === 0 ? (
             <p className="quiet">Nothing but what needs no permission.</p>
           ) : (
             <Facts

@@ -32,7 +32,7 @@ import { EndKey, endingsOf, useEnding } from './end-key.tsx'
 import styles from './keys.module.css'
 import { KEY_KINDS } from './kinds.ts'
 import { NEW_KEY, NewKey } from './new-key.tsx'
-import { summaryOf } from './purposes.ts'
+import { permissionsOfApp, summaryOf } from './purposes.ts'
 import { SignOutEverywhere } from './sign-out-everywhere.tsx'
 
 export const Route = createLazyRoute('/app/keys')({ component: Keys })
@@ -218,6 +218,7 @@ function KeyRow({ apiKey, tree, onEnd }: KeyRowProps) {
   const { tone, word } = STATES[stateOf(apiKey, useNow())]
   const made = descendantsOf(id, tree).filter((each) => each.kind === 'key').length
   const isKey = kind === 'key'
+  const summary = (app && permissionsOfApp(scopes)?.join(', ')) ?? summaryOf(scopes, own.scopes)
   return (
     <Row>
       <Cell>
@@ -230,14 +231,14 @@ function KeyRow({ apiKey, tree, onEnd }: KeyRowProps) {
           <UserName userId={apiKey.userId} />
           {made > 0 && ` · made ${made} ${made === 1 ? 'key' : 'keys'}`}
         </div>
-        {kind !== 'session' && <div className={`quiet small ${styles.narrow}`}>{summaryOf(scopes, own.scopes)}</div>}
+        {kind !== 'session' && <div className={`quiet small ${styles.narrow}`}>{summary}</div>}
       </Cell>
       {isKey && (
         <Cell>
           <Status tone={tone}>{word}</Status>
         </Cell>
       )}
-      <Cell className="wide-only">{kind === 'session' ? <Time at={createdAt} /> : summaryOf(scopes, own.scopes)}</Cell>
+      <Cell className="wide-only">{kind === 'session' ? <Time at={createdAt} /> : summary}</Cell>
       <Cell className="wide-only">
         <Projects projectIds={apiKey.projectIds} />
       </Cell>

@@ -1,5 +1,5 @@
 /** What API keys are for, as lists of scopes to begin from. */
-import type { Scope } from '../../../../src/contracts.ts'
+import { BUNDLES, type Bundle, bundlesIn, type Scope, scopesOfBundles } from '../../../../src/contracts.ts'
 
 export interface Purpose {
   readonly name: string
@@ -64,6 +64,43 @@ function toWords(name: string): string {
     .replaceAll('-', ' ')
     .replace(/^api\b/, 'API')
     .replace(/^./, (letter) => letter.toUpperCase())
+}
+
+/** What the scopes of a bundle are mainly about. */
+const RESOURCE: Readonly<Record<Bundle, string>> = {
+  skills: 'skills',
+  files: 'session-files',
+  schedules: 'schedules',
+  runs: 'runs',
+  pins: 'pins',
+}
+
+/** @param isReading true if nothing of it may be changed. */
+const BUNDLE_WORDS: Readonly<Record<Bundle, (isReading: boolean) => string>> = {
+  skills: () => 'Read skills',
+  files: (isReading) => (isReading ? 'Read session files' : 'Read and write session files'),
+  schedules: (isReading) => (isReading ? 'See schedules' : 'Create and change schedules'),
+  runs: (isReading) => (isReading ? 'See runs' : 'Take and complete runs'),
+  pins: (isReading) => (isReading ? 'See your pins' : 'Change your pins'),
+}
+
+/** What an app may do with a bundle, as far as these scopes go. */
+export const wordsOfBundle = (bundle: Bundle, scopes: readonly string[]) =>
+  BUNDLE_WORDS[bundle](!scopes.includes(`${RESOURCE[bundle]}:write`))
+
+/** Whether these scopes have something of the bundle, and not only what it needs of others. */
+export const hasBundle = (bundle: Bundle, scopes: readonly string[]) =>
+  BUNDLES[bundle].some((scope) => scopes.includes(scope) && scope.startsWith(`${RESOURCE[bundle]}:`))
+
+/**
+ * What a connected app may do, in the words in which its person allowed it; undefined if it was not allowed in bundles,
+ * such as the command `workspace`.
+ */
+export function permissionsOfApp(scopes: readonly string[]): readonly string[] | undefined {
+  const bundles = bundlesIn(scopes)
+  const known: readonly string[] = scopesOfBundles(bundles)
+  if (!scopes.every((scope) => known.includes(scope))) return undefined
+  return bundles.map((bundle) => wordsOfBundle(bundle, scopes))
 }
 
 /** What a key may do, in a few words. @param own the scopes of the session. */
