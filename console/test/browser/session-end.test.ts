@@ -237,7 +237,7 @@ describe('a session that ends', () => {
       // Without a question, and at once: the address of a redirect has no more time either.
       await page.reload()
       await expectTyped()
-      await page.getByText(/^Not saved yet: what you typed .* is still here\.$/).waitFor()
+      await page.getByText(/^Not saved yet\. Last typed: /).waitFor()
       const kept = await storage(page)
       for (const secret of [SECRET, 'secret-path', person.apiKey]) expect(kept).not.toContain(secret)
       // What is not kept is typed again.

@@ -56,7 +56,7 @@ export function KeptNote({ draft }: { readonly draft: Draft | null }) {
   if (!draft?.keptSince) return null
   return (
     <p role="status" className="quiet small">
-      Not saved yet: what you typed <Time at={draft.keptSince} /> is still here.
+      Not saved yet. Last typed: <Time at={draft.keptSince} />
     </p>
   )
 }
