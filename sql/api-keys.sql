@@ -1152,23 +1152,26 @@ where
             "admitted"."revokedAt" as "revokedAt",
             0 as "isNamed"
           from
-            "signInRules"
-            inner join "lineage" on (
-              "signInRules"."organizationId" = "lineage"."organizationId"
-              and "signInRules"."createdByKeyId" = "lineage"."id"
-            )
-            inner join "identities" on (
-              "identities"."organizationId" = "signInRules"."organizationId"
-              and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
-            )
-            inner join "apiKeys" "admitted" on (
-              "admitted"."organizationId" = "identities"."organizationId"
-              and "admitted"."identityId" = "identities"."id"
-              and "admitted"."identityId" is not null
-              and "admitted"."revokedAt" is null
-            )
+            "lineage"
+            cross join "signInRules"
+            cross join "identities"
+            cross join "apiKeys" "admitted"
           where
-            :descendants
+            (
+              :descendants
+              and (
+                "signInRules"."organizationId" = "lineage"."organizationId"
+                and "signInRules"."createdByKeyId" = "lineage"."id"
+              )
+              and "identities"."organizationId" = "signInRules"."organizationId"
+              and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+              and (
+                "admitted"."organizationId" = "identities"."organizationId"
+                and "admitted"."identityId" = "identities"."id"
+                and "admitted"."identityId" is not null
+                and "admitted"."revokedAt" is null
+              )
+            )
           union
           select
             "admitted"."organizationId" as "organizationId",
@@ -1177,19 +1180,23 @@ where
             "admitted"."revokedAt" as "revokedAt",
             0 as "isNamed"
           from
-            "identities"
-            inner join "lineage" on (
-              "identities"."organizationId" = "lineage"."organizationId"
-              and "identities"."roleByKeyId" = "lineage"."id"
-            )
-            inner join "apiKeys" "admitted" on (
-              "admitted"."organizationId" = "identities"."organizationId"
-              and "admitted"."identityId" = "identities"."id"
-              and "admitted"."identityId" is not null
-              and "admitted"."revokedAt" is null
-            )
+            "lineage"
+            cross join "identities" indexed by "identitiesByRoleKey"
+            cross join "apiKeys" "admitted"
           where
-            :descendants
+            (
+              :descendants
+              and (
+                "identities"."organizationId" = "lineage"."organizationId"
+                and "identities"."roleByKeyId" = "lineage"."id"
+              )
+              and (
+                "admitted"."organizationId" = "identities"."organizationId"
+                and "admitted"."identityId" = "identities"."id"
+                and "admitted"."identityId" is not null
+                and "admitted"."revokedAt" is null
+              )
+            )
         )
       select
         "organizationId",
@@ -1206,134 +1213,17 @@ update "identities"
 set
   "linkedByKeyId" = :apiKeyId
 where
-  (
-    "identities"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "apiKeys" "named" on (
-          (
-            "named"."organizationId" = "apiKeys"."organizationId"
-            and "named"."id" = :apiKeyId
-          )
-          and (
-            "named"."revokedAt" is null
-            or :descendants
-          )
-        )
-        left join "identities" "signedIn" on (
-          "signedIn"."organizationId" = "apiKeys"."organizationId"
-          and "signedIn"."id" = "apiKeys"."identityId"
-          and "apiKeys"."kind" = 'session'
-          and not exists (
-            select
-              "id"
-            from
-              "apiKeys" "maker"
-            where
-              (
-                "maker"."organizationId" = "apiKeys"."organizationId"
-                and "maker"."id" = "apiKeys"."createdByKeyId"
-                and "maker"."identityId" = "apiKeys"."identityId"
-                and "maker"."kind" <> 'session'
-              )
-          )
-        )
-      where
-        (
-          (
-            (
-              "apiKeys"."hash" = :caller.keyHash
-              and case
-                when "apiKeys"."movedTo" is not null then 'moved'
-                when "apiKeys"."revokedAt" is not null then 'revoked'
-                when "apiKeys"."expiresAt" <= :now then 'expired'
-                when "apiKeys"."suspendedAt" is not null then 'suspended'
-              end is null
-              and (
-                :caller.scope is null
-                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-              )
-            )
-            and ("named"."id" is not null)
-            and (
-              (
-                "apiKeys"."rotatedAt" is null
-                or (
-                  "named"."id" = "apiKeys"."id"
-                  and not :descendants
-                )
-              )
-            )
-            and (
-              (
-                (
-                  (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
-                  )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                      )
-                    )
-                  )
-                )
-                or (
-                  coalesce("signedIn"."role" = 'admin', false)
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                      )
-                    )
-                  )
-                )
-              )
-            )
-          )
-          and (
-            "apiKeys"."projectIds" is null
-            and :descendants
-          )
-        )
-    )
-    and "identities"."linkedByKeyId" is not null
-    and (+ "identities"."organizationId", + "identities"."linkedByKeyId") in (
-      with recursive
-        "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+  ("identities"."organizationId", "identities"."id") in (
+    select
+      "identities"."organizationId",
+      "identities"."id"
+    from
+      "identities" indexed by "identitiesByLinkKey"
+    where
+      (
+        "identities"."organizationId" = (
           select
-            "named"."organizationId" as "organizationId",
-            "named"."id" as "id",
-            "named"."hash" as "hash",
-            "named"."revokedAt" as "revokedAt",
-            1 as "isNamed"
+            "apiKeys"."organizationId"
           from
             "apiKeys"
             left join "apiKeys" "named" on (
@@ -1367,277 +1257,409 @@ where
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and ("named"."id" is not null)
-              and (
                 (
-                  "apiKeys"."rotatedAt" is null
-                  or (
-                    "named"."id" = "apiKeys"."id"
-                    and not :descendants
+                  "apiKeys"."hash" = :caller.keyHash
+                  and case
+                    when "apiKeys"."movedTo" is not null then 'moved'
+                    when "apiKeys"."revokedAt" is not null then 'revoked'
+                    when "apiKeys"."expiresAt" <= :now then 'expired'
+                    when "apiKeys"."suspendedAt" is not null then 'suspended'
+                  end is null
+                  and (
+                    :caller.scope is null
+                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                   )
                 )
-              )
-              and (
-                (
+                and ("named"."id" is not null)
+                and (
+                  (
+                    "apiKeys"."rotatedAt" is null
+                    or (
+                      "named"."id" = "apiKeys"."id"
+                      and not :descendants
+                    )
+                  )
+                )
+                and (
                   (
                     (
-                      "apiKeys"."userId" is null
-                      or "apiKeys"."userId" is "named"."userId"
-                    )
-                    and (
-                      "apiKeys"."projectIds" is null
-                      or (
-                        "named"."projectIds" is not null
-                        and not exists (
-                          select
-                            1
-                          from
-                            json_each("named"."projectIds")
-                          where
-                            value not in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
+                      (
+                        "apiKeys"."userId" is null
+                        or "apiKeys"."userId" is "named"."userId"
+                      )
+                      and (
+                        "apiKeys"."projectIds" is null
+                        or (
+                          "named"."projectIds" is not null
+                          and not exists (
+                            select
+                              1
+                            from
+                              json_each("named"."projectIds")
+                            where
+                              value not in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                          )
                         )
                       )
                     )
-                  )
-                  or (
-                    coalesce("signedIn"."role" = 'admin', false)
-                    and (
-                      "apiKeys"."projectIds" is null
-                      or (
-                        "named"."projectIds" is not null
-                        and not exists (
-                          select
-                            1
-                          from
-                            json_each("named"."projectIds")
-                          where
-                            value not in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
-                        )
-                      )
-                    )
-                  )
-                )
-              )
-            )
-          union
-          select
-            "session"."organizationId" as "organizationId",
-            "session"."id" as "id",
-            "session"."hash" as "hash",
-            "session"."revokedAt" as "revokedAt",
-            0 as "isNamed"
-          from
-            "apiKeys"
-            left join "apiKeys" "named" on (
-              (
-                "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :apiKeyId
-              )
-              and (
-                "named"."revokedAt" is null
-                or :descendants
-              )
-            )
-            left join "identities" "signedIn" on (
-              "signedIn"."organizationId" = "apiKeys"."organizationId"
-              and "signedIn"."id" = "apiKeys"."identityId"
-              and "apiKeys"."kind" = 'session'
-              and not exists (
-                select
-                  "id"
-                from
-                  "apiKeys" "maker"
-                where
-                  (
-                    "maker"."organizationId" = "apiKeys"."organizationId"
-                    and "maker"."id" = "apiKeys"."createdByKeyId"
-                    and "maker"."identityId" = "apiKeys"."identityId"
-                    and "maker"."kind" <> 'session'
-                  )
-              )
-            )
-            inner join "apiKeys" "session" on (
-              "session"."organizationId" = "apiKeys"."organizationId"
-              and "session"."createdByKeyId" = "named"."id"
-              and "named"."kind" = 'key'
-              and "session"."identityId" is "named"."identityId"
-              and (
-                "session"."kind" = 'session'
-                or "session"."identityId" is null
-              )
-              and "session"."kind" <> 'key'
-              and "session"."revokedAt" is null
-              and "session"."expiresAt" > :now
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and ("named"."id" is not null)
-              and (
-                (
-                  "apiKeys"."rotatedAt" is null
-                  or (
-                    "named"."id" = "apiKeys"."id"
-                    and not :descendants
-                  )
-                )
-              )
-              and (
-                (
-                  (
-                    (
-                      "apiKeys"."userId" is null
-                      or "apiKeys"."userId" is "named"."userId"
-                    )
-                    and (
-                      "apiKeys"."projectIds" is null
-                      or (
-                        "named"."projectIds" is not null
-                        and not exists (
-                          select
-                            1
-                          from
-                            json_each("named"."projectIds")
-                          where
-                            value not in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
-                        )
-                      )
-                    )
-                  )
-                  or (
-                    coalesce("signedIn"."role" = 'admin', false)
-                    and (
-                      "apiKeys"."projectIds" is null
-                      or (
-                        "named"."projectIds" is not null
-                        and not exists (
-                          select
-                            1
-                          from
-                            json_each("named"."projectIds")
-                          where
-                            value not in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
+                    or (
+                      coalesce("signedIn"."role" = 'admin', false)
+                      and (
+                        "apiKeys"."projectIds" is null
+                        or (
+                          "named"."projectIds" is not null
+                          and not exists (
+                            select
+                              1
+                            from
+                              json_each("named"."projectIds")
+                            where
+                              value not in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                          )
                         )
                       )
                     )
                   )
                 )
               )
+              and (
+                "apiKeys"."projectIds" is null
+                and :descendants
+              )
             )
-          union
-          select
-            "child"."organizationId" as "organizationId",
-            "child"."id" as "id",
-            "child"."hash" as "hash",
-            "child"."revokedAt" as "revokedAt",
-            0 as "isNamed"
-          from
-            "apiKeys" "child"
-            inner join "lineage" on (
-              "child"."organizationId" = "lineage"."organizationId"
-              and "child"."createdByKeyId" = "lineage"."id"
-            )
-          where
-            :descendants
-          union
-          select
-            "admitted"."organizationId" as "organizationId",
-            "admitted"."id" as "id",
-            "admitted"."hash" as "hash",
-            "admitted"."revokedAt" as "revokedAt",
-            0 as "isNamed"
-          from
-            "signInRules"
-            inner join "lineage" on (
-              "signInRules"."organizationId" = "lineage"."organizationId"
-              and "signInRules"."createdByKeyId" = "lineage"."id"
-            )
-            inner join "identities" on (
-              "identities"."organizationId" = "signInRules"."organizationId"
-              and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
-            )
-            inner join "apiKeys" "admitted" on (
-              "admitted"."organizationId" = "identities"."organizationId"
-              and "admitted"."identityId" = "identities"."id"
-              and "admitted"."identityId" is not null
-              and "admitted"."revokedAt" is null
-            )
-          where
-            :descendants
-          union
-          select
-            "admitted"."organizationId" as "organizationId",
-            "admitted"."id" as "id",
-            "admitted"."hash" as "hash",
-            "admitted"."revokedAt" as "revokedAt",
-            0 as "isNamed"
-          from
-            "identities"
-            inner join "lineage" on (
-              "identities"."organizationId" = "lineage"."organizationId"
-              and "identities"."roleByKeyId" = "lineage"."id"
-            )
-            inner join "apiKeys" "admitted" on (
-              "admitted"."organizationId" = "identities"."organizationId"
-              and "admitted"."identityId" = "identities"."id"
-              and "admitted"."identityId" is not null
-              and "admitted"."revokedAt" is null
-            )
-          where
-            :descendants
         )
-      select
-        "organizationId",
-        "id"
-      from
-        "lineage"
-      where
-        true
-    )
+        and "identities"."linkedByKeyId" is not null
+        and (+ "identities"."organizationId", + "identities"."linkedByKeyId") in (
+          with recursive
+            "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+              select
+                "named"."organizationId" as "organizationId",
+                "named"."id" as "id",
+                "named"."hash" as "hash",
+                "named"."revokedAt" as "revokedAt",
+                1 as "isNamed"
+              from
+                "apiKeys"
+                left join "apiKeys" "named" on (
+                  (
+                    "named"."organizationId" = "apiKeys"."organizationId"
+                    and "named"."id" = :apiKeyId
+                  )
+                  and (
+                    "named"."revokedAt" is null
+                    or :descendants
+                  )
+                )
+                left join "identities" "signedIn" on (
+                  "signedIn"."organizationId" = "apiKeys"."organizationId"
+                  and "signedIn"."id" = "apiKeys"."identityId"
+                  and "apiKeys"."kind" = 'session'
+                  and not exists (
+                    select
+                      "id"
+                    from
+                      "apiKeys" "maker"
+                    where
+                      (
+                        "maker"."organizationId" = "apiKeys"."organizationId"
+                        and "maker"."id" = "apiKeys"."createdByKeyId"
+                        and "maker"."identityId" = "apiKeys"."identityId"
+                        and "maker"."kind" <> 'session'
+                      )
+                  )
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and ("named"."id" is not null)
+                  and (
+                    (
+                      "apiKeys"."rotatedAt" is null
+                      or (
+                        "named"."id" = "apiKeys"."id"
+                        and not :descendants
+                      )
+                    )
+                  )
+                  and (
+                    (
+                      (
+                        (
+                          "apiKeys"."userId" is null
+                          or "apiKeys"."userId" is "named"."userId"
+                        )
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or (
+                            "named"."projectIds" is not null
+                            and not exists (
+                              select
+                                1
+                              from
+                                json_each("named"."projectIds")
+                              where
+                                value not in (
+                                  select
+                                    value
+                                  from
+                                    json_each("apiKeys"."projectIds")
+                                )
+                            )
+                          )
+                        )
+                      )
+                      or (
+                        coalesce("signedIn"."role" = 'admin', false)
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or (
+                            "named"."projectIds" is not null
+                            and not exists (
+                              select
+                                1
+                              from
+                                json_each("named"."projectIds")
+                              where
+                                value not in (
+                                  select
+                                    value
+                                  from
+                                    json_each("apiKeys"."projectIds")
+                                )
+                            )
+                          )
+                        )
+                      )
+                    )
+                  )
+                )
+              union
+              select
+                "session"."organizationId" as "organizationId",
+                "session"."id" as "id",
+                "session"."hash" as "hash",
+                "session"."revokedAt" as "revokedAt",
+                0 as "isNamed"
+              from
+                "apiKeys"
+                left join "apiKeys" "named" on (
+                  (
+                    "named"."organizationId" = "apiKeys"."organizationId"
+                    and "named"."id" = :apiKeyId
+                  )
+                  and (
+                    "named"."revokedAt" is null
+                    or :descendants
+                  )
+                )
+                left join "identities" "signedIn" on (
+                  "signedIn"."organizationId" = "apiKeys"."organizationId"
+                  and "signedIn"."id" = "apiKeys"."identityId"
+                  and "apiKeys"."kind" = 'session'
+                  and not exists (
+                    select
+                      "id"
+                    from
+                      "apiKeys" "maker"
+                    where
+                      (
+                        "maker"."organizationId" = "apiKeys"."organizationId"
+                        and "maker"."id" = "apiKeys"."createdByKeyId"
+                        and "maker"."identityId" = "apiKeys"."identityId"
+                        and "maker"."kind" <> 'session'
+                      )
+                  )
+                )
+                inner join "apiKeys" "session" on (
+                  "session"."organizationId" = "apiKeys"."organizationId"
+                  and "session"."createdByKeyId" = "named"."id"
+                  and "named"."kind" = 'key'
+                  and "session"."identityId" is "named"."identityId"
+                  and (
+                    "session"."kind" = 'session'
+                    or "session"."identityId" is null
+                  )
+                  and "session"."kind" <> 'key'
+                  and "session"."revokedAt" is null
+                  and "session"."expiresAt" > :now
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and ("named"."id" is not null)
+                  and (
+                    (
+                      "apiKeys"."rotatedAt" is null
+                      or (
+                        "named"."id" = "apiKeys"."id"
+                        and not :descendants
+                      )
+                    )
+                  )
+                  and (
+                    (
+                      (
+                        (
+                          "apiKeys"."userId" is null
+                          or "apiKeys"."userId" is "named"."userId"
+                        )
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or (
+                            "named"."projectIds" is not null
+                            and not exists (
+                              select
+                                1
+                              from
+                                json_each("named"."projectIds")
+                              where
+                                value not in (
+                                  select
+                                    value
+                                  from
+                                    json_each("apiKeys"."projectIds")
+                                )
+                            )
+                          )
+                        )
+                      )
+                      or (
+                        coalesce("signedIn"."role" = 'admin', false)
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or (
+                            "named"."projectIds" is not null
+                            and not exists (
+                              select
+                                1
+                              from
+                                json_each("named"."projectIds")
+                              where
+                                value not in (
+                                  select
+                                    value
+                                  from
+                                    json_each("apiKeys"."projectIds")
+                                )
+                            )
+                          )
+                        )
+                      )
+                    )
+                  )
+                )
+              union
+              select
+                "child"."organizationId" as "organizationId",
+                "child"."id" as "id",
+                "child"."hash" as "hash",
+                "child"."revokedAt" as "revokedAt",
+                0 as "isNamed"
+              from
+                "apiKeys" "child"
+                inner join "lineage" on (
+                  "child"."organizationId" = "lineage"."organizationId"
+                  and "child"."createdByKeyId" = "lineage"."id"
+                )
+              where
+                :descendants
+              union
+              select
+                "admitted"."organizationId" as "organizationId",
+                "admitted"."id" as "id",
+                "admitted"."hash" as "hash",
+                "admitted"."revokedAt" as "revokedAt",
+                0 as "isNamed"
+              from
+                "lineage"
+                cross join "signInRules"
+                cross join "identities"
+                cross join "apiKeys" "admitted"
+              where
+                (
+                  :descendants
+                  and (
+                    "signInRules"."organizationId" = "lineage"."organizationId"
+                    and "signInRules"."createdByKeyId" = "lineage"."id"
+                  )
+                  and "identities"."organizationId" = "signInRules"."organizationId"
+                  and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+                  and (
+                    "admitted"."organizationId" = "identities"."organizationId"
+                    and "admitted"."identityId" = "identities"."id"
+                    and "admitted"."identityId" is not null
+                    and "admitted"."revokedAt" is null
+                  )
+                )
+              union
+              select
+                "admitted"."organizationId" as "organizationId",
+                "admitted"."id" as "id",
+                "admitted"."hash" as "hash",
+                "admitted"."revokedAt" as "revokedAt",
+                0 as "isNamed"
+              from
+                "lineage"
+                cross join "identities" indexed by "identitiesByRoleKey"
+                cross join "apiKeys" "admitted"
+              where
+                (
+                  :descendants
+                  and (
+                    "identities"."organizationId" = "lineage"."organizationId"
+                    and "identities"."roleByKeyId" = "lineage"."id"
+                  )
+                  and (
+                    "admitted"."organizationId" = "identities"."organizationId"
+                    and "admitted"."identityId" = "identities"."id"
+                    and "admitted"."identityId" is not null
+                    and "admitted"."revokedAt" is null
+                  )
+                )
+            )
+          select
+            "organizationId",
+            "id"
+          from
+            "lineage"
+          where
+            true
+        )
+      )
   );
 
 -- adoptRoles
@@ -1645,134 +1667,17 @@ update "identities"
 set
   "roleByKeyId" = :apiKeyId
 where
-  (
-    "identities"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "apiKeys" "named" on (
-          (
-            "named"."organizationId" = "apiKeys"."organizationId"
-            and "named"."id" = :apiKeyId
-          )
-          and (
-            "named"."revokedAt" is null
-            or :descendants
-          )
-        )
-        left join "identities" "signedIn" on (
-          "signedIn"."organizationId" = "apiKeys"."organizationId"
-          and "signedIn"."id" = "apiKeys"."identityId"
-          and "apiKeys"."kind" = 'session'
-          and not exists (
-            select
-              "id"
-            from
-              "apiKeys" "maker"
-            where
-              (
-                "maker"."organizationId" = "apiKeys"."organizationId"
-                and "maker"."id" = "apiKeys"."createdByKeyId"
-                and "maker"."identityId" = "apiKeys"."identityId"
-                and "maker"."kind" <> 'session'
-              )
-          )
-        )
-      where
-        (
-          (
-            (
-              "apiKeys"."hash" = :caller.keyHash
-              and case
-                when "apiKeys"."movedTo" is not null then 'moved'
-                when "apiKeys"."revokedAt" is not null then 'revoked'
-                when "apiKeys"."expiresAt" <= :now then 'expired'
-                when "apiKeys"."suspendedAt" is not null then 'suspended'
-              end is null
-              and (
-                :caller.scope is null
-                or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-              )
-            )
-            and ("named"."id" is not null)
-            and (
-              (
-                "apiKeys"."rotatedAt" is null
-                or (
-                  "named"."id" = "apiKeys"."id"
-                  and not :descendants
-                )
-              )
-            )
-            and (
-              (
-                (
-                  (
-                    "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "named"."userId"
-                  )
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                      )
-                    )
-                  )
-                )
-                or (
-                  coalesce("signedIn"."role" = 'admin', false)
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or (
-                      "named"."projectIds" is not null
-                      and not exists (
-                        select
-                          1
-                        from
-                          json_each("named"."projectIds")
-                        where
-                          value not in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                      )
-                    )
-                  )
-                )
-              )
-            )
-          )
-          and (
-            "apiKeys"."projectIds" is null
-            and :descendants
-          )
-        )
-    )
-    and "identities"."roleByKeyId" is not null
-    and (+ "identities"."organizationId", + "identities"."roleByKeyId") in (
-      with recursive
-        "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+  ("identities"."organizationId", "identities"."id") in (
+    select
+      "identities"."organizationId",
+      "identities"."id"
+    from
+      "identities" indexed by "identitiesByRoleKey"
+    where
+      (
+        "identities"."organizationId" = (
           select
-            "named"."organizationId" as "organizationId",
-            "named"."id" as "id",
-            "named"."hash" as "hash",
-            "named"."revokedAt" as "revokedAt",
-            1 as "isNamed"
+            "apiKeys"."organizationId"
           from
             "apiKeys"
             left join "apiKeys" "named" on (
@@ -1806,277 +1711,409 @@ where
           where
             (
               (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and ("named"."id" is not null)
-              and (
                 (
-                  "apiKeys"."rotatedAt" is null
-                  or (
-                    "named"."id" = "apiKeys"."id"
-                    and not :descendants
+                  "apiKeys"."hash" = :caller.keyHash
+                  and case
+                    when "apiKeys"."movedTo" is not null then 'moved'
+                    when "apiKeys"."revokedAt" is not null then 'revoked'
+                    when "apiKeys"."expiresAt" <= :now then 'expired'
+                    when "apiKeys"."suspendedAt" is not null then 'suspended'
+                  end is null
+                  and (
+                    :caller.scope is null
+                    or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                   )
                 )
-              )
-              and (
-                (
+                and ("named"."id" is not null)
+                and (
+                  (
+                    "apiKeys"."rotatedAt" is null
+                    or (
+                      "named"."id" = "apiKeys"."id"
+                      and not :descendants
+                    )
+                  )
+                )
+                and (
                   (
                     (
-                      "apiKeys"."userId" is null
-                      or "apiKeys"."userId" is "named"."userId"
-                    )
-                    and (
-                      "apiKeys"."projectIds" is null
-                      or (
-                        "named"."projectIds" is not null
-                        and not exists (
-                          select
-                            1
-                          from
-                            json_each("named"."projectIds")
-                          where
-                            value not in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
+                      (
+                        "apiKeys"."userId" is null
+                        or "apiKeys"."userId" is "named"."userId"
+                      )
+                      and (
+                        "apiKeys"."projectIds" is null
+                        or (
+                          "named"."projectIds" is not null
+                          and not exists (
+                            select
+                              1
+                            from
+                              json_each("named"."projectIds")
+                            where
+                              value not in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                          )
                         )
                       )
                     )
-                  )
-                  or (
-                    coalesce("signedIn"."role" = 'admin', false)
-                    and (
-                      "apiKeys"."projectIds" is null
-                      or (
-                        "named"."projectIds" is not null
-                        and not exists (
-                          select
-                            1
-                          from
-                            json_each("named"."projectIds")
-                          where
-                            value not in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
-                        )
-                      )
-                    )
-                  )
-                )
-              )
-            )
-          union
-          select
-            "session"."organizationId" as "organizationId",
-            "session"."id" as "id",
-            "session"."hash" as "hash",
-            "session"."revokedAt" as "revokedAt",
-            0 as "isNamed"
-          from
-            "apiKeys"
-            left join "apiKeys" "named" on (
-              (
-                "named"."organizationId" = "apiKeys"."organizationId"
-                and "named"."id" = :apiKeyId
-              )
-              and (
-                "named"."revokedAt" is null
-                or :descendants
-              )
-            )
-            left join "identities" "signedIn" on (
-              "signedIn"."organizationId" = "apiKeys"."organizationId"
-              and "signedIn"."id" = "apiKeys"."identityId"
-              and "apiKeys"."kind" = 'session'
-              and not exists (
-                select
-                  "id"
-                from
-                  "apiKeys" "maker"
-                where
-                  (
-                    "maker"."organizationId" = "apiKeys"."organizationId"
-                    and "maker"."id" = "apiKeys"."createdByKeyId"
-                    and "maker"."identityId" = "apiKeys"."identityId"
-                    and "maker"."kind" <> 'session'
-                  )
-              )
-            )
-            inner join "apiKeys" "session" on (
-              "session"."organizationId" = "apiKeys"."organizationId"
-              and "session"."createdByKeyId" = "named"."id"
-              and "named"."kind" = 'key'
-              and "session"."identityId" is "named"."identityId"
-              and (
-                "session"."kind" = 'session'
-                or "session"."identityId" is null
-              )
-              and "session"."kind" <> 'key'
-              and "session"."revokedAt" is null
-              and "session"."expiresAt" > :now
-            )
-          where
-            (
-              (
-                "apiKeys"."hash" = :caller.keyHash
-                and case
-                  when "apiKeys"."movedTo" is not null then 'moved'
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                  when "apiKeys"."suspendedAt" is not null then 'suspended'
-                end is null
-                and (
-                  :caller.scope is null
-                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-                )
-              )
-              and ("named"."id" is not null)
-              and (
-                (
-                  "apiKeys"."rotatedAt" is null
-                  or (
-                    "named"."id" = "apiKeys"."id"
-                    and not :descendants
-                  )
-                )
-              )
-              and (
-                (
-                  (
-                    (
-                      "apiKeys"."userId" is null
-                      or "apiKeys"."userId" is "named"."userId"
-                    )
-                    and (
-                      "apiKeys"."projectIds" is null
-                      or (
-                        "named"."projectIds" is not null
-                        and not exists (
-                          select
-                            1
-                          from
-                            json_each("named"."projectIds")
-                          where
-                            value not in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
-                        )
-                      )
-                    )
-                  )
-                  or (
-                    coalesce("signedIn"."role" = 'admin', false)
-                    and (
-                      "apiKeys"."projectIds" is null
-                      or (
-                        "named"."projectIds" is not null
-                        and not exists (
-                          select
-                            1
-                          from
-                            json_each("named"."projectIds")
-                          where
-                            value not in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
+                    or (
+                      coalesce("signedIn"."role" = 'admin', false)
+                      and (
+                        "apiKeys"."projectIds" is null
+                        or (
+                          "named"."projectIds" is not null
+                          and not exists (
+                            select
+                              1
+                            from
+                              json_each("named"."projectIds")
+                            where
+                              value not in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                          )
                         )
                       )
                     )
                   )
                 )
               )
+              and (
+                "apiKeys"."projectIds" is null
+                and :descendants
+              )
             )
-          union
-          select
-            "child"."organizationId" as "organizationId",
-            "child"."id" as "id",
-            "child"."hash" as "hash",
-            "child"."revokedAt" as "revokedAt",
-            0 as "isNamed"
-          from
-            "apiKeys" "child"
-            inner join "lineage" on (
-              "child"."organizationId" = "lineage"."organizationId"
-              and "child"."createdByKeyId" = "lineage"."id"
-            )
-          where
-            :descendants
-          union
-          select
-            "admitted"."organizationId" as "organizationId",
-            "admitted"."id" as "id",
-            "admitted"."hash" as "hash",
-            "admitted"."revokedAt" as "revokedAt",
-            0 as "isNamed"
-          from
-            "signInRules"
-            inner join "lineage" on (
-              "signInRules"."organizationId" = "lineage"."organizationId"
-              and "signInRules"."createdByKeyId" = "lineage"."id"
-            )
-            inner join "identities" on (
-              "identities"."organizationId" = "signInRules"."organizationId"
-              and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
-            )
-            inner join "apiKeys" "admitted" on (
-              "admitted"."organizationId" = "identities"."organizationId"
-              and "admitted"."identityId" = "identities"."id"
-              and "admitted"."identityId" is not null
-              and "admitted"."revokedAt" is null
-            )
-          where
-            :descendants
-          union
-          select
-            "admitted"."organizationId" as "organizationId",
-            "admitted"."id" as "id",
-            "admitted"."hash" as "hash",
-            "admitted"."revokedAt" as "revokedAt",
-            0 as "isNamed"
-          from
-            "identities"
-            inner join "lineage" on (
-              "identities"."organizationId" = "lineage"."organizationId"
-              and "identities"."roleByKeyId" = "lineage"."id"
-            )
-            inner join "apiKeys" "admitted" on (
-              "admitted"."organizationId" = "identities"."organizationId"
-              and "admitted"."identityId" = "identities"."id"
-              and "admitted"."identityId" is not null
-              and "admitted"."revokedAt" is null
-            )
-          where
-            :descendants
         )
-      select
-        "organizationId",
-        "id"
-      from
-        "lineage"
-      where
-        true
-    )
+        and "identities"."roleByKeyId" is not null
+        and (+ "identities"."organizationId", + "identities"."roleByKeyId") in (
+          with recursive
+            "lineage" ("organizationId", "id", "hash", "revokedAt", "isNamed") as (
+              select
+                "named"."organizationId" as "organizationId",
+                "named"."id" as "id",
+                "named"."hash" as "hash",
+                "named"."revokedAt" as "revokedAt",
+                1 as "isNamed"
+              from
+                "apiKeys"
+                left join "apiKeys" "named" on (
+                  (
+                    "named"."organizationId" = "apiKeys"."organizationId"
+                    and "named"."id" = :apiKeyId
+                  )
+                  and (
+                    "named"."revokedAt" is null
+                    or :descendants
+                  )
+                )
+                left join "identities" "signedIn" on (
+                  "signedIn"."organizationId" = "apiKeys"."organizationId"
+                  and "signedIn"."id" = "apiKeys"."identityId"
+                  and "apiKeys"."kind" = 'session'
+                  and not exists (
+                    select
+                      "id"
+                    from
+                      "apiKeys" "maker"
+                    where
+                      (
+                        "maker"."organizationId" = "apiKeys"."organizationId"
+                        and "maker"."id" = "apiKeys"."createdByKeyId"
+                        and "maker"."identityId" = "apiKeys"."identityId"
+                        and "maker"."kind" <> 'session'
+                      )
+                  )
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and ("named"."id" is not null)
+                  and (
+                    (
+                      "apiKeys"."rotatedAt" is null
+                      or (
+                        "named"."id" = "apiKeys"."id"
+                        and not :descendants
+                      )
+                    )
+                  )
+                  and (
+                    (
+                      (
+                        (
+                          "apiKeys"."userId" is null
+                          or "apiKeys"."userId" is "named"."userId"
+                        )
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or (
+                            "named"."projectIds" is not null
+                            and not exists (
+                              select
+                                1
+                              from
+                                json_each("named"."projectIds")
+                              where
+                                value not in (
+                                  select
+                                    value
+                                  from
+                                    json_each("apiKeys"."projectIds")
+                                )
+                            )
+                          )
+                        )
+                      )
+                      or (
+                        coalesce("signedIn"."role" = 'admin', false)
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or (
+                            "named"."projectIds" is not null
+                            and not exists (
+                              select
+                                1
+                              from
+                                json_each("named"."projectIds")
+                              where
+                                value not in (
+                                  select
+                                    value
+                                  from
+                                    json_each("apiKeys"."projectIds")
+                                )
+                            )
+                          )
+                        )
+                      )
+                    )
+                  )
+                )
+              union
+              select
+                "session"."organizationId" as "organizationId",
+                "session"."id" as "id",
+                "session"."hash" as "hash",
+                "session"."revokedAt" as "revokedAt",
+                0 as "isNamed"
+              from
+                "apiKeys"
+                left join "apiKeys" "named" on (
+                  (
+                    "named"."organizationId" = "apiKeys"."organizationId"
+                    and "named"."id" = :apiKeyId
+                  )
+                  and (
+                    "named"."revokedAt" is null
+                    or :descendants
+                  )
+                )
+                left join "identities" "signedIn" on (
+                  "signedIn"."organizationId" = "apiKeys"."organizationId"
+                  and "signedIn"."id" = "apiKeys"."identityId"
+                  and "apiKeys"."kind" = 'session'
+                  and not exists (
+                    select
+                      "id"
+                    from
+                      "apiKeys" "maker"
+                    where
+                      (
+                        "maker"."organizationId" = "apiKeys"."organizationId"
+                        and "maker"."id" = "apiKeys"."createdByKeyId"
+                        and "maker"."identityId" = "apiKeys"."identityId"
+                        and "maker"."kind" <> 'session'
+                      )
+                  )
+                )
+                inner join "apiKeys" "session" on (
+                  "session"."organizationId" = "apiKeys"."organizationId"
+                  and "session"."createdByKeyId" = "named"."id"
+                  and "named"."kind" = 'key'
+                  and "session"."identityId" is "named"."identityId"
+                  and (
+                    "session"."kind" = 'session'
+                    or "session"."identityId" is null
+                  )
+                  and "session"."kind" <> 'key'
+                  and "session"."revokedAt" is null
+                  and "session"."expiresAt" > :now
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :caller.keyHash
+                    and case
+                      when "apiKeys"."movedTo" is not null then 'moved'
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                      when "apiKeys"."suspendedAt" is not null then 'suspended'
+                    end is null
+                    and (
+                      :caller.scope is null
+                      or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                    )
+                  )
+                  and ("named"."id" is not null)
+                  and (
+                    (
+                      "apiKeys"."rotatedAt" is null
+                      or (
+                        "named"."id" = "apiKeys"."id"
+                        and not :descendants
+                      )
+                    )
+                  )
+                  and (
+                    (
+                      (
+                        (
+                          "apiKeys"."userId" is null
+                          or "apiKeys"."userId" is "named"."userId"
+                        )
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or (
+                            "named"."projectIds" is not null
+                            and not exists (
+                              select
+                                1
+                              from
+                                json_each("named"."projectIds")
+                              where
+                                value not in (
+                                  select
+                                    value
+                                  from
+                                    json_each("apiKeys"."projectIds")
+                                )
+                            )
+                          )
+                        )
+                      )
+                      or (
+                        coalesce("signedIn"."role" = 'admin', false)
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or (
+                            "named"."projectIds" is not null
+                            and not exists (
+                              select
+                                1
+                              from
+                                json_each("named"."projectIds")
+                              where
+                                value not in (
+                                  select
+                                    value
+                                  from
+                                    json_each("apiKeys"."projectIds")
+                                )
+                            )
+                          )
+                        )
+                      )
+                    )
+                  )
+                )
+              union
+              select
+                "child"."organizationId" as "organizationId",
+                "child"."id" as "id",
+                "child"."hash" as "hash",
+                "child"."revokedAt" as "revokedAt",
+                0 as "isNamed"
+              from
+                "apiKeys" "child"
+                inner join "lineage" on (
+                  "child"."organizationId" = "lineage"."organizationId"
+                  and "child"."createdByKeyId" = "lineage"."id"
+                )
+              where
+                :descendants
+              union
+              select
+                "admitted"."organizationId" as "organizationId",
+                "admitted"."id" as "id",
+                "admitted"."hash" as "hash",
+                "admitted"."revokedAt" as "revokedAt",
+                0 as "isNamed"
+              from
+                "lineage"
+                cross join "signInRules"
+                cross join "identities"
+                cross join "apiKeys" "admitted"
+              where
+                (
+                  :descendants
+                  and (
+                    "signInRules"."organizationId" = "lineage"."organizationId"
+                    and "signInRules"."createdByKeyId" = "lineage"."id"
+                  )
+                  and "identities"."organizationId" = "signInRules"."organizationId"
+                  and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+                  and (
+                    "admitted"."organizationId" = "identities"."organizationId"
+                    and "admitted"."identityId" = "identities"."id"
+                    and "admitted"."identityId" is not null
+                    and "admitted"."revokedAt" is null
+                  )
+                )
+              union
+              select
+                "admitted"."organizationId" as "organizationId",
+                "admitted"."id" as "id",
+                "admitted"."hash" as "hash",
+                "admitted"."revokedAt" as "revokedAt",
+                0 as "isNamed"
+              from
+                "lineage"
+                cross join "identities" indexed by "identitiesByRoleKey"
+                cross join "apiKeys" "admitted"
+              where
+                (
+                  :descendants
+                  and (
+                    "identities"."organizationId" = "lineage"."organizationId"
+                    and "identities"."roleByKeyId" = "lineage"."id"
+                  )
+                  and (
+                    "admitted"."organizationId" = "identities"."organizationId"
+                    and "admitted"."identityId" = "identities"."id"
+                    and "admitted"."identityId" is not null
+                    and "admitted"."revokedAt" is null
+                  )
+                )
+            )
+          select
+            "organizationId",
+            "id"
+          from
+            "lineage"
+          where
+            true
+        )
+      )
   );
 
 -- adoptRules
@@ -2469,23 +2506,26 @@ where
             "admitted"."revokedAt" as "revokedAt",
             0 as "isNamed"
           from
-            "signInRules"
-            inner join "lineage" on (
-              "signInRules"."organizationId" = "lineage"."organizationId"
-              and "signInRules"."createdByKeyId" = "lineage"."id"
-            )
-            inner join "identities" on (
-              "identities"."organizationId" = "signInRules"."organizationId"
-              and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
-            )
-            inner join "apiKeys" "admitted" on (
-              "admitted"."organizationId" = "identities"."organizationId"
-              and "admitted"."identityId" = "identities"."id"
-              and "admitted"."identityId" is not null
-              and "admitted"."revokedAt" is null
-            )
+            "lineage"
+            cross join "signInRules"
+            cross join "identities"
+            cross join "apiKeys" "admitted"
           where
-            :descendants
+            (
+              :descendants
+              and (
+                "signInRules"."organizationId" = "lineage"."organizationId"
+                and "signInRules"."createdByKeyId" = "lineage"."id"
+              )
+              and "identities"."organizationId" = "signInRules"."organizationId"
+              and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+              and (
+                "admitted"."organizationId" = "identities"."organizationId"
+                and "admitted"."identityId" = "identities"."id"
+                and "admitted"."identityId" is not null
+                and "admitted"."revokedAt" is null
+              )
+            )
           union
           select
             "admitted"."organizationId" as "organizationId",
@@ -2494,19 +2534,23 @@ where
             "admitted"."revokedAt" as "revokedAt",
             0 as "isNamed"
           from
-            "identities"
-            inner join "lineage" on (
-              "identities"."organizationId" = "lineage"."organizationId"
-              and "identities"."roleByKeyId" = "lineage"."id"
-            )
-            inner join "apiKeys" "admitted" on (
-              "admitted"."organizationId" = "identities"."organizationId"
-              and "admitted"."identityId" = "identities"."id"
-              and "admitted"."identityId" is not null
-              and "admitted"."revokedAt" is null
-            )
+            "lineage"
+            cross join "identities" indexed by "identitiesByRoleKey"
+            cross join "apiKeys" "admitted"
           where
-            :descendants
+            (
+              :descendants
+              and (
+                "identities"."organizationId" = "lineage"."organizationId"
+                and "identities"."roleByKeyId" = "lineage"."id"
+              )
+              and (
+                "admitted"."organizationId" = "identities"."organizationId"
+                and "admitted"."identityId" = "identities"."id"
+                and "admitted"."identityId" is not null
+                and "admitted"."revokedAt" is null
+              )
+            )
         )
       select
         "organizationId",
@@ -2593,12 +2637,7 @@ select
         from
           json_each(:scopes)
         where
-          value not in (
-            select
-              value
-            from
-              json_each("apiKeys"."scopes")
-          )
+          coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
       )
       and (
         "apiKeys"."userId" is null
@@ -2628,12 +2667,7 @@ select
           from
             json_each(:scopes)
           where
-            value not in (
-              select
-                value
-              from
-                json_each("apiKeys"."scopes")
-            )
+            coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
         )
         or (
           coalesce("signedIn"."role" = 'admin', false)
@@ -2701,12 +2735,7 @@ select
       from
         json_each(:scopes)
       where
-        value not in (
-          select
-            value
-          from
-            json_each("apiKeys"."scopes")
-        )
+        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
     )
     or (
       coalesce("signedIn"."role" = 'admin', false)
@@ -3428,23 +3457,26 @@ from
           "admitted"."revokedAt" as "revokedAt",
           0 as "isNamed"
         from
-          "signInRules"
-          inner join "lineage" on (
-            "signInRules"."organizationId" = "lineage"."organizationId"
-            and "signInRules"."createdByKeyId" = "lineage"."id"
-          )
-          inner join "identities" on (
-            "identities"."organizationId" = "signInRules"."organizationId"
-            and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
-          )
-          inner join "apiKeys" "admitted" on (
-            "admitted"."organizationId" = "identities"."organizationId"
-            and "admitted"."identityId" = "identities"."id"
-            and "admitted"."identityId" is not null
-            and "admitted"."revokedAt" is null
-          )
+          "lineage"
+          cross join "signInRules"
+          cross join "identities"
+          cross join "apiKeys" "admitted"
         where
-          :descendants
+          (
+            :descendants
+            and (
+              "signInRules"."organizationId" = "lineage"."organizationId"
+              and "signInRules"."createdByKeyId" = "lineage"."id"
+            )
+            and "identities"."organizationId" = "signInRules"."organizationId"
+            and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+            and (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          )
         union
         select
           "admitted"."organizationId" as "organizationId",
@@ -3453,19 +3485,23 @@ from
           "admitted"."revokedAt" as "revokedAt",
           0 as "isNamed"
         from
-          "identities"
-          inner join "lineage" on (
-            "identities"."organizationId" = "lineage"."organizationId"
-            and "identities"."roleByKeyId" = "lineage"."id"
-          )
-          inner join "apiKeys" "admitted" on (
-            "admitted"."organizationId" = "identities"."organizationId"
-            and "admitted"."identityId" = "identities"."id"
-            and "admitted"."identityId" is not null
-            and "admitted"."revokedAt" is null
-          )
+          "lineage"
+          cross join "identities" indexed by "identitiesByRoleKey"
+          cross join "apiKeys" "admitted"
         where
-          :descendants
+          (
+            :descendants
+            and (
+              "identities"."organizationId" = "lineage"."organizationId"
+              and "identities"."roleByKeyId" = "lineage"."id"
+            )
+            and (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          )
       )
     select
       *
@@ -3793,23 +3829,26 @@ from
           "admitted"."revokedAt" as "revokedAt",
           0 as "isNamed"
         from
-          "signInRules"
-          inner join "lineage" on (
-            "signInRules"."organizationId" = "lineage"."organizationId"
-            and "signInRules"."createdByKeyId" = "lineage"."id"
-          )
-          inner join "identities" on (
-            "identities"."organizationId" = "signInRules"."organizationId"
-            and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
-          )
-          inner join "apiKeys" "admitted" on (
-            "admitted"."organizationId" = "identities"."organizationId"
-            and "admitted"."identityId" = "identities"."id"
-            and "admitted"."identityId" is not null
-            and "admitted"."revokedAt" is null
-          )
+          "lineage"
+          cross join "signInRules"
+          cross join "identities"
+          cross join "apiKeys" "admitted"
         where
-          :descendants
+          (
+            :descendants
+            and (
+              "signInRules"."organizationId" = "lineage"."organizationId"
+              and "signInRules"."createdByKeyId" = "lineage"."id"
+            )
+            and "identities"."organizationId" = "signInRules"."organizationId"
+            and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+            and (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          )
         union
         select
           "admitted"."organizationId" as "organizationId",
@@ -3818,19 +3857,23 @@ from
           "admitted"."revokedAt" as "revokedAt",
           0 as "isNamed"
         from
-          "identities"
-          inner join "lineage" on (
-            "identities"."organizationId" = "lineage"."organizationId"
-            and "identities"."roleByKeyId" = "lineage"."id"
-          )
-          inner join "apiKeys" "admitted" on (
-            "admitted"."organizationId" = "identities"."organizationId"
-            and "admitted"."identityId" = "identities"."id"
-            and "admitted"."identityId" is not null
-            and "admitted"."revokedAt" is null
-          )
+          "lineage"
+          cross join "identities" indexed by "identitiesByRoleKey"
+          cross join "apiKeys" "admitted"
         where
-          :descendants
+          (
+            :descendants
+            and (
+              "identities"."organizationId" = "lineage"."organizationId"
+              and "identities"."roleByKeyId" = "lineage"."id"
+            )
+            and (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          )
       )
     select
       *
@@ -3934,12 +3977,7 @@ where
               from
                 json_each('["api-keys:write"]')
               where
-                value not in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."scopes")
-                )
+                coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
             )
           )
         )
@@ -4048,12 +4086,7 @@ where
             from
               json_each('["api-keys:write"]')
             where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."scopes")
-              )
+              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
           )
         )
       )
@@ -4305,12 +4338,7 @@ where
             from
               json_each(:scopes)
             where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."scopes")
-              )
+              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
           )
           and (
             "apiKeys"."userId" is null
@@ -4340,12 +4368,7 @@ where
               from
                 json_each(:scopes)
               where
-                value not in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."scopes")
-                )
+                coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
             )
             or (
               coalesce("signedIn"."role" = 'admin', false)
@@ -4415,12 +4438,7 @@ where
           from
             json_each(:scopes)
           where
-            value not in (
-              select
-                value
-              from
-                json_each("apiKeys"."scopes")
-            )
+            coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
         )
         or (
           coalesce("signedIn"."role" = 'admin', false)
@@ -4998,12 +5016,7 @@ where
             from
               json_each("named"."scopes")
             where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."scopes")
-              )
+              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
           )
           and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
         )
@@ -5016,12 +5029,7 @@ where
         from
           json_each("named"."scopes")
         where
-          value not in (
-            select
-              value
-            from
-              json_each("apiKeys"."scopes")
-          )
+          coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
       )
     )
     and (
@@ -5458,12 +5466,7 @@ where
                   from
                     json_each("named"."scopes")
                   where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."scopes")
-                    )
+                    coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
                 )
                 and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
               )
@@ -5476,12 +5479,7 @@ where
               from
                 json_each("named"."scopes")
               where
-                value not in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."scopes")
-                )
+                coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
             )
           )
           and (
@@ -5630,23 +5628,26 @@ from
           "admitted"."revokedAt" as "revokedAt",
           0 as "isNamed"
         from
-          "signInRules"
-          inner join "lineage" on (
-            "signInRules"."organizationId" = "lineage"."organizationId"
-            and "signInRules"."createdByKeyId" = "lineage"."id"
-          )
-          inner join "identities" on (
-            "identities"."organizationId" = "signInRules"."organizationId"
-            and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
-          )
-          inner join "apiKeys" "admitted" on (
-            "admitted"."organizationId" = "identities"."organizationId"
-            and "admitted"."identityId" = "identities"."id"
-            and "admitted"."identityId" is not null
-            and "admitted"."revokedAt" is null
-          )
+          "lineage"
+          cross join "signInRules"
+          cross join "identities"
+          cross join "apiKeys" "admitted"
         where
-          :descendants
+          (
+            :descendants
+            and (
+              "signInRules"."organizationId" = "lineage"."organizationId"
+              and "signInRules"."createdByKeyId" = "lineage"."id"
+            )
+            and "identities"."organizationId" = "signInRules"."organizationId"
+            and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+            and (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          )
         union
         select
           "admitted"."organizationId" as "organizationId",
@@ -5655,19 +5656,23 @@ from
           "admitted"."revokedAt" as "revokedAt",
           0 as "isNamed"
         from
-          "identities"
-          inner join "lineage" on (
-            "identities"."organizationId" = "lineage"."organizationId"
-            and "identities"."roleByKeyId" = "lineage"."id"
-          )
-          inner join "apiKeys" "admitted" on (
-            "admitted"."organizationId" = "identities"."organizationId"
-            and "admitted"."identityId" = "identities"."id"
-            and "admitted"."identityId" is not null
-            and "admitted"."revokedAt" is null
-          )
+          "lineage"
+          cross join "identities" indexed by "identitiesByRoleKey"
+          cross join "apiKeys" "admitted"
         where
-          :descendants
+          (
+            :descendants
+            and (
+              "identities"."organizationId" = "lineage"."organizationId"
+              and "identities"."roleByKeyId" = "lineage"."id"
+            )
+            and (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          )
       )
     select
       *
@@ -5815,23 +5820,26 @@ from
           "admitted"."revokedAt" as "revokedAt",
           0 as "isNamed"
         from
-          "signInRules"
-          inner join "lineage" on (
-            "signInRules"."organizationId" = "lineage"."organizationId"
-            and "signInRules"."createdByKeyId" = "lineage"."id"
-          )
-          inner join "identities" on (
-            "identities"."organizationId" = "signInRules"."organizationId"
-            and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
-          )
-          inner join "apiKeys" "admitted" on (
-            "admitted"."organizationId" = "identities"."organizationId"
-            and "admitted"."identityId" = "identities"."id"
-            and "admitted"."identityId" is not null
-            and "admitted"."revokedAt" is null
-          )
+          "lineage"
+          cross join "signInRules"
+          cross join "identities"
+          cross join "apiKeys" "admitted"
         where
-          :descendants
+          (
+            :descendants
+            and (
+              "signInRules"."organizationId" = "lineage"."organizationId"
+              and "signInRules"."createdByKeyId" = "lineage"."id"
+            )
+            and "identities"."organizationId" = "signInRules"."organizationId"
+            and instr("identities"."ruleIds", '"' || "signInRules"."id" || '"') > 0
+            and (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          )
         union
         select
           "admitted"."organizationId" as "organizationId",
@@ -5840,19 +5848,23 @@ from
           "admitted"."revokedAt" as "revokedAt",
           0 as "isNamed"
         from
-          "identities"
-          inner join "lineage" on (
-            "identities"."organizationId" = "lineage"."organizationId"
-            and "identities"."roleByKeyId" = "lineage"."id"
-          )
-          inner join "apiKeys" "admitted" on (
-            "admitted"."organizationId" = "identities"."organizationId"
-            and "admitted"."identityId" = "identities"."id"
-            and "admitted"."identityId" is not null
-            and "admitted"."revokedAt" is null
-          )
+          "lineage"
+          cross join "identities" indexed by "identitiesByRoleKey"
+          cross join "apiKeys" "admitted"
         where
-          :descendants
+          (
+            :descendants
+            and (
+              "identities"."organizationId" = "lineage"."organizationId"
+              and "identities"."roleByKeyId" = "lineage"."id"
+            )
+            and (
+              "admitted"."organizationId" = "identities"."organizationId"
+              and "admitted"."identityId" = "identities"."id"
+              and "admitted"."identityId" is not null
+              and "admitted"."revokedAt" is null
+            )
+          )
       )
     select
       *
@@ -6416,12 +6428,7 @@ from
                       from
                         json_each("named"."scopes")
                       where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."scopes")
-                        )
+                        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
                     )
                     and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
                   )
@@ -6434,12 +6441,7 @@ from
                   from
                     json_each("named"."scopes")
                   where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."scopes")
-                    )
+                    coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
                 )
               )
               and (
@@ -6714,7 +6716,7 @@ from
         )
     )
   )
-  inner join "identities" on (
+  inner join "identities" indexed by "identitiesByRoleKey" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
     and "identities"."roleByKeyId" = :apiKeyId
   )
@@ -6889,7 +6891,7 @@ from
         )
     )
   )
-  inner join "identities" on (
+  inner join "identities" indexed by "identitiesByLinkKey" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
     and "identities"."linkedByKeyId" = :apiKeyId
   )
@@ -7099,12 +7101,7 @@ where
                   from
                     json_each("named"."scopes")
                   where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."scopes")
-                    )
+                    coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
                 )
                 and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
               )
@@ -7117,12 +7114,7 @@ where
               from
                 json_each("named"."scopes")
               where
-                value not in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."scopes")
-                )
+                coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
             )
           )
           and (
@@ -7214,12 +7206,7 @@ select
         from
           json_each("named"."scopes")
         where
-          value not in (
-            select
-              value
-            from
-              json_each("apiKeys"."scopes")
-          )
+          coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
       )
       and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
     )
@@ -7230,12 +7217,7 @@ select
     from
       json_each("named"."scopes")
     where
-      value not in (
-        select
-          value
-        from
-          json_each("apiKeys"."scopes")
-      )
+      coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
   ) as "callerHasScopes",
   (
     (
@@ -7349,12 +7331,7 @@ select
       from
         json_each('["api-keys:write"]')
       where
-        value not in (
-          select
-            value
-          from
-            json_each("apiKeys"."scopes")
-        )
+        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
     )
   ) as "callerMaySignOut"
 from
@@ -7490,12 +7467,7 @@ where
                       from
                         json_each("named"."scopes")
                       where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."scopes")
-                        )
+                        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
                     )
                     and coalesce("named"."expiresAt" <= strftime('%Y-%m-%dT%H:%M:%fZ', :now, '+90 days'), false)
                   )
@@ -7508,12 +7480,7 @@ where
                   from
                     json_each("named"."scopes")
                   where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."scopes")
-                    )
+                    coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
                 )
               )
               and (
@@ -7547,219 +7514,235 @@ set
   "ruleIds" = '[]',
   "roleByKeyId" = null
 where
-  (
-    "identities"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        inner join "apiKeys" "named" on (
-          (
-            "named"."organizationId" = "apiKeys"."organizationId"
-            and "named"."id" = :apiKeyId
-          )
-          and "named"."revokedAt" is not null
-        )
-        left join "identities" "signedIn" on (
-          "signedIn"."organizationId" = "apiKeys"."organizationId"
-          and "signedIn"."id" = "apiKeys"."identityId"
-          and "apiKeys"."kind" = 'session'
-          and not exists (
-            select
-              "id"
-            from
-              "apiKeys" "maker"
-            where
+  ("identities"."organizationId", "identities"."id") in (
+    select
+      "identities"."organizationId",
+      "identities"."id"
+    from
+      "identities" indexed by "identitiesByRoleKey"
+    where
+      (
+        "identities"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            inner join "apiKeys" "named" on (
               (
-                "maker"."organizationId" = "apiKeys"."organizationId"
-                and "maker"."id" = "apiKeys"."createdByKeyId"
-                and "maker"."identityId" = "apiKeys"."identityId"
-                and "maker"."kind" <> 'session'
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :apiKeyId
               )
-          )
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              and "named"."revokedAt" is not null
             )
-            and (
-              "apiKeys"."revokedAt" is null
-              or "apiKeys"."revokedAt" = :now
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
+                  )
+              )
             )
-            and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" >= :now
-            )
-            and "apiKeys"."suspendedAt" is null
-            and "apiKeys"."movedTo" is null
-          )
-          and "apiKeys"."projectIds" is null
-          and "apiKeys"."rotatedAt" is null
-          and (
+          where
             (
               (
-                "apiKeys"."userId" is null
-                or "apiKeys"."userId" is "named"."userId"
+                "apiKeys"."hash" = :caller.keyHash
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+                and (
+                  "apiKeys"."revokedAt" is null
+                  or "apiKeys"."revokedAt" = :now
+                )
+                and (
+                  "apiKeys"."expiresAt" is null
+                  or "apiKeys"."expiresAt" >= :now
+                )
+                and "apiKeys"."suspendedAt" is null
+                and "apiKeys"."movedTo" is null
               )
+              and "apiKeys"."projectIds" is null
+              and "apiKeys"."rotatedAt" is null
               and (
-                "apiKeys"."projectIds" is null
-                or (
-                  "named"."projectIds" is not null
-                  and not exists (
-                    select
-                      1
-                    from
-                      json_each("named"."projectIds")
-                    where
-                      value not in (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
                         select
-                          value
+                          1
                         from
-                          json_each("apiKeys"."projectIds")
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
                       )
+                    )
+                  )
+                )
+                or (
+                  coalesce("signedIn"."role" = 'admin', false)
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
                   )
                 )
               )
+              and :descendants
             )
-            or (
-              coalesce("signedIn"."role" = 'admin', false)
-              and (
-                "apiKeys"."projectIds" is null
-                or (
-                  "named"."projectIds" is not null
-                  and not exists (
-                    select
-                      1
-                    from
-                      json_each("named"."projectIds")
-                    where
-                      value not in (
-                        select
-                          value
-                        from
-                          json_each("apiKeys"."projectIds")
-                      )
-                  )
-                )
-              )
-            )
-          )
-          and :descendants
         )
-    )
-    and "identities"."roleByKeyId" = :apiKeyId
+        and "identities"."roleByKeyId" = :apiKeyId
+      )
   );
 
 -- unlinkIdentities
 delete from "identities"
 where
-  (
-    "identities"."organizationId" = (
-      select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        inner join "apiKeys" "named" on (
-          (
-            "named"."organizationId" = "apiKeys"."organizationId"
-            and "named"."id" = :apiKeyId
-          )
-          and "named"."revokedAt" is not null
-        )
-        left join "identities" "signedIn" on (
-          "signedIn"."organizationId" = "apiKeys"."organizationId"
-          and "signedIn"."id" = "apiKeys"."identityId"
-          and "apiKeys"."kind" = 'session'
-          and not exists (
-            select
-              "id"
-            from
-              "apiKeys" "maker"
-            where
+  ("identities"."organizationId", "identities"."id") in (
+    select
+      "identities"."organizationId",
+      "identities"."id"
+    from
+      "identities" indexed by "identitiesByLinkKey"
+    where
+      (
+        "identities"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            inner join "apiKeys" "named" on (
               (
-                "maker"."organizationId" = "apiKeys"."organizationId"
-                and "maker"."id" = "apiKeys"."createdByKeyId"
-                and "maker"."identityId" = "apiKeys"."identityId"
-                and "maker"."kind" <> 'session'
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :apiKeyId
               )
-          )
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+              and "named"."revokedAt" is not null
             )
-            and (
-              "apiKeys"."revokedAt" is null
-              or "apiKeys"."revokedAt" = :now
+            left join "identities" "signedIn" on (
+              "signedIn"."organizationId" = "apiKeys"."organizationId"
+              and "signedIn"."id" = "apiKeys"."identityId"
+              and "apiKeys"."kind" = 'session'
+              and not exists (
+                select
+                  "id"
+                from
+                  "apiKeys" "maker"
+                where
+                  (
+                    "maker"."organizationId" = "apiKeys"."organizationId"
+                    and "maker"."id" = "apiKeys"."createdByKeyId"
+                    and "maker"."identityId" = "apiKeys"."identityId"
+                    and "maker"."kind" <> 'session'
+                  )
+              )
             )
-            and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" >= :now
-            )
-            and "apiKeys"."suspendedAt" is null
-            and "apiKeys"."movedTo" is null
-          )
-          and "apiKeys"."projectIds" is null
-          and "apiKeys"."rotatedAt" is null
-          and (
+          where
             (
               (
-                "apiKeys"."userId" is null
-                or "apiKeys"."userId" is "named"."userId"
+                "apiKeys"."hash" = :caller.keyHash
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+                and (
+                  "apiKeys"."revokedAt" is null
+                  or "apiKeys"."revokedAt" = :now
+                )
+                and (
+                  "apiKeys"."expiresAt" is null
+                  or "apiKeys"."expiresAt" >= :now
+                )
+                and "apiKeys"."suspendedAt" is null
+                and "apiKeys"."movedTo" is null
               )
+              and "apiKeys"."projectIds" is null
+              and "apiKeys"."rotatedAt" is null
               and (
-                "apiKeys"."projectIds" is null
-                or (
-                  "named"."projectIds" is not null
-                  and not exists (
-                    select
-                      1
-                    from
-                      json_each("named"."projectIds")
-                    where
-                      value not in (
+                (
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "named"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
                         select
-                          value
+                          1
                         from
-                          json_each("apiKeys"."projectIds")
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
                       )
+                    )
+                  )
+                )
+                or (
+                  coalesce("signedIn"."role" = 'admin', false)
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "named"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("named"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
+                    )
                   )
                 )
               )
+              and :descendants
             )
-            or (
-              coalesce("signedIn"."role" = 'admin', false)
-              and (
-                "apiKeys"."projectIds" is null
-                or (
-                  "named"."projectIds" is not null
-                  and not exists (
-                    select
-                      1
-                    from
-                      json_each("named"."projectIds")
-                    where
-                      value not in (
-                        select
-                          value
-                        from
-                          json_each("apiKeys"."projectIds")
-                      )
-                  )
-                )
-              )
-            )
-          )
-          and :descendants
         )
-    )
-    and "identities"."linkedByKeyId" = :apiKeyId
+        and "identities"."linkedByKeyId" = :apiKeyId
+      )
   );

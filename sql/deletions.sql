@@ -3475,10 +3475,10 @@ where
 
 -- selectDue
 select
-  "schedules"."id",
-  "schedules"."cron",
-  "schedules"."runAt",
-  "schedules"."timezone",
+  "schedules"."id" as "id",
+  "schedules"."cron" as "cron",
+  "schedules"."runAt" as "runAt",
+  "schedules"."timezone" as "timezone",
   "schedules"."nextRunAt" as "dueAt"
 from
   "apiKeys"
@@ -3503,7 +3503,7 @@ from
         )
     )
   )
-  inner join "schedules" on (
+  inner join "schedules" indexed by "schedulesByParent" on (
     "schedules"."organizationId" = "deletions"."organizationId"
     and "schedules"."parentType" = "deletions"."resourceType"
     and "schedules"."parentId" = "deletions"."resourceId"
@@ -3623,69 +3623,75 @@ from
   json_each(:nextRuns) as "nextRuns"
 where
   (
-    "schedules"."organizationId" = (
+    ("schedules"."organizationId", "schedules"."id") in (
       select
-        "apiKeys"."organizationId"
-      from
-        "apiKeys"
-        left join "deletions" on (
-          "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."id" = :deletionId
-          and "deletions"."finalAt" > :now
-          and not exists (
-            select
-              1
-            from
-              "deletions" "parent"
-            where
-              (
-                "parent"."organizationId" = "deletions"."organizationId"
-                and "parent"."resourceType" = case
-                  when "deletions"."projectId" is null then 'agent'
-                  else 'project'
-                end
-                and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
-                and "parent"."finalAt" <= :now
-              )
-          )
-        )
-      where
         (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "deletions" on (
+              "deletions"."organizationId" = "apiKeys"."organizationId"
+              and "deletions"."id" = :deletionId
+              and "deletions"."finalAt" > :now
+              and not exists (
+                select
+                  1
+                from
+                  "deletions" "parent"
+                where
+                  (
+                    "parent"."organizationId" = "deletions"."organizationId"
+                    and "parent"."resourceType" = case
+                      when "deletions"."projectId" is null then 'agent'
+                      else 'project'
+                    end
+                    and "parent"."resourceId" = coalesce("deletions"."projectId", "deletions"."agentId")
+                    and "parent"."finalAt" <= :now
+                  )
+              )
             )
-          )
-          and ("deletions"."id" is not null)
-          and (
+          where
             (
-              "deletions"."projectId" is null
-              or (
-                "apiKeys"."projectIds" is null
-                or "deletions"."projectId" in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."projectIds")
+              (
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
+                end is null
+                and (
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
+                )
+              )
+              and ("deletions"."id" is not null)
+              and (
+                (
+                  "deletions"."projectId" is null
+                  or (
+                    "apiKeys"."projectIds" is null
+                    or "deletions"."projectId" in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                  )
+                )
+              )
+              and (
+                (
+                  not "deletions"."resourceType" in ('agent', 'user')
+                  or "apiKeys"."projectIds" is null
                 )
               )
             )
-          )
-          and (
-            (
-              not "deletions"."resourceType" in ('agent', 'user')
-              or "apiKeys"."projectIds" is null
-            )
-          )
-        )
+        ),
+        ("nextRuns".value ->> 'id')
+      from
+        json_each(:nextRuns) as "nextRuns"
     )
     and "schedules"."id" = ("nextRuns".value ->> 'id')
     and "schedules"."nextRunAt" = ("nextRuns".value ->> 'dueAt')

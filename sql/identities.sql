@@ -30,12 +30,7 @@ select
       from
         json_each(:roleScopes -> "identities"."role")
       where
-        value not in (
-          select
-            value
-          from
-            json_each("apiKeys"."scopes")
-        )
+        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
     )
   ) as "callerMayUnblock"
 from
@@ -87,12 +82,7 @@ where
                 from
                   json_each(:roleScopes -> "identities"."role")
                 where
-                  value not in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."scopes")
-                  )
+                  coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
               )
             )
           )
@@ -179,12 +169,7 @@ where
             from
               json_each(:roleScopes -> "identities"."role")
             where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."scopes")
-              )
+              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
           )
         )
       )
@@ -296,12 +281,7 @@ where
             from
               json_each(:roleScopes -> "identities"."role")
             where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."scopes")
-              )
+              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
           )
         )
       )
@@ -474,12 +454,7 @@ where
             from
               json_each(:roleScopes -> coalesce(:role, "identities"."role"))
             where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."scopes")
-              )
+              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
           )
         )
       )
@@ -848,12 +823,7 @@ select
       from
         json_each(:roleScopes -> coalesce(:role, "identities"."role"))
       where
-        value not in (
-          select
-            value
-          from
-            json_each("apiKeys"."scopes")
-        )
+        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
     )
   ) as "callerHasScopes",
   not exists (
@@ -1015,12 +985,7 @@ set
                 from
                   json_each(:roleScopes -> coalesce(:role, "identities"."role"))
                 where
-                  value not in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."scopes")
-                  )
+                  coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
               )
             )
           )
@@ -1113,12 +1078,7 @@ where
                   from
                     json_each(:roleScopes -> coalesce(:role, "identities"."role"))
                   where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."scopes")
-                    )
+                    coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
                 )
               )
             )
@@ -1298,12 +1258,7 @@ where
             from
               json_each(:roleScopes -> coalesce(:role, "identities"."role"))
             where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."scopes")
-              )
+              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
           )
         )
       )

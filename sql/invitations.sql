@@ -29,12 +29,7 @@ select
       from
         json_each(:roleScopes -> :role)
       where
-        value not in (
-          select
-            value
-          from
-            json_each("apiKeys"."scopes")
-        )
+        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
     )
   ) as "callerHasScopes",
   not exists (
@@ -330,12 +325,7 @@ where
           from
             json_each(:roleScopes -> :role)
           where
-            value not in (
-              select
-                value
-              from
-                json_each("apiKeys"."scopes")
-            )
+            coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
         )
       )
     )
@@ -578,12 +568,7 @@ where
                 from
                   json_each(:roleScopes -> :role)
                 where
-                  value not in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."scopes")
-                  )
+                  coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
               )
             )
           )

@@ -120,42 +120,53 @@ set
       and "creator"."id" = "identities"."roleByKeyId"
   )
 where
-  ("identities"."organizationId", "identities"."roleByKeyId") in (
+  ("identities"."organizationId", "identities"."id") in (
     select
-      "ended"."organizationId",
-      "ended"."id"
+      "identities"."organizationId",
+      "identities"."id"
     from
+      "identities" indexed by "identitiesByRoleKey"
+    where
       (
-        select
-          "ended"."organizationId",
-          "ended"."id",
-          "ended"."hash"
-        from
-          (
-            values
-              ('key', :keysEndedBy),
-              ('grant', :keysEndedBy),
-              ('session', :sessionsEndedBy)
-          ) as "kept"
-          cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
-          and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
-          and "ended"."movedTo" is null
-          and not exists (
-            select
-              1
-            from
-              "halts"
-            where
-              "halts"."organizationId" = "ended"."organizationId"
-              and (
-                "halts"."until" is null
-                or "halts"."until" > :now
-              )
-              and "halts"."kind" <> 'suspended'
-          )
-        limit
-          1000
-      ) as "ended"
+        "identities"."roleByKeyId" is not null
+        and ("identities"."organizationId", "identities"."roleByKeyId") in (
+          select
+            "ended"."organizationId",
+            "ended"."id"
+          from
+            (
+              select
+                "ended"."organizationId",
+                "ended"."id",
+                "ended"."hash"
+              from
+                (
+                  values
+                    ('key', :keysEndedBy),
+                    ('grant', :keysEndedBy),
+                    ('session', :sessionsEndedBy)
+                ) as "kept"
+                cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
+                and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
+                and "ended"."movedTo" is null
+                and not exists (
+                  select
+                    1
+                  from
+                    "halts"
+                  where
+                    "halts"."organizationId" = "ended"."organizationId"
+                    and (
+                      "halts"."until" is null
+                      or "halts"."until" > :now
+                    )
+                    and "halts"."kind" <> 'suspended'
+                )
+              limit
+                1000
+            ) as "ended"
+        )
+      )
   );
 
 -- endedPage.3
@@ -171,42 +182,53 @@ set
       and "creator"."id" = "identities"."linkedByKeyId"
   )
 where
-  ("identities"."organizationId", "identities"."linkedByKeyId") in (
+  ("identities"."organizationId", "identities"."id") in (
     select
-      "ended"."organizationId",
-      "ended"."id"
+      "identities"."organizationId",
+      "identities"."id"
     from
+      "identities" indexed by "identitiesByLinkKey"
+    where
       (
-        select
-          "ended"."organizationId",
-          "ended"."id",
-          "ended"."hash"
-        from
-          (
-            values
-              ('key', :keysEndedBy),
-              ('grant', :keysEndedBy),
-              ('session', :sessionsEndedBy)
-          ) as "kept"
-          cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
-          and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
-          and "ended"."movedTo" is null
-          and not exists (
-            select
-              1
-            from
-              "halts"
-            where
-              "halts"."organizationId" = "ended"."organizationId"
-              and (
-                "halts"."until" is null
-                or "halts"."until" > :now
-              )
-              and "halts"."kind" <> 'suspended'
-          )
-        limit
-          1000
-      ) as "ended"
+        "identities"."linkedByKeyId" is not null
+        and ("identities"."organizationId", "identities"."linkedByKeyId") in (
+          select
+            "ended"."organizationId",
+            "ended"."id"
+          from
+            (
+              select
+                "ended"."organizationId",
+                "ended"."id",
+                "ended"."hash"
+              from
+                (
+                  values
+                    ('key', :keysEndedBy),
+                    ('grant', :keysEndedBy),
+                    ('session', :sessionsEndedBy)
+                ) as "kept"
+                cross join "apiKeys" as "ended" on "ended"."kind" = "kept"."column1"
+                and coalesce("ended"."revokedAt", "ended"."expiresAt") <= "kept"."column2"
+                and "ended"."movedTo" is null
+                and not exists (
+                  select
+                    1
+                  from
+                    "halts"
+                  where
+                    "halts"."organizationId" = "ended"."organizationId"
+                    and (
+                      "halts"."until" is null
+                      or "halts"."until" > :now
+                    )
+                    and "halts"."kind" <> 'suspended'
+                )
+              limit
+                1000
+            ) as "ended"
+        )
+      )
   );
 
 -- endedPage.4

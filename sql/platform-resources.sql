@@ -6822,7 +6822,7 @@ select
   :event.requestId as "requestId"
 from
   "apiKeys"
-  inner join "identities" on (
+  inner join "identities" indexed by "identitiesByUser" on (
     "identities"."organizationId" = "apiKeys"."organizationId"
     and "identities"."userId" = :userId
     and "identities"."blockedAt" is null
@@ -6929,96 +6929,104 @@ where
 -- statements.deletion.deleteIdentities
 delete from "identities"
 where
-  (
-    "identities"."organizationId" = (
-      select
-        "organizationId"
-      from
-        "apiKeys"
-      where
-        (
-          (
-            "apiKeys"."hash" = :caller.keyHash
-            and case
-              when "apiKeys"."movedTo" is not null then 'moved'
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-              when "apiKeys"."suspendedAt" is not null then 'suspended'
-            end is null
-            and (
-              :caller.scope is null
-              or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
-            )
-          )
-          and "apiKeys"."projectIds" is null
-          and not exists (
-            select
-              1
-            from
-              "apiKeys" "userKey"
-            where
+  ("identities"."organizationId", "identities"."id") in (
+    select
+      "identities"."organizationId",
+      "identities"."id"
+    from
+      "identities" indexed by "identitiesByUser"
+    where
+      (
+        "identities"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
               (
-                (
-                  "userKey"."organizationId" = "apiKeys"."organizationId"
-                  and "userKey"."userId" = :userId
-                  and "userKey"."revokedAt" is null
-                )
+                "apiKeys"."hash" = :caller.keyHash
+                and case
+                  when "apiKeys"."movedTo" is not null then 'moved'
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                  when "apiKeys"."suspendedAt" is not null then 'suspended'
+                end is null
                 and (
-                  "userKey"."expiresAt" is null
-                  or "userKey"."expiresAt" > :now
+                  :caller.scope is null
+                  or instr("apiKeys"."scopes", json_quote(:caller.scope)) > 0
                 )
-                and not (
+              )
+              and "apiKeys"."projectIds" is null
+              and not exists (
+                select
+                  1
+                from
+                  "apiKeys" "userKey"
+                where
                   (
                     (
+                      "userKey"."organizationId" = "apiKeys"."organizationId"
+                      and "userKey"."userId" = :userId
+                      and "userKey"."revokedAt" is null
+                    )
+                    and (
+                      "userKey"."expiresAt" is null
+                      or "userKey"."expiresAt" > :now
+                    )
+                    and not (
                       (
-                        "apiKeys"."userId" is null
-                        or "apiKeys"."userId" is "userKey"."userId"
-                      )
-                      and (
-                        "apiKeys"."projectIds" is null
-                        or (
-                          "userKey"."projectIds" is not null
-                          and not exists (
-                            select
-                              1
-                            from
-                              json_each("userKey"."projectIds")
-                            where
-                              value not in (
-                                select
-                                  value
-                                from
-                                  json_each("apiKeys"."projectIds")
-                              )
+                        (
+                          (
+                            "apiKeys"."userId" is null
+                            or "apiKeys"."userId" is "userKey"."userId"
                           )
+                          and (
+                            "apiKeys"."projectIds" is null
+                            or (
+                              "userKey"."projectIds" is not null
+                              and not exists (
+                                select
+                                  1
+                                from
+                                  json_each("userKey"."projectIds")
+                                where
+                                  value not in (
+                                    select
+                                      value
+                                    from
+                                      json_each("apiKeys"."projectIds")
+                                  )
+                              )
+                            )
+                          )
+                        )
+                        and (
+                          "apiKeys"."rotatedAt" is null
+                          or "userKey"."id" = "apiKeys"."id"
                         )
                       )
                     )
-                    and (
-                      "apiKeys"."rotatedAt" is null
-                      or "userKey"."id" = "apiKeys"."id"
-                    )
                   )
-                )
               )
-          )
-          and exists (
-            select
-              1
-            from
-              "deletions"
-            where
-              (
-                "deletions"."organizationId" = "apiKeys"."organizationId"
-                and "deletions"."resourceType" = 'user'
-                and "deletions"."resourceId" = :userId
-                and "deletions"."deletedAt" = :now
+              and exists (
+                select
+                  1
+                from
+                  "deletions"
+                where
+                  (
+                    "deletions"."organizationId" = "apiKeys"."organizationId"
+                    and "deletions"."resourceType" = 'user'
+                    and "deletions"."resourceId" = :userId
+                    and "deletions"."deletedAt" = :now
+                  )
               )
-          )
+            )
         )
-    )
-    and "identities"."userId" = :userId
-    and "identities"."blockedAt" is null
+        and "identities"."userId" = :userId
+        and "identities"."blockedAt" is null
+      )
   );
 
 -- statements.deletion.recordUserKeys

@@ -29,12 +29,7 @@ select
       from
         json_each(:roleScopes -> :role)
       where
-        value not in (
-          select
-            value
-          from
-            json_each("apiKeys"."scopes")
-        )
+        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
     )
   ) as "callerHasScopes",
   not exists (
@@ -517,12 +512,7 @@ where
                 )
               )
             where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."scopes")
-              )
+              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
           )
         )
       )
@@ -701,12 +691,7 @@ where
           from
             json_each(:roleScopes -> :role)
           where
-            value not in (
-              select
-                value
-              from
-                json_each("apiKeys"."scopes")
-            )
+            coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
         )
       )
     )
@@ -1137,12 +1122,7 @@ select
           )
         )
       where
-        value not in (
-          select
-            value
-          from
-            json_each("apiKeys"."scopes")
-        )
+        coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
     )
   ) as "callerHasScopes",
   not exists (
@@ -1290,12 +1270,7 @@ set
                   )
                 )
               where
-                value not in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."scopes")
-                )
+                coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
             )
           )
         )
@@ -1377,12 +1352,7 @@ where
                       )
                     )
                   where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."scopes")
-                    )
+                    coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
                 )
               )
             )
@@ -1543,12 +1513,7 @@ where
                 )
               )
             where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."scopes")
-              )
+              coalesce(instr("apiKeys"."scopes", json_quote(value)), 0) = 0
           )
         )
       )

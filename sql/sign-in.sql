@@ -320,12 +320,7 @@ where
               from
                 json_each("ended"."scopes")
               where
-                value not in (
-                  select
-                    value
-                  from
-                    json_each(:roleScopes -> "identities"."role")
-                )
+                coalesce(instr(:roleScopes -> "identities"."role", json_quote(value)), 0) = 0
             )
             or (
               "identities"."role" = 'admin'
@@ -368,10 +363,10 @@ where
           )
           or "ended"."hash" in (
             select
-              "other"."hash"
+              "other"."hash" as "hash"
             from
               "identities"
-              inner join "apiKeys" "other" on (
+              inner join "apiKeys" as "other" indexed by "apiKeysByIdentity" on (
                 "other"."organizationId" = "identities"."organizationId"
                 and "other"."identityId" = "identities"."id"
                 and "other"."kind" = 'session'
@@ -807,12 +802,7 @@ from
           from
             json_each("ended"."scopes")
           where
-            value not in (
-              select
-                value
-              from
-                json_each(:roleScopes -> "identities"."role")
-            )
+            coalesce(instr(:roleScopes -> "identities"."role", json_quote(value)), 0) = 0
         )
         or (
           "identities"."role" = 'admin'
@@ -855,10 +845,10 @@ from
       )
       or "ended"."hash" in (
         select
-          "other"."hash"
+          "other"."hash" as "hash"
         from
           "identities"
-          inner join "apiKeys" "other" on (
+          inner join "apiKeys" as "other" indexed by "apiKeysByIdentity" on (
             "other"."organizationId" = "identities"."organizationId"
             and "other"."identityId" = "identities"."id"
             and "other"."kind" = 'session'

@@ -8,16 +8,20 @@ import { ApiError } from '../errors.ts'
 import { eventType } from './events.ts'
 import { precondition } from './preconditions.ts'
 
-/** True if each item of a list (JSON) is in another. */
-export const isSubset = (list: SQLWrapper, of: SQLWrapper): SQL =>
+/** True if each project of a list (JSON) is in another. */
+export const areProjectsIn = (list: SQLWrapper, of: SQLWrapper): SQL =>
   sql`not exists (select 1 from json_each(${list}) where value not in (select value from json_each(${of})))`
+
+/** True if each scope of a list (JSON) is in another, which is not parsed: no scope has a character that JSON escapes. */
+export const areScopesIn = (list: SQLWrapper, of: SQLWrapper): SQL =>
+  sql`not exists (select 1 from json_each(${list}) where coalesce(instr(${of}, json_quote(value)), 0) = 0)`
 
 /** True if the caller's key acts as that user, or as none. */
 export const actsAs = (userId: SQLWrapper): SQL => sql`(${apiKeys.userId} is null or ${apiKeys.userId} is ${userId})`
 
 /** True if the caller's key may use every project of the list (JSON; null: every project of the organization). */
 export const includesProjects = (projectIds: SQLWrapper): SQL =>
-  sql`(${apiKeys.projectIds} is null or (${projectIds} is not null and ${isSubset(projectIds, apiKeys.projectIds)}))`
+  sql`(${apiKeys.projectIds} is null or (${projectIds} is not null and ${areProjectsIn(projectIds, apiKeys.projectIds)}))`
 
 /** True if the caller's key was not rotated. */
 export const isUnrotated = isNull(apiKeys.rotatedAt)
@@ -34,7 +38,7 @@ export const callerIsUnrotated = (exception?: SQL) =>
   )
 
 /** True if the caller's key has the scopes (JSON). */
-export const hasScopes = (list: SQLWrapper) => isSubset(list, apiKeys.scopes)
+export const hasScopes = (list: SQLWrapper) => areScopesIn(list, apiKeys.scopes)
 
 /** A key that is joined to the caller's in `apiKeys`. */
 type Key = Readonly<Record<'id' | 'userId' | 'projectIds', SQLWrapper>>

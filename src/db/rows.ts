@@ -44,6 +44,11 @@ export function indexedBy(table: SQLiteTable, index: string): SQL {
   return sql`${table} indexed by ${sql.identifier(index)}`
 }
 
+/** True for the rows that the index finds, for a change: Drizzle's have a table without SQL. */
+export function isFoundBy(table: SQLiteTable, index: string, condition: SQL | undefined): SQL {
+  return sql`(${keyOf(table)}) in (select ${keyOf(table)} from ${indexedBy(table, index)} where ${condition})`
+}
+
 /** From SQL such as that of `indexedBy`, Drizzle selects only SQL. */
 export function asSql<Fields extends Readonly<Record<string, SQLiteColumn | SQL.Aliased>>>(fields: Fields) {
   const selected = Object.entries(fields).map(([name, field]) => [name, sql`${columnOf(field)}`.as(name)])

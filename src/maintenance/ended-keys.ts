@@ -2,11 +2,12 @@
  * Removes API keys some time after their end. What they created stays: a removed key's children become those of its
  * creator, so that the search for descendants still finds them.
  */
-import { and, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { DatabaseEnvironment } from '../db/database.ts'
 import { isSettled } from '../db/halts.ts'
 import { now, text } from '../db/parameters.ts'
+import { isFoundBy } from '../db/rows.ts'
 import { apiKeys, endOf, identities, invitations, signInRules, skillFeeds } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { DAY_MS } from '../durations.ts'
@@ -54,18 +55,22 @@ const passRulesOn = unguarded(ends, () =>
     .where(sql`(${signInRules.organizationId}, ${signInRules.createdByKeyId}) in ${idsInPage()}`),
 )
 
+/** @param index of the identities that have such a key. */
+const isOfPage = (keyId: typeof identities.roleByKeyId | typeof identities.linkedByKeyId, index: string) =>
+  isFoundBy(identities, index, and(isNotNull(keyId), sql`(${identities.organizationId}, ${keyId}) in ${idsInPage()}`))
+
 const passRolesOn = unguarded(ends, () =>
   query
     .update(identities)
     .set({ roleByKeyId: creatorOf(identities.organizationId, identities.roleByKeyId) })
-    .where(sql`(${identities.organizationId}, ${identities.roleByKeyId}) in ${idsInPage()}`),
+    .where(isOfPage(identities.roleByKeyId, 'identitiesByRoleKey')),
 )
 
 const passLinksOn = unguarded(ends, () =>
   query
     .update(identities)
     .set({ linkedByKeyId: creatorOf(identities.organizationId, identities.linkedByKeyId) })
-    .where(sql`(${identities.organizationId}, ${identities.linkedByKeyId}) in ${idsInPage()}`),
+    .where(isOfPage(identities.linkedByKeyId, 'identitiesByLinkKey')),
 )
 
 const passInvitationsOn = unguarded(ends, () =>

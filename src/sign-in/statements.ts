@@ -6,7 +6,7 @@ import { and, desc, eq, exists, gt, isNotNull, isNull, ne, not, or, type SQL, ty
 import { alias, type SelectedFields } from 'drizzle-orm/sqlite-core'
 import { admissionIn, claims, issuer, roleScopes, scopesOf } from '../access/admission.ts'
 import { recordedByService } from '../access/events.ts'
-import { isSubset, typeOfEnd } from '../access/manage-keys.ts'
+import { areProjectsIn, areScopesIn, typeOfEnd } from '../access/manage-keys.ts'
 import { exceededQuota } from '../access/quotas.ts'
 import { newRevision } from '../access/revision.ts'
 import { mayKeepLease } from '../access/signed-in.ts'
@@ -181,10 +181,11 @@ const MAX_SESSIONS = 20
 const other = alias(apiKeys, 'other')
 /** The sessions of the person beyond the limit: the oldest. */
 const surplusSessions = query
-  .select({ hash: other.hash })
+  .select({ hash: sql`${other.hash}`.as('hash') })
   .from(identities)
   .innerJoin(
-    other,
+    // For the order, SQLite would read the sessions of all people.
+    sql`${apiKeys} as ${other} indexed by "apiKeysByIdentity"`,
     and(
       eq(other.organizationId, identities.organizationId),
       eq(other.identityId, identities.id),
@@ -205,9 +206,9 @@ const isEnding = and(
   eq(ended.identityId, identities.id),
   isNull(ended.revokedAt),
   or(isNull(ended.expiresAt), gt(ended.expiresAt, now)),
-  sql`(${identities.ruleIds} = ${NO_RULES} or not (${isSubset(ended.scopes, scopesOf(identities.role))} or ${mayKeepLease(ended, identities.role, scopesOf(identities.role))})
+  sql`(${identities.ruleIds} = ${NO_RULES} or not (${areScopesIn(ended.scopes, scopesOf(identities.role))} or ${mayKeepLease(ended, identities.role, scopesOf(identities.role))})
     or (${identities.projectIds} is not null
-      and (${ended.projectIds} is null or not ${isSubset(ended.projectIds, identities.projectIds)}))
+      and (${ended.projectIds} is null or not ${areProjectsIn(ended.projectIds, identities.projectIds)}))
     or ${ended.hash} in ${surplusSessions})`,
 )
 

@@ -91,7 +91,7 @@ export const eventEndpointRows: Rows = {
       'the next event is too old': {
         status: 410,
         async apply(workspace, example) {
-          await workspace.addEvents(['2020-01-01T00:00:00.000Z'])
+          await workspace.addEvents(['2020-01-01T00:00:01.000Z'])
           return { ...example, json: { enabled: true } }
         },
       },
@@ -148,7 +148,7 @@ export const eventEndpointRows: Rows = {
       'the next event is too old': {
         status: 410,
         async apply(workspace, example) {
-          await workspace.addEvents(['2020-01-01T00:00:00.000Z'])
+          await workspace.addEvents(['2020-01-01T00:00:02.000Z'])
           return { ...example, json: { after: '00000000000' } }
         },
       },

@@ -23,6 +23,14 @@ export interface RequestOptions {
 
 /** @param path from `/v1/…`, or with the prefix; percent-encoded. */
 export async function request(method: string, path: string, options: RequestOptions = {}): Promise<ApiResponse> {
+  const response = await respond(method, path, options)
+  const answer = { status: response.status, headers: response.headers, body: await bodyOf(response) }
+  expectDocumented(method, path, answer)
+  return answer
+}
+
+/** The response, which is not checked. What follows it has been done. */
+export async function respond(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
   await writeWaiting()
   const headers = new Headers(options.headers)
   if (options.key !== undefined) headers.set('Authorization', `Bearer ${options.key}`)
@@ -38,13 +46,7 @@ export async function request(method: string, path: string, options: RequestOpti
     context,
   )
   await waitOnExecutionContext(context)
-  const answer = {
-    status: response.status,
-    headers: response.headers,
-    body: await bodyOf(response),
-  }
-  expectDocumented(method, path, answer)
-  return answer
+  return response
 }
 
 async function bodyOf(response: Response): Promise<unknown> {

@@ -13,8 +13,11 @@ export interface DatabaseUse {
   readonly statements: { sql: string; rowsRead: number; rowsWritten: number }[]
 }
 
-/** The test's database, with a count of what is asked of it. The Worker asks in batches only. */
-export function watchedDatabase(): DatabaseUse {
+/**
+ * The test's database, with a count of what is asked of it. The Worker asks in batches only.
+ * @param page instead of each larger limit of a statement.
+ */
+export function watchedDatabase(page = Number.POSITIVE_INFINITY): DatabaseUse {
   const sqlOf = new WeakMap<D1PreparedStatement, string>()
   const use: DatabaseUse = {
     calls: 0,
@@ -23,10 +26,13 @@ export function watchedDatabase(): DatabaseUse {
     statements: [],
     DB: {
       prepare(sql: string) {
-        const statement = env.DB.prepare(sql)
+        const statement = env.DB.prepare(sql.replace(LIMIT, (_, word, limit) => `${word}${atMost(page, word, limit)}`))
+        const words = Array.from(sql.matchAll(PARAMETER), ([, word]) => word)
         return {
           bind(...values: unknown[]) {
-            const bound = statement.bind(...values)
+            const bound = statement.bind(
+              ...values.map((value, index) => (words[index] ? atMost(page, words[index], value) : value)),
+            )
             sqlOf.set(bound, sql)
             return bound
           },
@@ -49,6 +55,13 @@ export function watchedDatabase(): DatabaseUse {
     } as unknown as D1Database,
   }
   return use
+}
+
+const LIMIT = /(\blimit |\boffset )(\d+)/g
+const PARAMETER = /(\blimit \+|\boffset )?\?/g
+
+function atMost(page: number, word: string, limit: unknown): number {
+  return Math.min(Number(limit), word === 'offset ' ? page - 1 : page)
 }
 
 /** The test's database, with another way to run a batch. The Worker asks in batches only. */

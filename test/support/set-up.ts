@@ -24,7 +24,7 @@ export async function write(...statements: D1PreparedStatement[]): Promise<void>
 export async function writeWaiting(): Promise<void> {
   const statements = waiting.splice(0)
   if (statements.length > 0) {
-    const before = written
+    const before = written.catch(() => {})
     written = before.then(() => env.DB.batch(statements))
   }
   await written

@@ -46,7 +46,7 @@ import {
   isWithinDays,
 } from '../../access/signed-in.ts'
 import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from '../../db/parameters.ts'
-import { columnsIn, insertRow } from '../../db/rows.ts'
+import { columnsIn, indexedBy, insertRow, isFoundBy } from '../../db/rows.ts'
 import { apiKeys, identities, invitations, signInRules, skillFeeds, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
@@ -515,6 +515,9 @@ export const ownDeletable = requiring(
   { ownId: sql<string>`${named.id}` },
 )
 
+const ROLE_INDEX = 'identitiesByRoleKey'
+const LINK_INDEX = 'identitiesByLinkKey'
+
 const lineage = sql`"lineage"`
 const ending = sql`"ending"`
 const child = alias(apiKeys, 'child')
@@ -541,7 +544,7 @@ const fieldsOfLineage = (key: typeof admitted | typeof child | typeof named | ty
 /**
  * The named key, its sessions and, if the request includes them, its descendants, also revoked ones. The keys of the
  * people whom a descendant let in are descendants too. The index `apiKeysByCreator` has all that the search reads of a
- * descendant.
+ * descendant. SQLite keeps the order of a CROSS JOIN. Otherwise it starts at all keys of people, for each descendant.
  */
 function lineageOf(rows: Preconditions['rows'], columns: string, condition: string): SQL {
   return sql`(with recursive ${lineage}("organizationId", "id", "hash", "revokedAt", "isNamed") as ${rows(
@@ -558,22 +561,27 @@ function lineageOf(rows: Preconditions['rows'], columns: string, condition: stri
     .union(
       query
         .select(fieldsOfLineage(admitted, 0))
-        .from(signInRules)
-        .innerJoin(lineage, isOfLineage(signInRules, signInRules.createdByKeyId))
-        .innerJoin(
-          identities,
-          and(eq(identities.organizationId, signInRules.organizationId), hasRule(identities.ruleIds, signInRules.id)),
-        )
-        .innerJoin(admitted, isKeyOfIdentity)
-        .where(sql`${descendants}`),
+        .from(lineage)
+        .crossJoin(signInRules)
+        .crossJoin(identities)
+        .crossJoin(admitted)
+        .where(
+          and(
+            sql`${descendants}`,
+            isOfLineage(signInRules, signInRules.createdByKeyId),
+            eq(identities.organizationId, signInRules.organizationId),
+            hasRule(identities.ruleIds, signInRules.id),
+            isKeyOfIdentity,
+          ),
+        ),
     )
     .union(
       query
         .select(fieldsOfLineage(admitted, 0))
-        .from(identities)
-        .innerJoin(lineage, isOfLineage(identities, identities.roleByKeyId))
-        .innerJoin(admitted, isKeyOfIdentity)
-        .where(sql`${descendants}`),
+        .from(lineage)
+        .crossJoin(indexedBy(identities, ROLE_INDEX))
+        .crossJoin(admitted)
+        .where(and(sql`${descendants}`, isOfLineage(identities, identities.roleByKeyId), isKeyOfIdentity)),
     )} select ${sql.raw(columns)} from ${lineage} where ${sql.raw(condition)})`
 }
 
@@ -635,14 +643,14 @@ export const adoptRoles = guarded(deletable, [], () =>
   query
     .update(identities)
     .set({ roleByKeyId: sql`${apiKeyId}` })
-    .where(isOfDescendant(identities.organizationId, identities.roleByKeyId)),
+    .where(isFoundBy(identities, ROLE_INDEX, isOfDescendant(identities.organizationId, identities.roleByKeyId))),
 )
 
 export const adoptLinks = guarded(deletable, [], () =>
   query
     .update(identities)
     .set({ linkedByKeyId: sql`${apiKeyId}` })
-    .where(isOfDescendant(identities.organizationId, identities.linkedByKeyId)),
+    .where(isFoundBy(identities, LINK_INDEX, isOfDescendant(identities.organizationId, identities.linkedByKeyId))),
 )
 export const adoptInvitations = guarded(deletable, [], () =>
   query
@@ -687,6 +695,7 @@ export const recordDeletedInvitations = recordedForEach(
 const recordIdentitiesOf = (
   type: 'identity.deleted' | 'identity.updated',
   keyId: typeof identities.linkedByKeyId | typeof identities.roleByKeyId,
+  index: string,
   part: 'further' | 'role',
 ) =>
   recordedForEach(
@@ -696,12 +705,20 @@ const recordIdentitiesOf = (
     (row, condition) =>
       deletable
         .rows(row, and(isUnrestricted, sql`${descendants}`, condition))
-        .innerJoin(identities, and(eq(identities.organizationId, apiKeys.organizationId), eq(keyId, apiKeyId))),
+        .innerJoin(
+          indexedBy(identities, index),
+          and(eq(identities.organizationId, apiKeys.organizationId), eq(keyId, apiKeyId)),
+        ),
     part,
   )
 
-export const recordUnlinkedIdentities = recordIdentitiesOf('identity.deleted', identities.linkedByKeyId, 'further')
-export const recordTakenRoles = recordIdentitiesOf('identity.updated', identities.roleByKeyId, 'role')
+export const recordUnlinkedIdentities = recordIdentitiesOf(
+  'identity.deleted',
+  identities.linkedByKeyId,
+  LINK_INDEX,
+  'further',
+)
+export const recordTakenRoles = recordIdentitiesOf('identity.updated', identities.roleByKeyId, ROLE_INDEX, 'role')
 
 /** After the keys ended, perhaps the caller's too: its organization, if it may have deleted the named key. */
 const organizationOfDeletion = () =>
@@ -718,12 +735,15 @@ export const deleteRules = guarded({ takes: [apiKeyId, descendants] }, [], () =>
     .where(and(eq(signInRules.organizationId, organizationOfDeletion()), eq(signInRules.createdByKeyId, apiKeyId))),
 )
 
+const isOfDeletedKey = (keyId: SQLWrapper) =>
+  and(eq(identities.organizationId, organizationOfDeletion()), sql`${keyId} = ${apiKeyId}`)
+
 /** The rules decide again for the people to whom a descendant gave a role. */
 export const takeRoles = guarded({ takes: [apiKeyId, descendants] }, [], () =>
   query
     .update(identities)
     .set({ ruleIds: '[]', roleByKeyId: null })
-    .where(and(eq(identities.organizationId, organizationOfDeletion()), eq(identities.roleByKeyId, apiKeyId))),
+    .where(isFoundBy(identities, ROLE_INDEX, isOfDeletedKey(identities.roleByKeyId))),
 )
 
 /**
@@ -731,9 +751,7 @@ export const takeRoles = guarded({ takes: [apiKeyId, descendants] }, [], () =>
  * a user of their own. Their keys end, because their sessions count as created by that descendant.
  */
 export const unlinkIdentities = guarded({ takes: [apiKeyId, descendants] }, [], () =>
-  query
-    .delete(identities)
-    .where(and(eq(identities.organizationId, organizationOfDeletion()), eq(identities.linkedByKeyId, apiKeyId))),
+  query.delete(identities).where(isFoundBy(identities, LINK_INDEX, isOfDeletedKey(identities.linkedByKeyId))),
 )
 
 export const deleteInvitations = guarded({ takes: [apiKeyId, descendants] }, [], () =>

@@ -12,7 +12,7 @@ import { scheduleLimitReached } from '../../access/quotas.ts'
 import { newRevision } from '../../access/revision.ts'
 import { listOf } from '../../db/examined.ts'
 import { cursor, now, number, type Parameter, text, textOrNull } from '../../db/parameters.ts'
-import { equalsIfGiven, indexedBy, insertRow, jsonRows } from '../../db/rows.ts'
+import { asSql, equalsIfGiven, indexedBy, insertRow, jsonRows, keyOf } from '../../db/rows.ts'
 import {
   agents,
   apiKeys,
@@ -143,14 +143,11 @@ export const selectTiming = guarded(accessible, [], () =>
 export const selectDue = guarded(accessible, [], () =>
   accessible
     .rows({
-      id: schedules.id,
-      cron: schedules.cron,
-      runAt: schedules.runAt,
-      timezone: schedules.timezone,
+      ...asSql({ id: schedules.id, cron: schedules.cron, runAt: schedules.runAt, timezone: schedules.timezone }),
       dueAt: sql<string>`${schedules.nextRunAt}`.as('dueAt'),
     })
     .innerJoin(
-      schedules,
+      indexedBy(schedules, 'schedulesByParent'),
       and(
         eq(schedules.organizationId, deletions.organizationId),
         eq(schedules.parentType, deletions.resourceType),
@@ -288,7 +285,8 @@ export const storeNextRuns = guarded(accessible, [nextRuns.parameter], () =>
     .from(nextRuns.table)
     .where(
       and(
-        eq(schedules.organizationId, accessible.organizationId),
+        // With an equation for the organization, SQLite starts at all of its schedules.
+        sql`(${keyOf(schedules)}) in (select ${accessible.organizationId}, ${nextRuns.column('id')} from ${nextRuns.table})`,
         nextRuns.matches(schedules, 'id'),
         eq(schedules.nextRunAt, nextRuns.column('dueAt')),
       ),

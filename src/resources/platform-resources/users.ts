@@ -7,7 +7,7 @@ import { isManageable, typeOfEnd } from '../../access/manage-keys.ts'
 import { authorized, precondition } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
 import { now, text } from '../../db/parameters.ts'
-import { columnsIn } from '../../db/rows.ts'
+import { columnsIn, indexedBy, isFoundBy } from '../../db/rows.ts'
 import { apiKeys, deletions, identities, invitations, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
@@ -116,7 +116,11 @@ const recordIdentities = recordedForEach(
   [userId],
   { type: 'identity.deleted', id: identities.id, name: sql`coalesce(${identities.email}, ${identities.subject})` },
   (row, condition) =>
-    query.select(row).from(apiKeys).innerJoin(identities, isUserIdentity).where(and(mayRevokeUserKeys, condition)),
+    query
+      .select(row)
+      .from(apiKeys)
+      .innerJoin(indexedBy(identities, 'identitiesByUser'), isUserIdentity)
+      .where(and(mayRevokeUserKeys, condition)),
   'further',
 )
 
@@ -125,10 +129,14 @@ const deleteIdentities = guarded(authorized, [userId], () =>
   query
     .delete(identities)
     .where(
-      and(
-        eq(identities.organizationId, organizationOfDeletion()),
-        eq(identities.userId, userId),
-        isNull(identities.blockedAt),
+      isFoundBy(
+        identities,
+        'identitiesByUser',
+        and(
+          eq(identities.organizationId, organizationOfDeletion()),
+          eq(identities.userId, userId),
+          isNull(identities.blockedAt),
+        ),
       ),
     ),
 )
