@@ -573,7 +573,7 @@ const REVERSING = '\u202e'
 
 /** Properties that programs read: identifiers, times, words of the contract and addresses. */
 const OF_PROGRAMS =
-  /^(?:id|key|cron|timezone|url|enc|etag|sha256|digest|token|secret|type|kind|role|overlap|status|format|encoding|failure|outcome|position|issuer|after|scopes|bundles|handle|contentType|redirectTo|localTime|resourceType|parentType)$|(?:Id|Ids|At|Hash|[cC]ursor)$/
+  /^(?:id|key|cron|timezone|url|enc|etag|sha256|digest|token|secret|type|kind|role|overlap|status|lastOutcomes|format|encoding|failure|outcome|position|issuer|after|scopes|bundles|handle|contentType|redirectTo|localTime|resourceType|parentType)$|(?:Id|Ids|At|Hash|[cC]ursor)$/
 
 /** Times, UUIDs and paths of the API. */
 const MACHINE_READ = /^(?:\d{4}-\d\d-\d\dT|[\da-f]{8}-[\da-f]{4}-|\/v1\/)/

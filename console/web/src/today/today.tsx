@@ -206,7 +206,7 @@ function EndpointLine({ endpoint }: { readonly endpoint: EventEndpoint }) {
     <li>
       <Status tone={tone}>{word}</Status>
       <Link className="row-link" to="/endpoints/$endpointId" params={{ endpointId: id }}>
-        Event endpoint <bdi>{note ?? url}</bdi>
+        Event endpoint: <bdi>{note ?? url}</bdi>
       </Link>
       {reason && <span className={`quiet small ${styles.failure}`}>{reason}</span>}
     </li>
