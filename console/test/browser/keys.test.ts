@@ -399,7 +399,7 @@ describe('connected apps', () => {
     expect(await row(page, 'Editor').count()).toBe(0)
     await page.getByRole('button', { name: 'Connected apps' }).click()
     const texts = row(page, 'Editor')
-    for (const text of ['editor.example.com', 'skills: read', 'Website']) await texts.getByText(text).last().waitFor()
+    for (const text of ['editor.example.com', 'Read skills', 'Website']) await texts.getByText(text).last().waitFor()
     await page.getByRole('searchbox').fill('EDITOR.EXAMPLE')
     await page.waitForURL(/q=EDITOR/)
     await page.getByRole('link', { name: 'Editor' }).click()
