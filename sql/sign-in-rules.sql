@@ -937,7 +937,7 @@ from
               json_each(:claims) as "sent"
           )
       ),
-      "deciding" as (
+      "highest" as (
         select
           *
         from
@@ -948,6 +948,20 @@ from
               max("rank")
             from
               "matching"
+          )
+      ),
+      "deciding" as (
+        select
+          *
+        from
+          "highest"
+        where
+          (
+            select
+              max("projectIds" is null) = 1
+              or sum(octet_length ("projectIds")) <= 65536
+            from
+              "highest"
           )
       )
     select

@@ -164,7 +164,7 @@ from
               json_each(:claims) as "sent"
           )
       ),
-      "deciding" as (
+      "highest" as (
         select
           *
         from
@@ -175,6 +175,20 @@ from
               max("rank")
             from
               "matching"
+          )
+      ),
+      "deciding" as (
+        select
+          *
+        from
+          "highest"
+        where
+          (
+            select
+              max("projectIds" is null) = 1
+              or sum(octet_length ("projectIds")) <= 65536
+            from
+              "highest"
           )
       )
     select
@@ -1214,7 +1228,7 @@ from
               json_each(:claims) as "sent"
           )
       ),
-      "deciding" as (
+      "highest" as (
         select
           *
         from
@@ -1225,6 +1239,20 @@ from
               max("rank")
             from
               "matching"
+          )
+      ),
+      "deciding" as (
+        select
+          *
+        from
+          "highest"
+        where
+          (
+            select
+              max("projectIds" is null) = 1
+              or sum(octet_length ("projectIds")) <= 65536
+            from
+              "highest"
           )
       )
     select

@@ -41,9 +41,12 @@ const rank = sql`case ${signInRules.role} ${sql.join(
   sql` `,
 )} end`
 
+/** Every key of the person has a copy of their projects. */
+const MAX_PROJECT_BYTES = 65_536
+
 /**
  * One row for the person of `issuer` and `claims`: of the rules that admit the person, those with the highest role
- * decide.
+ * decide. Those that name too many projects together admit nobody.
  */
 export function admissionIn(organizationId: SQLWrapper) {
   const table = sql`(with "matching" as (
@@ -52,7 +55,9 @@ export function admissionIn(organizationId: SQLWrapper) {
         and (${signInRules.claim}, ${comparedValue(signInRules.claim, signInRules.value)}) in
           (select ${sentClaim}, ${comparedValue(sentClaim, sentValue)} from json_each(${claims}) as "sent")
     ),
-    "deciding" as (select * from "matching" where "rank" = (select max("rank") from "matching"))
+    "highest" as (select * from "matching" where "rank" = (select max("rank") from "matching")),
+    "deciding" as (select * from "highest" where (select max("projectIds" is null) = 1
+      or sum(octet_length("projectIds")) <= ${sql.raw(String(MAX_PROJECT_BYTES))} from "highest"))
     select (select "role" from "deciding" limit 1) as "role",
       case when not exists (select 1 from "deciding" where "projectIds" is null) then (
         select json_group_array("projectId") from (

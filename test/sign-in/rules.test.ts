@@ -11,6 +11,7 @@ import { invitations } from '../../src/db/schema.ts'
 import { request } from '../support/api.ts'
 import { env } from '../support/env.ts'
 import { sized } from '../support/long-form.ts'
+import { inOneBatch } from '../support/set-up.ts'
 import { newPerson, signIn } from '../support/sign-in.ts'
 import { Workspace } from '../support/workspace.ts'
 
@@ -360,4 +361,27 @@ it('admits whom the rules admit, with what they give, and ends what they no long
   const numRuns = sized(60, 600)
   await fc.assert(property, { numRuns, seed: env.SEED, endOnFailure: true })
   for (const [what, count] of Object.entries(seen)) expect([what, count > numRuns / 10]).toEqual([what, true])
+})
+
+it('rules that name more than 64 KiB of projects together admit nobody, since each key has a copy', async () => {
+  const workspace = await Workspace.create()
+  const key = await workspace.addKey()
+  const issuer = 'https://login.example'
+  const preview = async () => {
+    const json = { issuer, claims: [] }
+    return (await request('POST', '/v1/sign-in-rules/preview', { key, json })).body.admitted
+  }
+  for (let rule = 0; rule < 9; rule++) {
+    const ids = Array.from({ length: 32 }, (_, index) => `${rule}-${index}`.padEnd(250, 'x'))
+    await inOneBatch(async () => {
+      for (const id of ids) await workspace.addProject(id)
+    })
+    const json = { issuer, claim: 'iss', value: issuer, role: 'member', projectIds: ids }
+    expect((await request('POST', '/v1/sign-in-rules', { key, json })).status).toBe(201)
+    expect([rule, await preview()]).toEqual([rule, rule < 8])
+  }
+  expect(await signIn(workspace, newPerson({ issuer }))).toEqual({ refusal: 'not_admitted' })
+  const json = { issuer, claim: 'iss', value: issuer, role: 'member', projectIds: null }
+  expect((await request('POST', '/v1/sign-in-rules', { key, json })).status).toBe(201)
+  expect(await preview()).toBe(true)
 })
