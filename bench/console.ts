@@ -121,7 +121,7 @@ async function startConsole(service: URL) {
     convertV4MiniflareOptions({
       name: 'console',
       modules: modules.map((each) => ({ type: 'ESModule', ...each })),
-      compatibilityDate: '2026-11-01',
+      compatibilityDate: '2026-11-17',
       serviceBindings: {
         API: { external: { address: service.host, http: {} } },
         ASSETS: async (request: { readonly url: string }) => asset(new URL(request.url).pathname),

@@ -119,7 +119,6 @@ export async function startWorker(
   })
   const beside = Object.entries(interfaces ?? {}).map(([name, bundle]) => ({
     ...workerOf(name, bundle),
-    ...(name === 'mcp' && { compatibilityFlags: ['nodejs_compat'] }),
     serviceBindings: { API: 'contender', ASSETS: () => new Response(null, { status: 404 }) },
   }))
   const options = convertV4MiniflareOptions({

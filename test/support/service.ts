@@ -18,7 +18,7 @@ export const CONSOLE_STAND_IN = {
   config: {
     name: 'workspace-api-console',
     main: 'test/support/console-stand-in.ts',
-    compatibility_date: '2026-11-01',
+    compatibility_date: '2026-11-17',
   },
 }
 

@@ -20,7 +20,7 @@ import {
 import { newState } from '../../../test/support/local-state.ts'
 import { install, pack, run } from '../../../test/support/packages.ts'
 
-const COMPATIBILITY_DATE = '2026-11-01'
+const COMPATIBILITY_DATE = '2026-11-17'
 /** The program reads several pages. */
 const PAGE = 4
 
