@@ -45,6 +45,9 @@ const ENTERED_PATHS = ['/v1/me', '/v1/api-keys', '/v1/api-keys/:apiKeyId/rotate'
   (path) => `/api/entered${path}`,
 )
 
+/** The `Cache-Control` of a file whose name has a hash of its content. */
+const HASHED = 'public, max-age=31536000, immutable'
+
 const SIGN_IN_LIMIT_BYTES = 4096
 
 const app = new Hono<{ Bindings: Environment }>()
@@ -137,7 +140,10 @@ app.get('*', async (c) => {
   // An ID, which is the last part of an address, may look like the name of a file: grace@example.com.
   if (/^\/(?:assets\/.*|[^/]+)\.\w+$/.test(pathname)) {
     const file = await c.env.ASSETS.fetch(c.req.raw)
-    return new Response(file.body, file)
+    const response = new Response(file.body, file)
+    // Its name changes with its content. A missing one may come with the next deployment.
+    if (pathname.startsWith('/assets/')) response.headers.set('Cache-Control', file.status < 400 ? HASHED : 'no-store')
+    return response
   }
   return showPage(c)
 })

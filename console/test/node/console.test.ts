@@ -247,6 +247,13 @@ describe('the pages', () => {
     expect(response.status).toBe(200)
     expect(response.headers.get('Content-Type')).toContain('javascript')
     expect(response.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
+    const etag = response.headers.get('ETag') ?? ''
+    const known = await send(script, { headers: { 'If-None-Match': etag } })
+    expect([known.status, known.headers.get('Cache-Control')]).toEqual([304, 'public, max-age=31536000, immutable'])
+    for (const path of ['/assets/missing.js', '/assets/missing', '/missing.svg']) {
+      const missing = await send(path)
+      expect([path, missing.headers.get('Cache-Control')]).toEqual([path, 'no-store'])
+    }
     expect((await send('/assets/missing.js')).status).toBe(404)
     expect((await send('/icon.svg')).headers.get('Content-Type')).toContain('image/svg+xml')
   })
