@@ -157,6 +157,8 @@ const BAR_WIDTH = 30
 export interface Progress {
   /** Call it often: while synchronous work runs, nothing else shows progress. */
   add(count?: number): void
+  /** Replaces the title, when the next step begins. A terminal shows it at once. */
+  step(title: string): void
   /** Prints a line to stdout, above the bar. */
   log(line: string): void
   /** Prints a line to stderr, above the bar. */
@@ -180,8 +182,9 @@ export function countOf(count: number, noun: string): string {
  * Shows a bar on a terminal, otherwise a line every 10 seconds.
  * @param total if undefined, only what is done is counted.
  */
-export function startProgress(title: string, total?: number): Progress {
+export function startProgress(first: string, total?: number): Progress {
   const { stderr } = process
+  let title = first
   const interval = stderr.isTTY ? REDRAW_MS : LINE_MS
   let done = 0
   let shownAt = Date.now()
@@ -214,6 +217,10 @@ export function startProgress(title: string, total?: number): Progress {
     add(count = 1) {
       done += count
       if (Date.now() - shownAt >= interval) show()
+    },
+    step(next) {
+      title = next
+      if (stderr.isTTY) show()
     },
     log: (line) => print(console.log, printable(line)),
     warn: (line) => print(console.error, printable(line)),

@@ -17,6 +17,7 @@ describe('progress', () => {
       progress.add(1000)
       vi.advanceTimersByTime(10_000)
       progress.log('one')
+      progress.step('Copying objects')
       progress.end('done')
       vi.advanceTimersByTime(60_000)
     } finally {
@@ -34,6 +35,7 @@ describe('progress', () => {
   it('is a bar on a terminal, below what is printed', () => {
     const bar = `Copying rows [${'#'.repeat(15)}${' '.repeat(15)}] 1,000 of 2,000`
     // "Erase in line" begins each redrawing.
-    expect(printed(true).split('\r\u001b[K').slice(-4)).toEqual([bar, 'stdout: one\n', bar, 'stdout: done\n'])
+    const next = bar.replace('rows', 'objects')
+    expect(printed(true).split('\r\u001b[K').slice(-5)).toEqual([bar, 'stdout: one\n', bar, next, 'stdout: done\n'])
   })
 })

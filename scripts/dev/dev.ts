@@ -10,7 +10,14 @@ import { connect } from 'node:net'
 import { join, relative } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { printable } from '../../client/src/printable.ts'
-import { describeScript, parsed, portNumber, positiveInteger } from '../../operate/command-line.ts'
+import {
+  describeScript,
+  type Progress,
+  parsed,
+  portNumber,
+  positiveInteger,
+  startProgress,
+} from '../../operate/command-line.ts'
 import { localDatabaseFile } from '../../operate/database.ts'
 import { Databases } from '../../operate/databases.ts'
 import { prepareLocalDatabases, writeLocalConfiguration } from '../../operate/local-databases.ts'
@@ -33,6 +40,9 @@ import type { DemoProvider } from './sign-in.ts'
 const DEFAULT_PORT = 8787
 const DEFAULT_DATABASES = 2
 const HEALTH_CHECK_MS = 200
+/** The databases, the service, the console and the demo. */
+const STEPS = 4
+const OTHER_FOLDER = '--persist-to some/dir'
 
 /** Settings that differ from wrangler.toml on this machine, unless a `--var` flag sets them. */
 const SETTINGS = { RATE_LIMIT: 'off', REQUEST_LOG: 'off', LOCAL_RECEIVERS: 'on' }
@@ -83,6 +93,9 @@ const isVerbose = options.verbose === true
 /** The log of requests is at wrangler's level "log", as its tables are. */
 const showsOutput = isVerbose || options.logLevel !== undefined || variables.includes('REQUEST_LOG:on')
 
+/** Says on one line of a terminal what takes its time. The output of wrangler would mix with it. */
+let progress: Progress | undefined
+
 let hasServer = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   // Once there is a server, this process ends with it.
@@ -91,12 +104,18 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 await run()
 
 async function run(): Promise<void> {
-  await checkPort(options.port, '--port')
-  if (consolePort !== undefined) await checkPort(consolePort, '--console-port')
-  if (signInPort !== undefined) await checkPort(signInPort, '--sign-in')
+  const served = await servedAt(loadDemo(target))
+  await checkPort(options.port, '--port', served)
+  if (consolePort !== undefined) await checkPort(consolePort, '--console-port', served)
+  if (signInPort !== undefined) await checkPort(signInPort, '--sign-in', served)
   checkStateFolder(target)
-  await checkNotServed(loadDemo(target))
+  if (served !== undefined) {
+    throw new Error(
+      `The state folder is already served at ${served}; stop that process, or name another folder: npm run dev -- ${OTHER_FOLDER}`,
+    )
+  }
   console.log(`Starting Workspace API with the state folder ${shown(stateFolder(target))}`)
+  step('Preparing the databases')
   createSecret(join(ROOT, '.dev.vars'))
   // A configuration of the user has its own databases.
   const hasOwn = args.some((arg) => /^(--config|-c)\b/.test(arg))
@@ -106,6 +125,7 @@ async function run(): Promise<void> {
   const demoKeys = await createDemoKeys(databases, isNew).finally(() => databases.close())
   const provider = await startSignIn(demoKeys?.organizationId ?? loadDemo(target)?.organizationId)
   await pendingSignals()
+  step('Starting the service')
   hasServer = true
   startDevelopmentServers({
     args: [
@@ -130,11 +150,23 @@ async function run(): Promise<void> {
     isVerbose: showsOutput,
   })
   await untilHealthy(`${baseUrl}/health`)
-  if (consoleUrl !== undefined) await untilHealthy(consoleUrl)
+  if (consoleUrl !== undefined) {
+    step('Starting the console')
+    await untilHealthy(consoleUrl)
+  }
+  if (demoKeys) step('Filling the demo workspace')
   const demo = demoKeys ? await filledDemo(demoKeys) : loadDemo(target)
+  progress?.end()
   if (demo && (demoKeys || (await isKeyValid(baseUrl, demo)))) await showDemo(demo, provider)
   else await showAddress()
   await tickEachMinute(baseUrl)
+}
+
+function step(title: string): void {
+  if (!process.stderr.isTTY || showsOutput) return
+  progress ??= startProgress(title, STEPS)
+  progress.step(title)
+  progress.add()
 }
 
 /** Saved before anything else can fail: only its file has the keys. */
@@ -241,13 +273,17 @@ async function pendingSignals(): Promise<void> {
   await setImmediate()
 }
 
-/** @throws if something answers there: requests of the demo would reach it. */
-async function checkPort(port: number, flag: string): Promise<void> {
-  if (await isUsed(port)) {
-    throw new Error(
-      `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- ${flag} ${await firstFreePort()}`,
-    )
-  }
+/**
+ * @param served where another process serves the state folder: beside it, this one needs a folder of its own, too.
+ * @throws if something answers at the port: requests of the demo would reach it.
+ */
+async function checkPort(port: number, flag: string, served: string | undefined): Promise<void> {
+  if (!(await isUsed(port))) return
+  const others = served === undefined ? 'port' : 'port and folder'
+  const flags = [flag, await firstFreePort(), ...(served === undefined ? [] : [OTHER_FOLDER])].join(' ')
+  throw new Error(
+    `Port ${port} is already in use; stop the process that uses it, or name another ${others}: npm run dev -- ${flags}`,
+  )
 }
 
 /** @returns a port after those of this server, which is free with the two after it: the console and `--sign-in` take them. */
@@ -266,13 +302,9 @@ async function isUsed(port: number): Promise<boolean> {
   return isConnected
 }
 
-/** @throws if another process serves the state folder: its service knows the demo's API key. */
-async function checkNotServed(demo: Demo | undefined): Promise<void> {
-  if (demo && (await isKeyValid(demo.baseUrl, demo))) {
-    throw new Error(
-      `The state folder is already served at ${demo.baseUrl}; stop that process, or name another folder: npm run dev -- --persist-to some/dir`,
-    )
-  }
+/** @returns where another process serves the state folder: its service knows the demo's API key. */
+async function servedAt(demo: Demo | undefined): Promise<string | undefined> {
+  return demo && (await isKeyValid(demo.baseUrl, demo)) ? demo.baseUrl : undefined
 }
 
 /** False also if nothing answers there. A restore can revoke the key. */
@@ -289,7 +321,9 @@ async function untilHealthy(url: string): Promise<void> {
     const response = await fetch(url).catch(() => undefined)
     if (response?.ok) return
     if (response && !told) {
-      console.error(`The service is not ready: GET ${url} answers ${response.status}: ${await response.text()}`)
+      const line = `The service is not ready: GET ${url} answers ${response.status}: ${await response.text()}`
+      if (progress) progress.warn(line)
+      else console.error(line)
       told = true
     }
     await setTimeout(HEALTH_CHECK_MS)

@@ -430,6 +430,9 @@ describe('npm run dev', () => {
     expect(await refusal(state, await freePort())).toBe(
       `The state folder is already served at http://localhost:${port}; stop that process, or name another folder: npm run dev -- --persist-to some/dir`,
     )
+    expect(await refusal(state, port)).toMatch(
+      /^Port \d+ is already in use; .*, or name another port and folder: npm run dev -- --port \d+ --persist-to some\/dir$/,
+    )
     expect(readDemo(state).baseUrl).toBe(`http://localhost:${port}`)
   })
 
@@ -545,7 +548,10 @@ describe('npm run dev -- --var LOCAL_RECEIVERS:off', { tags: 'slow' }, () => {
   let service: DevServer
 
   beforeAll(async () => {
-    const starting = startDevServer(state, await freePort(), '--var', 'LOCAL_RECEIVERS:off')
+    const unused = await freePort()
+    vi.stubEnv('NODE_OPTIONS', '--import=data:text/javascript,process.stderr.isTTY=true')
+    const starting = startDevServer(state, unused, '--var', 'LOCAL_RECEIVERS:off')
+    vi.unstubAllEnvs()
     const ended = new AbortController()
     const beside = writeBeside(state, ended.signal)
     service = await starting.finally(() => ended.abort())
@@ -554,6 +560,13 @@ describe('npm run dev -- --var LOCAL_RECEIVERS:off', { tags: 'slow' }, () => {
   afterAll(async () => {
     await stopDevServer(service)
     rmSync(state, { recursive: true })
+  })
+
+  it('says on one line of a terminal what it does until it is ready', () => {
+    const bars = service.printed.split('\r\u001b[K').flatMap((drawn) => /^[A-Z][a-z ]+(?= \[#)/.exec(drawn)?.[0] ?? [])
+    const steps = ['Preparing the databases', 'Starting the service', 'Filling the demo workspace']
+    expect(Array.from(new Set(bars))).toEqual(steps)
+    expect(service.printed.split('\n').filter((line) => line.endsWith(' of 4'))).toEqual([])
   })
 
   it('fills a new database, although another process writes to it from the start', async () => {
