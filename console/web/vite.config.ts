@@ -5,8 +5,21 @@ import { NO_NONCE } from '../src/policies.ts'
 /** Libraries mark modules for servers that render React. Modules of Node are only in code that no page uses. */
 const EXPECTED = /"use client"|externalized for browser compatibility/
 
+const STYLES = / *<link rel="stylesheet"[^>]*>\n/g
+
+/** A style sheet in the head holds up the whole page, one in the body only what is below it: the text that is there first. */
+const stylesBelowText = {
+  name: 'styles-below-text',
+  transformIndexHtml: {
+    order: 'post' as const,
+    handler: (html: string) =>
+      html.replaceAll(STYLES, '').replace(/ *<\/body>/, (end) => `${(html.match(STYLES) ?? []).join('')}${end}`),
+  },
+}
+
 export default defineConfig({
   root: import.meta.dirname,
+  plugins: [stylesBelowText],
   build: {
     emptyOutDir: true,
     // Their licences have to be passed on with the libraries.
@@ -17,6 +30,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // One small file at once: Vite does not load a style again that could not be loaded.
     cssCodeSplit: false,
+    // Every browser of the target has it.
+    modulePreload: { polyfill: false },
     rolldownOptions: { onLog: (level, log, handle) => EXPECTED.test(log.message) || handle(level, log) },
   },
   html: { cspNonce: NO_NONCE },

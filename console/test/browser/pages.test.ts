@@ -6,8 +6,9 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { gzipSync } from 'node:zlib'
+import type { Browser, Response } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { launchChromium, newPage } from '../../../test/browser/chromium.ts'
 import { expectQuiet, type SignedIn, signedIn } from '../../../test/browser/console.ts'
 import { ROOT } from '../../../test/support/commands.ts'
@@ -65,6 +66,34 @@ async function newSchedule(name: string): Promise<string> {
   await ask('PUT', path, { name, cron: '0 3 1 1 *', payload: { branch: 'main' } })
   return path
 }
+
+describe('the first load', () => {
+  it('says that it loads before a script or a style has come, and has at most 142 KB', async () => {
+    const { page, complaints } = await newPage(browser)
+    const slowNetwork = Promise.withResolvers<void>()
+    await page.route('**/assets/*', async (route) => {
+      await slowNetwork.promise
+      await route.continue()
+    })
+    const responses: Response[] = []
+    page.on('response', (response) => responses.push(response))
+    await page.goto(`${running.url}/sign-in`, { waitUntil: 'commit' })
+    // Chromium paints nothing while a style sheet is on its way that holds up the page.
+    const painted = "performance.getEntriesByName('first-contentful-paint').length"
+    await vi.waitFor(async () => expect(await page.evaluate<number>(painted)).toBe(1), { timeout: 30_000 })
+    const loading = page.getByText('Loading Workspace …')
+    expect([await loading.isVisible(), await page.locator('#root > *').count()]).toEqual([true, 0])
+    slowNetwork.resolve()
+    await page.getByRole('heading', { name: 'Sign in to Workspace' }).waitFor()
+    expect(await loading.isVisible()).toBe(false)
+    const bodies = await Promise.all(responses.map((response) => response.body()))
+    const total = bodies.reduce((sum, body) => sum + gzipSync(body).length, 0)
+    expect(total).toBeGreaterThan(50_000)
+    expect(total).toBeLessThan(142_000)
+    expect(complaints).toEqual([])
+    await page.context().close()
+  })
+})
 
 describe('sign-in', () => {
   it('says what the service says of a wrong key, and signs in with a right one', async () => {
