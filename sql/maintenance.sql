@@ -793,20 +793,35 @@ limit
 delete from "variableRequests"
 where
   (
-    "variableRequests"."createdAt" <= :dayAgo
-    and not exists (
-      select
-        1
-      from
-        "halts"
-      where
-        "halts"."organizationId" = "variableRequests"."organizationId"
-        and (
-          "halts"."until" is null
-          or "halts"."until" > :now
-        )
-        and "halts"."kind" <> 'suspended'
-    )
+    "variableRequests"."organizationId",
+    "variableRequests"."projectId",
+    "variableRequests"."idempotencyKey"
+  ) in (
+    select
+      "variableRequests"."organizationId",
+      "variableRequests"."projectId",
+      "variableRequests"."idempotencyKey"
+    from
+      "variableRequests" indexed by "variableRequestsByAge"
+    where
+      "variableRequests"."createdAt" <= :dayAgo
+      and not exists (
+        select
+          1
+        from
+          "halts"
+        where
+          "halts"."organizationId" = "variableRequests"."organizationId"
+          and (
+            "halts"."until" is null
+            or "halts"."until" > :now
+          )
+          and "halts"."kind" <> 'suspended'
+      )
+    order by
+      "variableRequests"."createdAt"
+    limit
+      1000
   );
 
 -- dropRows

@@ -37,7 +37,7 @@ const tables = Object.values(schema).filter((value) => is(value, SQLiteTable))
  */
 const UNKEYED: Readonly<Record<string, string>> = {
   deletionsByEnd: 'The oldest deletions that are final and can still be restored, up to now, in pages.',
-  variableRequestsByAge: 'The Idempotency-Keys that are over a day old, which it deletes.',
+  variableRequestsByAge: 'The oldest Idempotency-Keys that are over a day old, in pages.',
   orphanedObjectsByDeleteAfter: 'The oldest orphaned objects, up to now, in pages.',
   missedSpansByAge: 'The oldest missed spans, in pages.',
   objectSearches: 'At most one row, after a restore.',
@@ -96,10 +96,10 @@ const BOUNDS: Readonly<Record<string, string>> = {
   'resources/schedules/firing/record-missed.ts selectSpans':
     'Missed spans of organizations that move, until they have moved.',
   ...ofMoving('maintenance/ended-keys.ts', ['selectEnded', ...pages('endedPage', 7)], 'Ended keys'),
+  ...ofMoving('maintenance/purge.ts', ['deleteExpiredRequests'], 'Idempotency-Keys that are over a day old'),
   claimRuns: 'If the oldest pending runs are of deleted schedules: each schedule, up to ORGANIZATION_SCHEDULE_LIMIT.',
   'resources/schedules/delivery/check-runs.ts selectToCheck':
     'Overdue runs of organizations that move, until they have moved.',
-  'maintenance/purge.ts deleteExpiredRequests': 'Every key of a request that is over a day old, which it deletes.',
 }
 
 /** What organizations that move have stays until they have moved, and the tick passes over it. */

@@ -2,7 +2,7 @@
  * The purge: deletes the rows that depend on a deleted resource, page by page, once the deletion is final. No new
  * dependents can be created, so every purge ends.
  */
-import { and, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { DatabaseEnvironment } from '../db/database.ts'
 import { isSettled } from '../db/halts.ts'
@@ -223,9 +223,12 @@ export const selectOrganizations = unguarded([now], () =>
 )
 
 export const deleteExpiredRequests = unguarded([dayAgo, now], () =>
-  query
-    .delete(variableRequests)
-    .where(and(lte(variableRequests.createdAt, dayAgo), isSettled(variableRequests.organizationId))),
+  query.delete(variableRequests).where(
+    sql`(${keyOf(variableRequests)}) in (select ${keyOf(variableRequests)}
+        from ${indexedBy(variableRequests, 'variableRequestsByAge')}
+        where ${variableRequests.createdAt} <= ${dayAgo} and ${isSettled(variableRequests.organizationId)}
+        order by ${variableRequests.createdAt} limit ${sql.raw(String(PAGE_ROWS))})`,
+  ),
 )
 
 export const purgePage = [
