@@ -547,20 +547,23 @@ where
               )
             )
           )
-          and case
-            when :after > "eventEndpoints"."deliveredSequence" then coalesce(
-              (
-                select
-                  max("sequence")
-                from
-                  "auditEvents"
-                where
-                  "auditEvents"."organizationId" = "apiKeys"."organizationId"
-              ),
-              0
-            ) > "eventEndpoints"."deliveredSequence"
-            else :after < "eventEndpoints"."deliveredSequence"
-          end
+          and (
+            "eventEndpoints"."messageId" is not null
+            or case
+              when :after > "eventEndpoints"."deliveredSequence" then coalesce(
+                (
+                  select
+                    max("sequence")
+                  from
+                    "auditEvents"
+                  where
+                    "auditEvents"."organizationId" = "apiKeys"."organizationId"
+                ),
+                0
+              ) > "eventEndpoints"."deliveredSequence"
+              else :after < "eventEndpoints"."deliveredSequence"
+            end
+          )
         )
     )
     and "eventEndpoints"."id" = :eventEndpointId
@@ -662,20 +665,23 @@ where
       )
     )
     and (
-      case
-        when :after > "eventEndpoints"."deliveredSequence" then coalesce(
-          (
-            select
-              max("sequence")
-            from
-              "auditEvents"
-            where
-              "auditEvents"."organizationId" = "apiKeys"."organizationId"
-          ),
-          0
-        ) > "eventEndpoints"."deliveredSequence"
-        else :after < "eventEndpoints"."deliveredSequence"
-      end
+      (
+        "eventEndpoints"."messageId" is not null
+        or case
+          when :after > "eventEndpoints"."deliveredSequence" then coalesce(
+            (
+              select
+                max("sequence")
+              from
+                "auditEvents"
+              where
+                "auditEvents"."organizationId" = "apiKeys"."organizationId"
+            ),
+            0
+          ) > "eventEndpoints"."deliveredSequence"
+          else :after < "eventEndpoints"."deliveredSequence"
+        end
+      )
       and (
         not :event.isRepeatable
         or not exists (

@@ -10,7 +10,7 @@ export interface HttpProxy {
 /**
  * Replaces `fetch` and its classes. The `fetch` of Node 20 takes no proxy, and no dispatcher of another version of undici
  * than its own.
- * @param ca the certificates to trust; those of Node if there are none.
+ * @param ca the certificates to trust; if empty, Node trusts its own.
  */
 export function replaceFetch(proxyOf: (address: string) => HttpProxy | undefined, ca: Buffer[]): void {
   const tls = ca.length > 0 ? { ca } : {}

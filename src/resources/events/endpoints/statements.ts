@@ -261,9 +261,12 @@ export const rewindable = requiring([named], {
   isKept: keptAfter('Use a later cursor.'),
 })
 
-/** The numbers after that of the endpoint, up to the last event, are behind it. */
-const isElsewhere = sql`case when ${after} > ${eventEndpoints.deliveredSequence}
-  then ${end} > ${eventEndpoints.deliveredSequence} else ${after} < ${eventEndpoints.deliveredSequence} end`
+/**
+ * True if the rewind moves the endpoint, or gives up the message that is being sent. The numbers after that of the
+ * endpoint, up to the last event, are behind it.
+ */
+const isElsewhere = sql`(${isNotNull(eventEndpoints.messageId)} or case when ${after} > ${eventEndpoints.deliveredSequence}
+  then ${end} > ${eventEndpoints.deliveredSequence} else ${after} < ${eventEndpoints.deliveredSequence} end)`
 
 const recordedRewind = recordedBefore(rewindable, [], { ...ofEndpoint, type: 'event-endpoint.rewound' }, isElsewhere)
 

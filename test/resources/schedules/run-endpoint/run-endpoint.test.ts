@@ -216,7 +216,7 @@ const ALLOWED: [string, string?][] = [
   ['https://hooks.example.com/runs?team=a&b=%20'],
   ['https://hooks.example.com:8443/runs'],
   ['https://hooks.example.com:443/runs', 'https://hooks.example.com/runs'],
-  ['https://hooks.example.com:1/'],
+  ['https://hooks.example.com:1024/'],
   ['https://hooks.example.com:65535/'],
   ['HTTPS://HOOKS.EXAMPLE.COM/Runs', 'https://hooks.example.com/Runs'],
   ['https://hooks.example.com./runs'],
