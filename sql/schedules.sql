@@ -1524,50 +1524,60 @@ select
   ) as "runAtIsAhead",
   case
     when not (
-      "schedules"."name" is not case
-        when json_type(:changes, '$.name') is null then "schedules"."name"
-        else :changes ->> '$.name'
-      end
-      or "schedules"."cron" is not case
-        when json_type(:changes, '$.cron') is null then "schedules"."cron"
-        else :changes ->> '$.cron'
-      end
-      or "schedules"."runAt" is not case
-        when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
-        else :changes ->> '$.runAt'
-      end
-      or "schedules"."timezone" is not case
-        when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
-        else :changes ->> '$.timezone'
-      end
-      or "schedules"."overlap" is not case
-        when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
-        else :changes ->> '$.overlap'
-      end
-      or "schedules"."maxRunSeconds" is not case
-        when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
-        else :changes ->> '$.maxRunSeconds'
-      end
-      or "schedules"."pauseAfterFailures" is not case
-        when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
-        else :changes ->> '$.pauseAfterFailures'
-      end
-      or "schedules"."note" is not case
-        when json_type(:changes, '$.note') is null then "schedules"."note"
-        else :changes ->> '$.note'
-      end
-      or "schedules"."payload" is not case
-        when json_type(:changes, '$.payload') is null then "schedules"."payload"
-        else :changes ->> '$.payload'
-      end
-      or "schedules"."enabledAt" is not case
-        when :enabled is null then "schedules"."enabledAt"
-        when :enabled then coalesce("schedules"."enabledAt", :now)
-      end
-      or "schedules"."pausedReason" is not case
-        when :enabled then null
-        else "schedules"."pausedReason"
-      end
+      (
+        "schedules"."name" is not case
+          when json_type(:changes, '$.name') is null then "schedules"."name"
+          else :changes ->> '$.name'
+        end
+        or "schedules"."cron" is not case
+          when json_type(:changes, '$.cron') is null then "schedules"."cron"
+          else :changes ->> '$.cron'
+        end
+        or "schedules"."runAt" is not case
+          when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+          else :changes ->> '$.runAt'
+        end
+        or "schedules"."timezone" is not case
+          when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+          else :changes ->> '$.timezone'
+        end
+        or "schedules"."overlap" is not case
+          when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+          else :changes ->> '$.overlap'
+        end
+        or "schedules"."maxRunSeconds" is not case
+          when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+          else :changes ->> '$.maxRunSeconds'
+        end
+        or "schedules"."pauseAfterFailures" is not case
+          when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
+          else :changes ->> '$.pauseAfterFailures'
+        end
+        or "schedules"."note" is not case
+          when json_type(:changes, '$.note') is null then "schedules"."note"
+          else :changes ->> '$.note'
+        end
+        or "schedules"."payload" is not case
+          when json_type(:changes, '$.payload') is null then "schedules"."payload"
+          else :changes ->> '$.payload'
+        end
+        or "schedules"."enabledAt" is not case
+          when :enabled is null then "schedules"."enabledAt"
+          when :enabled then coalesce("schedules"."enabledAt", :now)
+        end
+        or "schedules"."pausedReason" is not case
+          when :enabled then null
+          else "schedules"."pausedReason"
+        end
+      )
+      or (
+        case
+          when :enabled is null then "schedules"."enabledAt"
+          when :enabled then coalesce("schedules"."enabledAt", :now)
+        end is not null
+        and "schedules"."nextRunAt" is null
+        and :nextRunAt is not null
+      )
     ) then json_object(
       'id',
       "schedules"."id",
@@ -1762,50 +1772,60 @@ where
             )
           )
           and (
-            "schedules"."name" is not case
-              when json_type(:changes, '$.name') is null then "schedules"."name"
-              else :changes ->> '$.name'
-            end
-            or "schedules"."cron" is not case
-              when json_type(:changes, '$.cron') is null then "schedules"."cron"
-              else :changes ->> '$.cron'
-            end
-            or "schedules"."runAt" is not case
-              when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
-              else :changes ->> '$.runAt'
-            end
-            or "schedules"."timezone" is not case
-              when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
-              else :changes ->> '$.timezone'
-            end
-            or "schedules"."overlap" is not case
-              when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
-              else :changes ->> '$.overlap'
-            end
-            or "schedules"."maxRunSeconds" is not case
-              when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
-              else :changes ->> '$.maxRunSeconds'
-            end
-            or "schedules"."pauseAfterFailures" is not case
-              when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
-              else :changes ->> '$.pauseAfterFailures'
-            end
-            or "schedules"."note" is not case
-              when json_type(:changes, '$.note') is null then "schedules"."note"
-              else :changes ->> '$.note'
-            end
-            or "schedules"."payload" is not case
-              when json_type(:changes, '$.payload') is null then "schedules"."payload"
-              else :changes ->> '$.payload'
-            end
-            or "schedules"."enabledAt" is not case
-              when :enabled is null then "schedules"."enabledAt"
-              when :enabled then coalesce("schedules"."enabledAt", :now)
-            end
-            or "schedules"."pausedReason" is not case
-              when :enabled then null
-              else "schedules"."pausedReason"
-            end
+            (
+              "schedules"."name" is not case
+                when json_type(:changes, '$.name') is null then "schedules"."name"
+                else :changes ->> '$.name'
+              end
+              or "schedules"."cron" is not case
+                when json_type(:changes, '$.cron') is null then "schedules"."cron"
+                else :changes ->> '$.cron'
+              end
+              or "schedules"."runAt" is not case
+                when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+                else :changes ->> '$.runAt'
+              end
+              or "schedules"."timezone" is not case
+                when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+                else :changes ->> '$.timezone'
+              end
+              or "schedules"."overlap" is not case
+                when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+                else :changes ->> '$.overlap'
+              end
+              or "schedules"."maxRunSeconds" is not case
+                when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+                else :changes ->> '$.maxRunSeconds'
+              end
+              or "schedules"."pauseAfterFailures" is not case
+                when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
+                else :changes ->> '$.pauseAfterFailures'
+              end
+              or "schedules"."note" is not case
+                when json_type(:changes, '$.note') is null then "schedules"."note"
+                else :changes ->> '$.note'
+              end
+              or "schedules"."payload" is not case
+                when json_type(:changes, '$.payload') is null then "schedules"."payload"
+                else :changes ->> '$.payload'
+              end
+              or "schedules"."enabledAt" is not case
+                when :enabled is null then "schedules"."enabledAt"
+                when :enabled then coalesce("schedules"."enabledAt", :now)
+              end
+              or "schedules"."pausedReason" is not case
+                when :enabled then null
+                else "schedules"."pausedReason"
+              end
+            )
+            or (
+              case
+                when :enabled is null then "schedules"."enabledAt"
+                when :enabled then coalesce("schedules"."enabledAt", :now)
+              end is not null
+              and "schedules"."nextRunAt" is null
+              and :nextRunAt is not null
+            )
           )
         )
     )
@@ -1949,50 +1969,60 @@ where
     )
     and (
       (
-        "schedules"."name" is not case
-          when json_type(:changes, '$.name') is null then "schedules"."name"
-          else :changes ->> '$.name'
-        end
-        or "schedules"."cron" is not case
-          when json_type(:changes, '$.cron') is null then "schedules"."cron"
-          else :changes ->> '$.cron'
-        end
-        or "schedules"."runAt" is not case
-          when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
-          else :changes ->> '$.runAt'
-        end
-        or "schedules"."timezone" is not case
-          when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
-          else :changes ->> '$.timezone'
-        end
-        or "schedules"."overlap" is not case
-          when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
-          else :changes ->> '$.overlap'
-        end
-        or "schedules"."maxRunSeconds" is not case
-          when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
-          else :changes ->> '$.maxRunSeconds'
-        end
-        or "schedules"."pauseAfterFailures" is not case
-          when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
-          else :changes ->> '$.pauseAfterFailures'
-        end
-        or "schedules"."note" is not case
-          when json_type(:changes, '$.note') is null then "schedules"."note"
-          else :changes ->> '$.note'
-        end
-        or "schedules"."payload" is not case
-          when json_type(:changes, '$.payload') is null then "schedules"."payload"
-          else :changes ->> '$.payload'
-        end
-        or "schedules"."enabledAt" is not case
-          when :enabled is null then "schedules"."enabledAt"
-          when :enabled then coalesce("schedules"."enabledAt", :now)
-        end
-        or "schedules"."pausedReason" is not case
-          when :enabled then null
-          else "schedules"."pausedReason"
-        end
+        (
+          "schedules"."name" is not case
+            when json_type(:changes, '$.name') is null then "schedules"."name"
+            else :changes ->> '$.name'
+          end
+          or "schedules"."cron" is not case
+            when json_type(:changes, '$.cron') is null then "schedules"."cron"
+            else :changes ->> '$.cron'
+          end
+          or "schedules"."runAt" is not case
+            when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+            else :changes ->> '$.runAt'
+          end
+          or "schedules"."timezone" is not case
+            when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+            else :changes ->> '$.timezone'
+          end
+          or "schedules"."overlap" is not case
+            when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+            else :changes ->> '$.overlap'
+          end
+          or "schedules"."maxRunSeconds" is not case
+            when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+            else :changes ->> '$.maxRunSeconds'
+          end
+          or "schedules"."pauseAfterFailures" is not case
+            when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
+            else :changes ->> '$.pauseAfterFailures'
+          end
+          or "schedules"."note" is not case
+            when json_type(:changes, '$.note') is null then "schedules"."note"
+            else :changes ->> '$.note'
+          end
+          or "schedules"."payload" is not case
+            when json_type(:changes, '$.payload') is null then "schedules"."payload"
+            else :changes ->> '$.payload'
+          end
+          or "schedules"."enabledAt" is not case
+            when :enabled is null then "schedules"."enabledAt"
+            when :enabled then coalesce("schedules"."enabledAt", :now)
+          end
+          or "schedules"."pausedReason" is not case
+            when :enabled then null
+            else "schedules"."pausedReason"
+          end
+        )
+        or (
+          case
+            when :enabled is null then "schedules"."enabledAt"
+            when :enabled then coalesce("schedules"."enabledAt", :now)
+          end is not null
+          and "schedules"."nextRunAt" is null
+          and :nextRunAt is not null
+        )
       )
       and (
         not :event.isRepeatable
@@ -3332,50 +3362,60 @@ select
   ) as "runAtIsAhead",
   case
     when not (
-      "schedules"."name" is not case
-        when json_type(:changes, '$.name') is null then "schedules"."name"
-        else :changes ->> '$.name'
-      end
-      or "schedules"."cron" is not case
-        when json_type(:changes, '$.cron') is null then "schedules"."cron"
-        else :changes ->> '$.cron'
-      end
-      or "schedules"."runAt" is not case
-        when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
-        else :changes ->> '$.runAt'
-      end
-      or "schedules"."timezone" is not case
-        when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
-        else :changes ->> '$.timezone'
-      end
-      or "schedules"."overlap" is not case
-        when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
-        else :changes ->> '$.overlap'
-      end
-      or "schedules"."maxRunSeconds" is not case
-        when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
-        else :changes ->> '$.maxRunSeconds'
-      end
-      or "schedules"."pauseAfterFailures" is not case
-        when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
-        else :changes ->> '$.pauseAfterFailures'
-      end
-      or "schedules"."note" is not case
-        when json_type(:changes, '$.note') is null then "schedules"."note"
-        else :changes ->> '$.note'
-      end
-      or "schedules"."payload" is not case
-        when json_type(:changes, '$.payload') is null then "schedules"."payload"
-        else :changes ->> '$.payload'
-      end
-      or "schedules"."enabledAt" is not case
-        when :enabled is null then "schedules"."enabledAt"
-        when :enabled then coalesce("schedules"."enabledAt", :now)
-      end
-      or "schedules"."pausedReason" is not case
-        when :enabled then null
-        else "schedules"."pausedReason"
-      end
+      (
+        "schedules"."name" is not case
+          when json_type(:changes, '$.name') is null then "schedules"."name"
+          else :changes ->> '$.name'
+        end
+        or "schedules"."cron" is not case
+          when json_type(:changes, '$.cron') is null then "schedules"."cron"
+          else :changes ->> '$.cron'
+        end
+        or "schedules"."runAt" is not case
+          when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+          else :changes ->> '$.runAt'
+        end
+        or "schedules"."timezone" is not case
+          when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+          else :changes ->> '$.timezone'
+        end
+        or "schedules"."overlap" is not case
+          when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+          else :changes ->> '$.overlap'
+        end
+        or "schedules"."maxRunSeconds" is not case
+          when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+          else :changes ->> '$.maxRunSeconds'
+        end
+        or "schedules"."pauseAfterFailures" is not case
+          when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
+          else :changes ->> '$.pauseAfterFailures'
+        end
+        or "schedules"."note" is not case
+          when json_type(:changes, '$.note') is null then "schedules"."note"
+          else :changes ->> '$.note'
+        end
+        or "schedules"."payload" is not case
+          when json_type(:changes, '$.payload') is null then "schedules"."payload"
+          else :changes ->> '$.payload'
+        end
+        or "schedules"."enabledAt" is not case
+          when :enabled is null then "schedules"."enabledAt"
+          when :enabled then coalesce("schedules"."enabledAt", :now)
+        end
+        or "schedules"."pausedReason" is not case
+          when :enabled then null
+          else "schedules"."pausedReason"
+        end
+      )
+      or (
+        case
+          when :enabled is null then "schedules"."enabledAt"
+          when :enabled then coalesce("schedules"."enabledAt", :now)
+        end is not null
+        and "schedules"."nextRunAt" is null
+        and :nextRunAt is not null
+      )
     ) then json_object(
       'id',
       "schedules"."id",
@@ -3583,50 +3623,60 @@ where
             )
           )
           and (
-            "schedules"."name" is not case
-              when json_type(:changes, '$.name') is null then "schedules"."name"
-              else :changes ->> '$.name'
-            end
-            or "schedules"."cron" is not case
-              when json_type(:changes, '$.cron') is null then "schedules"."cron"
-              else :changes ->> '$.cron'
-            end
-            or "schedules"."runAt" is not case
-              when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
-              else :changes ->> '$.runAt'
-            end
-            or "schedules"."timezone" is not case
-              when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
-              else :changes ->> '$.timezone'
-            end
-            or "schedules"."overlap" is not case
-              when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
-              else :changes ->> '$.overlap'
-            end
-            or "schedules"."maxRunSeconds" is not case
-              when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
-              else :changes ->> '$.maxRunSeconds'
-            end
-            or "schedules"."pauseAfterFailures" is not case
-              when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
-              else :changes ->> '$.pauseAfterFailures'
-            end
-            or "schedules"."note" is not case
-              when json_type(:changes, '$.note') is null then "schedules"."note"
-              else :changes ->> '$.note'
-            end
-            or "schedules"."payload" is not case
-              when json_type(:changes, '$.payload') is null then "schedules"."payload"
-              else :changes ->> '$.payload'
-            end
-            or "schedules"."enabledAt" is not case
-              when :enabled is null then "schedules"."enabledAt"
-              when :enabled then coalesce("schedules"."enabledAt", :now)
-            end
-            or "schedules"."pausedReason" is not case
-              when :enabled then null
-              else "schedules"."pausedReason"
-            end
+            (
+              "schedules"."name" is not case
+                when json_type(:changes, '$.name') is null then "schedules"."name"
+                else :changes ->> '$.name'
+              end
+              or "schedules"."cron" is not case
+                when json_type(:changes, '$.cron') is null then "schedules"."cron"
+                else :changes ->> '$.cron'
+              end
+              or "schedules"."runAt" is not case
+                when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+                else :changes ->> '$.runAt'
+              end
+              or "schedules"."timezone" is not case
+                when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+                else :changes ->> '$.timezone'
+              end
+              or "schedules"."overlap" is not case
+                when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+                else :changes ->> '$.overlap'
+              end
+              or "schedules"."maxRunSeconds" is not case
+                when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+                else :changes ->> '$.maxRunSeconds'
+              end
+              or "schedules"."pauseAfterFailures" is not case
+                when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
+                else :changes ->> '$.pauseAfterFailures'
+              end
+              or "schedules"."note" is not case
+                when json_type(:changes, '$.note') is null then "schedules"."note"
+                else :changes ->> '$.note'
+              end
+              or "schedules"."payload" is not case
+                when json_type(:changes, '$.payload') is null then "schedules"."payload"
+                else :changes ->> '$.payload'
+              end
+              or "schedules"."enabledAt" is not case
+                when :enabled is null then "schedules"."enabledAt"
+                when :enabled then coalesce("schedules"."enabledAt", :now)
+              end
+              or "schedules"."pausedReason" is not case
+                when :enabled then null
+                else "schedules"."pausedReason"
+              end
+            )
+            or (
+              case
+                when :enabled is null then "schedules"."enabledAt"
+                when :enabled then coalesce("schedules"."enabledAt", :now)
+              end is not null
+              and "schedules"."nextRunAt" is null
+              and :nextRunAt is not null
+            )
           )
         )
     )
@@ -3782,50 +3832,60 @@ where
     )
     and (
       (
-        "schedules"."name" is not case
-          when json_type(:changes, '$.name') is null then "schedules"."name"
-          else :changes ->> '$.name'
-        end
-        or "schedules"."cron" is not case
-          when json_type(:changes, '$.cron') is null then "schedules"."cron"
-          else :changes ->> '$.cron'
-        end
-        or "schedules"."runAt" is not case
-          when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
-          else :changes ->> '$.runAt'
-        end
-        or "schedules"."timezone" is not case
-          when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
-          else :changes ->> '$.timezone'
-        end
-        or "schedules"."overlap" is not case
-          when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
-          else :changes ->> '$.overlap'
-        end
-        or "schedules"."maxRunSeconds" is not case
-          when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
-          else :changes ->> '$.maxRunSeconds'
-        end
-        or "schedules"."pauseAfterFailures" is not case
-          when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
-          else :changes ->> '$.pauseAfterFailures'
-        end
-        or "schedules"."note" is not case
-          when json_type(:changes, '$.note') is null then "schedules"."note"
-          else :changes ->> '$.note'
-        end
-        or "schedules"."payload" is not case
-          when json_type(:changes, '$.payload') is null then "schedules"."payload"
-          else :changes ->> '$.payload'
-        end
-        or "schedules"."enabledAt" is not case
-          when :enabled is null then "schedules"."enabledAt"
-          when :enabled then coalesce("schedules"."enabledAt", :now)
-        end
-        or "schedules"."pausedReason" is not case
-          when :enabled then null
-          else "schedules"."pausedReason"
-        end
+        (
+          "schedules"."name" is not case
+            when json_type(:changes, '$.name') is null then "schedules"."name"
+            else :changes ->> '$.name'
+          end
+          or "schedules"."cron" is not case
+            when json_type(:changes, '$.cron') is null then "schedules"."cron"
+            else :changes ->> '$.cron'
+          end
+          or "schedules"."runAt" is not case
+            when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+            else :changes ->> '$.runAt'
+          end
+          or "schedules"."timezone" is not case
+            when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+            else :changes ->> '$.timezone'
+          end
+          or "schedules"."overlap" is not case
+            when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+            else :changes ->> '$.overlap'
+          end
+          or "schedules"."maxRunSeconds" is not case
+            when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+            else :changes ->> '$.maxRunSeconds'
+          end
+          or "schedules"."pauseAfterFailures" is not case
+            when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
+            else :changes ->> '$.pauseAfterFailures'
+          end
+          or "schedules"."note" is not case
+            when json_type(:changes, '$.note') is null then "schedules"."note"
+            else :changes ->> '$.note'
+          end
+          or "schedules"."payload" is not case
+            when json_type(:changes, '$.payload') is null then "schedules"."payload"
+            else :changes ->> '$.payload'
+          end
+          or "schedules"."enabledAt" is not case
+            when :enabled is null then "schedules"."enabledAt"
+            when :enabled then coalesce("schedules"."enabledAt", :now)
+          end
+          or "schedules"."pausedReason" is not case
+            when :enabled then null
+            else "schedules"."pausedReason"
+          end
+        )
+        or (
+          case
+            when :enabled is null then "schedules"."enabledAt"
+            when :enabled then coalesce("schedules"."enabledAt", :now)
+          end is not null
+          and "schedules"."nextRunAt" is null
+          and :nextRunAt is not null
+        )
       )
       and (
         not :event.isRepeatable

@@ -349,6 +349,7 @@ const BOOKKEEPING = [
   'databases',
   'deletions',
   'directory',
+  'eventUsage',
   'halts',
   'orphanedObjects',
   'lastTick',

@@ -232,8 +232,10 @@ function statementsOf<Created extends Fields, State extends Fields>(
     enabledAt,
     pausedReason: sql`case when ${enabled} then null else ${schedules.pausedReason} end`,
   }
-  const isUpdated = differs(schedules, updated)
-  const updatable = requiring(...updating, unchangedIf(isUpdated, { ...state, revision }), [enabled])
+  /** Also an enabled schedule that lost its next run gets one. */
+  const isUpdated = sql`(${differs(schedules, updated)}
+    or (${enabledAt} is not null and ${schedules.nextRunAt} is null and ${nextRunAt} is not null))`
+  const updatable = requiring(...updating, unchangedIf(isUpdated, { ...state, revision }), [enabled, nextRunAt])
   const recordedUpdate = recordedBefore(
     updatable,
     [],
@@ -247,7 +249,7 @@ function statementsOf<Created extends Fields, State extends Fields>(
     },
     isUpdated,
   )
-  const update = guardedChange(updatable, [nextRunAt], recordedUpdate, () =>
+  const update = guardedChange(updatable, [], recordedUpdate, () =>
     query
       .update(schedules)
       .set({
