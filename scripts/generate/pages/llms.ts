@@ -52,11 +52,12 @@ export function fullText(document: Document): string {
       .filter(({ tags }) => tags[0] === name)
       .map((operation) => operationMarkdown(document, operation, 2)),
   ])
-  const shared = document.operations[0]?.responses
+  const [first] = document.operations
+  const unavailable = document.operations.find(({ responses }) => '503' in responses)
   return [
     `${introduction(document)}\n`,
     ...GUIDES.map((guide) => guideMarkdown(guide).replaceAll(/\]\((\w+)\.md/g, '](docs/$1.md')),
-    `# Operations\n\n- 500: ${shared?.['500']?.description}\n- ${shared?.default?.description}\n`,
+    `# Operations\n\n- 500: ${first?.responses['500']?.description}\n- 503: ${unavailable?.responses['503']?.description}\n- ${first?.responses.default?.description}\n`,
     ...operations,
   ].join('\n')
 }

@@ -57,8 +57,8 @@ export interface Document {
   readonly operations: readonly Operation[]
 }
 
-/** The errors that every operation may return; they are described once. */
-const SHARED_ERRORS = ['401', '429', '500', 'default']
+/** The errors that are the same for every operation that may return them; they are described once. */
+const SHARED_ERRORS = ['401', '429', '500', '503', 'default']
 const JSON_TYPE = 'application/json'
 
 /** Reads the document with its references replaced by what they refer to. */
