@@ -714,6 +714,12 @@ describe('a move', () => {
     await workspace.addIdentity()
     await workspace.addInvitation()
     await rowsIn(from, `INSERT INTO "variableRequests" VALUES (?, ?, 'a', 'b', '2026')`, organizationId, projectId)
+    // As the daily count leaves it. To remove the counted events changes the row.
+    await rowsIn(
+      from,
+      `INSERT INTO "eventUsage" SELECT "organizationId", max("sequence"), 1000, -1 FROM "auditEvents" WHERE "organizationId" = ?`,
+      organizationId,
+    )
     await rowsIn(
       from,
       `INSERT INTO "missedSpans" VALUES (?, ?, '2026', '2027', 'project', ?, '* * * * *', 'UTC')`,
