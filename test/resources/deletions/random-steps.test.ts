@@ -190,7 +190,7 @@ async function newWorld(seen: Record<'restored' | 'refused' | 'purged' | 'expire
       const own = Object.entries(rest).flatMap(([store, entries]) =>
         entries.filter((entry) => entry.includes(workspace.organizationId)).map(() => store),
       )
-      const stays = ['apiKeys', 'auditEvents', 'organizationUsage', 'organizations', 'users']
+      const stays = ['apiKeys', 'auditEvents', 'eventUsage', 'organizationUsage', 'organizations', 'users']
       expect(own.filter((store) => !stays.includes(store))).toEqual([])
       expect(await workspace.dump('users')).toEqual([expect.objectContaining({ id: workspace.userId })])
       const ofOwn = tombstones
