@@ -84,6 +84,7 @@ async function newWorld(seen: Record<'restored' | 'refused' | 'purged' | 'expire
   function end(deletion: Deletion) {
     deletions = deletions.filter((each) => each !== deletion)
     final.add(deletion.of)
+    for (const within of deletions.filter((each) => parentOf(each.of) === deletion.of)) end(within)
   }
 
   async function remove(each: Deletable) {
@@ -139,15 +140,10 @@ async function newWorld(seen: Record<'restored' | 'refused' | 'purged' | 'expire
     }
   }
 
-  /** The purge ends the deletions of what a project or an agent had. */
   async function ticks(count: number) {
     for (let number = 0; number < count; number++) {
       await pass(MINUTE_MS)
       await tick(env, new Date())
-    }
-    for (const deletion of deletions) {
-      const parent = parentOf(deletion.of)
-      if (parent && final.has(parent)) end(deletion)
     }
   }
 
