@@ -8,7 +8,7 @@ import { selectWakeable } from '../src/access/wake.ts'
 import type { Value } from '../src/db/parameters.ts'
 import type { Statement } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/contract.ts'
-import { connectable, insertGrant } from '../src/resources/api-keys/grants.ts'
+import { connectable, insertGrant, redeemCode, restoreCode } from '../src/resources/api-keys/grants.ts'
 import { feed, trail } from '../src/resources/events/statements.ts'
 import * as files from '../src/resources/session-files/statements.ts'
 import { env } from './support/env.ts'
@@ -312,8 +312,8 @@ describe('the statements of all operations', () => {
       { eager: true },
     )
     const exported = new Set(sqlOf(Object.values(modules).flatMap(statementsIn)))
-    // No operation connects an app.
-    const ofConsent = [connectable.check, insertGrant, insertGrant.recording]
+    // No operation connects an app, nor exchanges its code.
+    const ofConsent = [connectable.check, insertGrant, insertGrant.recording, redeemCode, restoreCode]
     for (const { sql } of [authorized.check, recordUse, selectWakeable, ...ofConsent]) {
       ran.delete(sql)
       exported.delete(sql)

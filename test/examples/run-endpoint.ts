@@ -1,9 +1,10 @@
 import { expect } from 'vitest'
 import { request } from '../support/api.ts'
-import type { EventsOf, Row, Rows } from '../support/example.ts'
+import { type EventsOf, noEvents, type Row, type Rows } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
 const PATH = '/v1/run-endpoint'
+const RUNS_URL = 'https://hooks.example.com/runs'
 
 const recorded =
   (type: 'run-endpoint.set' | 'run-endpoint.rotated' | 'run-endpoint.deleted'): EventsOf =>
@@ -29,7 +30,7 @@ const organizationWide = { outOfReach: 403, reachesAll: true } as const
 
 export const runEndpointRows: Rows = {
   putRunEndpoint: {
-    prepare: async () => ({ path: PATH, json: { url: 'https://hooks.example.com/runs' }, ids: [] }),
+    prepare: async () => ({ path: PATH, json: { url: RUNS_URL }, ids: [] }),
     ...organizationWide,
     namesNothing: true,
     looksUpFirst: true,
@@ -40,6 +41,14 @@ export const runEndpointRows: Rows = {
         async apply(workspace, example) {
           await workspace.addRunEndpoint('https://hooks.example.com/before')
           return example
+        },
+      },
+      'it has the URL already': {
+        exists: true,
+        events: noEvents,
+        async apply(workspace, example) {
+          await workspace.addRunEndpoint(RUNS_URL)
+          return { ...example, json: { url: RUNS_URL } }
         },
       },
       'the URL is not public': {

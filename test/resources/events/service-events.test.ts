@@ -182,7 +182,7 @@ describe('a run that fails', () => {
     for (const worker of workers) {
       const ids: string[] = []
       for (let count = 0; count < 5; count++) ids.push((await worker.run()).id)
-      await worker.claim({ limit: 100 })
+      await worker.claim({ limit: 20 })
       runs.set(worker, ids)
     }
     advance(5 * MINUTE_MS)
@@ -206,7 +206,7 @@ describe('a schedule that is paused after failures', () => {
   it('by a tick has one event, also if many of its runs failed in it', async () => {
     const worker = await withWorker({ maxRunSeconds: 60, pauseAfterFailures: 1 })
     for (let count = 0; count < 3; count++) await worker.run()
-    await worker.claim({ limit: 100 })
+    await worker.claim({ limit: 20 })
     advance(5 * MINUTE_MS)
     await tickNow()
     await tickNow()
