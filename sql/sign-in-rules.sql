@@ -937,7 +937,7 @@ from
               json_each(:claims) as "sent"
           )
       ),
-      "highest" as (
+      "deciding" as (
         select
           *
         from
@@ -949,39 +949,13 @@ from
             from
               "matching"
           )
-      ),
-      "deciding" as (
-        select
-          *
-        from
-          "highest"
-        where
-          (
-            select
-              max("projectIds" is null) = 1
-              or sum(octet_length ("projectIds")) <= 65536
-            from
-              "highest"
-          )
       )
     select
-      (
-        select
-          "role"
-        from
-          "deciding"
-        limit
-          1
-      ) as "role",
       case
-        when not exists (
-          select
-            1
-          from
-            "deciding"
-          where
-            "projectIds" is null
-        ) then (
+        when "fits" then "role"
+      end as "role",
+      case
+        when "isUnlimited" is not 1 then (
           select
             json_group_array("projectId")
           from
@@ -991,6 +965,8 @@ from
               from
                 "deciding"
                 cross join json_each("deciding"."projectIds") as "listed"
+              where
+                "fits"
               order by
                 1
             )
@@ -1005,10 +981,22 @@ from
               "id"
             from
               "deciding"
+            where
+              "fits"
             order by
               "id"
           )
       ) as "ruleIds"
+    from
+      (
+        select
+          max("role") as "role",
+          max("projectIds" is null) as "isUnlimited",
+          max("projectIds" is null) = 1
+          or sum(octet_length ("projectIds")) <= 65536 as "fits"
+        from
+          "deciding"
+      )
   ) as "admission" on true
 where
   (

@@ -164,7 +164,7 @@ from
               json_each(:claims) as "sent"
           )
       ),
-      "highest" as (
+      "deciding" as (
         select
           *
         from
@@ -176,39 +176,13 @@ from
             from
               "matching"
           )
-      ),
-      "deciding" as (
-        select
-          *
-        from
-          "highest"
-        where
-          (
-            select
-              max("projectIds" is null) = 1
-              or sum(octet_length ("projectIds")) <= 65536
-            from
-              "highest"
-          )
       )
     select
-      (
-        select
-          "role"
-        from
-          "deciding"
-        limit
-          1
-      ) as "role",
       case
-        when not exists (
-          select
-            1
-          from
-            "deciding"
-          where
-            "projectIds" is null
-        ) then (
+        when "fits" then "role"
+      end as "role",
+      case
+        when "isUnlimited" is not 1 then (
           select
             json_group_array("projectId")
           from
@@ -218,6 +192,8 @@ from
               from
                 "deciding"
                 cross join json_each("deciding"."projectIds") as "listed"
+              where
+                "fits"
               order by
                 1
             )
@@ -232,10 +208,22 @@ from
               "id"
             from
               "deciding"
+            where
+              "fits"
             order by
               "id"
           )
       ) as "ruleIds"
+    from
+      (
+        select
+          max("role") as "role",
+          max("projectIds" is null) as "isUnlimited",
+          max("projectIds" is null) = 1
+          or sum(octet_length ("projectIds")) <= 65536 as "fits"
+        from
+          "deciding"
+      )
   ) as "admission" on true
   left join "identities" "known" on (
     "known"."organizationId" = "organizations"."id"
@@ -1228,7 +1216,7 @@ from
               json_each(:claims) as "sent"
           )
       ),
-      "highest" as (
+      "deciding" as (
         select
           *
         from
@@ -1240,39 +1228,13 @@ from
             from
               "matching"
           )
-      ),
-      "deciding" as (
-        select
-          *
-        from
-          "highest"
-        where
-          (
-            select
-              max("projectIds" is null) = 1
-              or sum(octet_length ("projectIds")) <= 65536
-            from
-              "highest"
-          )
       )
     select
-      (
-        select
-          "role"
-        from
-          "deciding"
-        limit
-          1
-      ) as "role",
       case
-        when not exists (
-          select
-            1
-          from
-            "deciding"
-          where
-            "projectIds" is null
-        ) then (
+        when "fits" then "role"
+      end as "role",
+      case
+        when "isUnlimited" is not 1 then (
           select
             json_group_array("projectId")
           from
@@ -1282,6 +1244,8 @@ from
               from
                 "deciding"
                 cross join json_each("deciding"."projectIds") as "listed"
+              where
+                "fits"
               order by
                 1
             )
@@ -1296,10 +1260,22 @@ from
               "id"
             from
               "deciding"
+            where
+              "fits"
             order by
               "id"
           )
       ) as "ruleIds"
+    from
+      (
+        select
+          max("role") as "role",
+          max("projectIds" is null) as "isUnlimited",
+          max("projectIds" is null) = 1
+          or sum(octet_length ("projectIds")) <= 65536 as "fits"
+        from
+          "deciding"
+      )
   ) as "admission" on true
   left join "identities" on (
     "identities"."organizationId" = "organizations"."id"

@@ -55,16 +55,16 @@ export function admissionIn(organizationId: SQLWrapper) {
         and (${signInRules.claim}, ${comparedValue(signInRules.claim, signInRules.value)}) in
           (select ${sentClaim}, ${comparedValue(sentClaim, sentValue)} from json_each(${claims}) as "sent")
     ),
-    "highest" as (select * from "matching" where "rank" = (select max("rank") from "matching")),
-    "deciding" as (select * from "highest" where (select max("projectIds" is null) = 1
-      or sum(octet_length("projectIds")) <= ${sql.raw(String(MAX_PROJECT_BYTES))} from "highest"))
-    select (select "role" from "deciding" limit 1) as "role",
-      case when not exists (select 1 from "deciding" where "projectIds" is null) then (
+    "deciding" as (select * from "matching" where "rank" = (select max("rank") from "matching"))
+    select case when "fits" then "role" end as "role",
+      case when "isUnlimited" is not 1 then (
         select json_group_array("projectId") from (
           select distinct "listed".value as "projectId"
-          from "deciding" cross join json_each("deciding"."projectIds") as "listed" order by 1)
+          from "deciding" cross join json_each("deciding"."projectIds") as "listed" where "fits" order by 1)
       ) end as "projectIds",
-      (select json_group_array("id") from (select "id" from "deciding" order by "id")) as "ruleIds"
+      (select json_group_array("id") from (select "id" from "deciding" where "fits" order by "id")) as "ruleIds"
+    from (select max("role") as "role", max("projectIds" is null) as "isUnlimited", max("projectIds" is null) = 1
+      or sum(octet_length("projectIds")) <= ${sql.raw(String(MAX_PROJECT_BYTES))} as "fits" from "deciding")
     ) as "admission"`
   return {
     table,
