@@ -342,10 +342,7 @@ describe('what the service refuses', () => {
   it('is said of somebody who was deleted, or never was', async () => {
     const { apiKey } = await addPerson(running)
     const session = await open(apiKey, '/people/users/nobody')
-    await session.page
-      .getByRole('alert')
-      .getByText(/no user/)
-      .waitFor()
+    await session.page.getByRole('alert').getByText('There is no such user.', { exact: true }).waitFor()
     expectQuiet(session, [/status of 404/])
     await session.close()
   })

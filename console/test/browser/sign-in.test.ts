@@ -116,7 +116,9 @@ describe('somebody whom a rule admits', () => {
     await open('/keys')
     await continueAs('Grace Hopper')
     await page.getByRole('heading', { name: 'No API key' }).waitFor()
-    await page.getByText('This session may not create one: ask an admin for a key.').waitFor()
+    await page
+      .getByText('Only keys that act for you are listed here. This session may not create one: ask an admin for a key.')
+      .waitFor()
     await page.goto(`${running.url}/keys?q=nothing`)
     await page.getByRole('heading', { name: 'Nothing matches' }).waitFor()
     await page.goto(`${running.url}/keys`)
@@ -124,7 +126,14 @@ describe('somebody whom a rule admits', () => {
     await continueAs('Ada Lovelace')
     await page.getByRole('heading', { name: 'Today' }).waitFor()
     await page.goto(`${running.url}/keys`)
-    await page.getByText('Create one with “New key”.').waitFor()
+    // An admin sees the keys of everybody.
+    await page.getByRole('link', { name: 'demo lease', exact: true }).waitFor()
+    await page.route('**/api/v1/api-keys?*', (route) => route.fulfill({ json: { items: [], nextCursor: null } }))
+    await page.reload()
+    await page.getByRole('heading', { name: 'No API key' }).waitFor()
+    await page
+      .getByText('A program that uses the API needs a key. Create one with “New key”.', { exact: true })
+      .waitFor()
     expectNothingElse()
   })
 

@@ -407,8 +407,8 @@ it('the commands for agents name the project, and are copied', async () => {
   await session.close()
 })
 
-it('an event leads to the variables of its project, and a variable to its events', async () => {
-  const { person, projectId } = await addOwner({ TOKEN: 'a', OTHER: 'b' })
+it('an event leads to the variables of its project, and a variable to the events of its project', async () => {
+  const { person, projectId, project } = await addOwner({ TOKEN: 'a', OTHER: 'b' })
   await lease(projectId, 'build machine', ['TOKEN'])
   const session = await signedIn(browser, { url: running.url, apiKey: person.apiKey }, `/activity?project=${projectId}`)
   const { page } = session
@@ -419,8 +419,12 @@ it('an event leads to the variables of its project, and a variable to its events
   await page.getByRole('table').getByRole('link', { name: 'OTHER', exact: true }).click()
   await expect
     .poll(() => page.getByRole('main').getByRole('listitem').getByRole('paragraph').allInnerTexts())
-    .toEqual([expect.stringContaining(`${person.name} set the environment variable OTHER`)])
-  await page.getByRole('main').getByRole('listitem').getByRole('link', { name: 'OTHER', exact: true }).click()
+    .toEqual([
+      `build machine leased the environment variables TOKEN in ${project}`,
+      // One request has set both.
+      `${person.name} set the environment variables OTHER, TOKEN in ${project}`,
+    ])
+  await page.getByRole('main').getByRole('listitem').getByRole('link', { name: 'OTHER, TOKEN', exact: true }).click()
   await page.waitForURL(`${running.url}/variables?project=${projectId}`)
   expectQuiet(session)
   await session.close()

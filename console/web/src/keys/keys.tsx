@@ -146,13 +146,14 @@ const NONE: Readonly<Record<Kind, string>> = {
   grant: 'No app is connected',
 }
 
-/** How one gets a key. A key that acts for a user sees what belongs to that user only. */
+/** How one gets a key. */
 function WithoutKey() {
   const { user } = useMe()
+  const isAdmin = useIsAdmin()
   const canCreate = useCan()('api-keys:write')
   return (
     <>
-      {user && 'Only keys that act for you are listed here. '}
+      {user && !isAdmin && 'Only keys that act for you are listed here. '}
       {canCreate ? (
         'A program that uses the API needs a key. Create one with “New key”.'
       ) : (
