@@ -96,7 +96,7 @@ const BOUNDS: Readonly<Record<string, string>> = {
   'resources/schedules/firing/record-missed.ts selectSpans':
     'Missed spans of organizations that move, until they have moved.',
   ...ofMoving('maintenance/ended-keys.ts', ['selectEnded', ...pages('endedPage', 7)], 'Ended keys'),
-  ...ofMoving('maintenance/purge.ts', ['deleteExpiredRequests'], 'Idempotency-Keys that are over a day old'),
+  ...ofMoving('maintenance/purge.ts', ['deleteExpiredRequests'], 'Keys of repeated requests that are over a day old'),
   claimRuns: 'If the oldest pending runs are of deleted schedules: each schedule, up to ORGANIZATION_SCHEDULE_LIMIT.',
   'resources/schedules/delivery/check-runs.ts selectToCheck':
     'Overdue runs of organizations that move, until they have moved.',
