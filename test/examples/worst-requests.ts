@@ -14,8 +14,8 @@ export interface WorstRequest {
   apply(workspace: Workspace, example: Example, count: number): Promise<Example>
 }
 
-/** As many IDs of 255 characters as fit into a body of 64 KiB. */
-const LONGEST_PROJECTS = 58
+/** As many IDs of 255 characters as fit into 8 KiB, beside the ID of the example. */
+const LONGEST_PROJECTS = 7
 const KEY_LIMIT = 2000
 const USER_LIMIT = 5000
 const SESSIONS_OF_KEY = 20
