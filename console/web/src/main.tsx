@@ -41,6 +41,8 @@ createRoot(document.getElementById('root') as HTMLElement).render(
  */
 function reloadForParts(): void {
   window.addEventListener('vite:preloadError', async () => {
+    // The page waits for the network by itself.
+    if (!navigator.onLine) return
     const last = Number(sessionStorage.getItem('reloadedAt') ?? 0)
     const response = await fetch('/', { method: 'HEAD' }).catch(() => undefined)
     if (!response?.ok || Date.now() - last < 60_000) return
