@@ -121,7 +121,6 @@ async function bytesQueries(): Promise<Map<string, string>> {
     const entries = [sumOf(names, where, table)]
     for (const index of results.filter((each) => each.type === 'index' && each.table === table)) {
       const [, list = '', condition] = /ON \S+ \((.*?)\)(?: WHERE (.*))?$/s.exec(index.sql) ?? []
-      // An index over an expression has no other column.
       // An index over an expression has at most the column "kind" before it.
       const columnsOf = list.includes('(') ? [list.replace(/^kind,/, '')] : list.split(',')
       const indexed = columnsOf.map((each) => each.replaceAll('`', '"'))

@@ -242,19 +242,18 @@ const keyExists = precondition(
   () => new ApiError('api_key_not_found', 'There is no API key with this apiKeyId.'),
 )
 
-const keyIsAccessible = precondition(
-  isKeyAccessible(named),
-  () =>
-    new ApiError('api_key_forbidden', 'The API key belongs to another user, or may use projects that yours may not.'),
-)
+const accessibleKeyIf = (holds: SQL | undefined) =>
+  precondition(
+    holds,
+    () =>
+      new ApiError('api_key_forbidden', 'The API key belongs to another user, or may use projects that yours may not.'),
+  )
+
+const keyIsAccessible = accessibleKeyIf(isKeyAccessible(named))
 
 /** For a deletion: an admin revokes the keys of everybody. */
 const isDeletable = or(isKeyAccessible(named), isAdminOf(named))
-const keyIsDeletable = precondition(
-  isDeletable,
-  () =>
-    new ApiError('api_key_forbidden', 'The API key belongs to another user, or may use projects that yours may not.'),
-)
+const keyIsDeletable = accessibleKeyIf(isDeletable)
 
 /** Lists the keys of all users, for a caller that acts as none, and for an admin. */
 export const listKeys = listing(or(isNull(apiKeys.userId), isAdmin))
