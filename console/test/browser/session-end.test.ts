@@ -3,7 +3,7 @@
  * @module-tag slow
  */
 import { randomUUID } from 'node:crypto'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchChromium, newPage } from '../../../test/browser/chromium.ts'
 import { freePort } from '../../../test/support/dev-server.ts'
@@ -46,6 +46,20 @@ async function endSession(page: Page): Promise<void> {
   const headers = { Authorization: `Bearer ${cookie?.value}` }
   const response = await fetch(`${running.demo.baseUrl}/v1/me/api-key`, { method: 'DELETE', headers })
   expect(response.status).toBe(200)
+}
+
+/** Ends the session while the page asks nothing by itself, so that the click is the first to notice. */
+async function clickAfterEnd(page: Page, name: string): Promise<void> {
+  const { promise: clicked, resolve: letGo } = Promise.withResolvers<void>()
+  const hold = async (route: Route) => {
+    if (route.request().method() === 'GET') await clicked
+    await route.fallback()
+  }
+  await page.route('**/v1/**', hold)
+  await endSession(page)
+  await page.getByRole('button', { name, exact: true }).last().click()
+  letGo()
+  await page.unroute('**/v1/**', hold)
 }
 
 async function signInAgain(page: Page, apiKey: string): Promise<void> {
@@ -243,8 +257,7 @@ describe('a session that ends', () => {
       // What is not kept is typed again.
       if (what === 'a new variable' || what === 'a new event endpoint') await editor.fill?.(page)
       await expect.poll(() => page.locator('form :invalid').count(), { message: what }).toBe(0)
-      await endSession(page)
-      await page.getByRole('button', { name: verb, exact: true }).last().click()
+      await clickAfterEnd(page, verb)
       await signInAgain(page, person.apiKey)
       // What was asked is done, and the draft is gone.
       await expect.poll(async () => (await storage(page)).includes('draft:'), { message: what }).toBe(false)

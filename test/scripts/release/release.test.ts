@@ -47,6 +47,9 @@ const name: string = project.name
 console.log(name)
 `
 
+/** The packages of the copy are links to these. */
+const INSTALLED = globSync('{,*/}node_modules', { cwd: ROOT })
+
 const folder = newFolder()
 const copy = join(folder, 'copy')
 /** Where the jobs of the workflow have the packages: the one that packs, and the one that publishes. */
@@ -66,7 +69,7 @@ beforeAll(async () => {
     mkdirSync(dirname(join(copy, file)), { recursive: true })
     cpSync(join(ROOT, file), join(copy, file))
   }
-  for (const path of globSync('{,*/}node_modules', { cwd: ROOT })) symlinkSync(join(ROOT, path), join(copy, path))
+  for (const path of INSTALLED) symlinkSync(join(ROOT, path), join(copy, path))
   registry = await started
 })
 afterAll(async () => {
@@ -236,8 +239,10 @@ describe('a release', { tags: 'slow' }, () => {
       expect(files).toContain('LICENSE')
       expect(files.filter((file) => /(^|\/)(test|src|node_modules)\/|(?<!\.d)\.tsx?$/.test(file))).toEqual([])
       for (const file of files) {
-        // The packages of the copy are links to those of the repository.
-        const text = readFileSync(join(installed, file), 'utf8').replaceAll(join(ROOT, 'node_modules'), '')
+        const text = INSTALLED.reduce(
+          (rest, packages) => rest.replaceAll(join(ROOT, packages), ''),
+          readFileSync(join(installed, file), 'utf8'),
+        )
         expect([name, file, [ROOT, folder].filter((path) => text.includes(path))]).toEqual([name, file, []])
       }
     }
