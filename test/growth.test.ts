@@ -142,11 +142,14 @@ describe('the rows that are read', () => {
   it(`are as many beside ${MANY} as beside ${FEW} of each kind`, { tags: ['slow'] }, async () => {
     expect(tables.map(getTableName).sort()).toEqual(await listTables())
     vi.useFakeTimers({ toFake: ['Date'], now: START })
+    // On a busy machine, a receiver may be slow. Then its runs are recorded in parts, each of which reads fewer rows.
+    vi.spyOn(scheduler, 'wait').mockReturnValue(new Promise(() => {}))
     const few = await measure(FEW)
     await env.DB.batch(tables.map((table) => env.DB.prepare(`DELETE FROM "${getTableName(table)}"`)))
     vi.setSystemTime(START)
     const many = await measure(MANY)
     vi.useRealTimers()
+    vi.restoreAllMocks()
 
     for (const { unprepared } of [few, many]) expect(unprepared).toEqual(NOT_PREPARED)
     const notRun = [...new Set(statements.values())].filter((name) => !many.ran.has(name))

@@ -1,5 +1,5 @@
 /** The OpenAPI document as the judge of every response that a test sees. */
-import { Validator } from '@cfworker/json-schema'
+import { dereference, type ValidationResult, validate } from '@cfworker/json-schema'
 import { expect } from 'vitest'
 import { ERROR_STATUSES, type ErrorCode } from '../../src/errors.ts'
 import { listErrorCodes, openapiDocument } from '../../src/openapi/document.ts'
@@ -45,6 +45,9 @@ export const seenStatuses = new Set<string>()
 /** Which error codes of which operation the tests have seen: `updatePin pin_limit`. */
 export const seenCodes = new Set<string>()
 
+interface Validator {
+  validate(value: unknown): ValidationResult
+}
 const validators = new Map<object, Validator>()
 
 /** Fails the test if the response is not one that the document allows. */
@@ -97,21 +100,27 @@ function requiredHeaders(status: number, documented: { headers?: object } | unde
   return status < 400 || status === 503 ? Object.keys(documented?.headers ?? {}) : []
 }
 
+/** What references in schemas name. It is found once, because the components are large. */
+const named = dereference({ components: document.components })
+
 export function validatorOf(schema: object): Validator {
   let validator = validators.get(schema)
   if (!validator) {
-    validator = new Validator({ ...schema, components: document.components }, '2020-12', false)
+    dereference(schema, named, undefined, `/validated/${validators.size}`)
+    validator = { validate: (value) => validate(value, schema, '2020-12', named, false) }
     validators.set(schema, validator)
   }
   return validator
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: see above
+const templates = Object.entries<any>(document.paths).map(([template, operationsOf]) => ({
+  pattern: new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  operationsOf,
+}))
+
 function operationAt(method: string, path: string) {
   const pathname = path.replace(/[?#].*$/, '').replace(/^\/api\/public-api(?=\/)/, '')
-  const template = Object.keys(document.paths).find(
-    (candidate) =>
-      document.paths[candidate][method.toLowerCase()] &&
-      new RegExp(`^${candidate.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
-  )
-  return template && document.paths[template][method.toLowerCase()]
+  const name = method.toLowerCase()
+  return templates.find(({ pattern, operationsOf }) => operationsOf[name] && pattern.test(pathname))?.operationsOf[name]
 }
