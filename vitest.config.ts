@@ -38,6 +38,8 @@ const WRANGLER_ENVIRONMENT = {
 /** So that the servers that tests start at the same time find it done. */
 const BUILD_CONSOLE = ['test/support/build-console.ts']
 
+const PROCESSOR_TIME = ['test/support/processor-time.ts']
+
 /** On a busy machine, what a test waits for takes longer than the second that is the default. */
 const POLLING = { poll: { timeout: 30_000 } }
 
@@ -99,6 +101,7 @@ export default defineConfig({
         test: {
           name: 'node',
           globalSetup: BUILD_CONSOLE,
+          setupFiles: PROCESSOR_TIME,
           expect: POLLING,
           include: ON_NODE,
           env: WRANGLER_ENVIRONMENT,
@@ -111,6 +114,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           globalSetup: BUILD_CONSOLE,
+          setupFiles: PROCESSOR_TIME,
           expect: POLLING,
           include: ['{client/,console/,}test/browser/*.test.ts'],
           env: WRANGLER_ENVIRONMENT,

@@ -2,9 +2,10 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { describeScript, parsed } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
+import { type Cost, costsOf, costTable, processorSeconds } from './processor-time.ts'
 
 const { slow: isSlow } = parsed(
   describeScript(
@@ -17,8 +18,15 @@ const folder = mkdtempSync(join(tmpdir(), 'workspace-api-tests-'))
 
 const failed: string[] = []
 const counts = { passed: 0, failed: 0 }
-if (!isSlow && !succeeds(['run', '--silent', 'check'])) failed.push('checks')
+const costs: Cost[] = []
+if (!isSlow) {
+  if (!succeeds(['run', '--silent', 'check'])) failed.push('checks')
+  costs.push({ file: 'checks', seconds: processorSeconds() ?? 0 })
+}
 interface FileResult {
+  readonly name: string
+  readonly startTime: number
+  readonly endTime: number
   readonly status: string
   readonly assertionResults: readonly { readonly status: string }[]
 }
@@ -30,6 +38,11 @@ if (isSlow) {
 } else run('tests', 'verify:tests', '--tags-filter', '!slow')
 
 rmSync(folder, { recursive: true })
+if (processorSeconds() !== undefined) {
+  const { lines, exceeded } = costTable(costs, !isSlow)
+  console.log(lines.join('\n'))
+  failed.push(...exceeded.map((part) => `processor time of ${part}`))
+}
 if (failed.length > 0) console.log(`Failed: ${failed.join(', ')}`)
 console.log(`${counts.passed} passed, ${counts.failed} failed`)
 if (failed.length > 0) process.exitCode = 1
@@ -43,6 +56,9 @@ function filesWithSlowTests(): string[] {
 
 function run(name: string, script: string, ...options: readonly string[]): void {
   const report = join(folder, `${script}.json`)
+  const times = join(folder, `${script}.times`)
+  process.env.PROCESSOR_TIMES = times
+  const before = processorSeconds() ?? 0
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${report}`]
   if (!succeeds(['run', '--silent', script, '--', ...options, ...reporters])) failed.push(name)
   // Without a report, Vitest could not start.
@@ -51,6 +67,17 @@ function run(name: string, script: string, ...options: readonly string[]): void 
   const brokenFiles = (results?.testResults as FileResult[] | undefined)?.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   )
+  const onNode: Cost[] = existsSync(times)
+    ? readFileSync(times, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    : []
+  const durations = ((results?.testResults ?? []) as FileResult[]).map(({ name: path, startTime, endTime }) => ({
+    file: relative(ROOT, path),
+    seconds: (endTime - startTime) / 1000,
+  }))
+  costs.push(...costsOf((processorSeconds() ?? 0) - before, onNode, durations))
   counts.passed += results?.numPassedTests ?? 0
   counts.failed += results ? results.numFailedTests + (brokenFiles?.length ?? 0) : 1
 }
