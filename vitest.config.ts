@@ -8,6 +8,8 @@ import { receiverService } from './test/support/receiver-service.ts'
 
 // Wrangler says on each start where it found secrets.
 process.env.WRANGLER_LOG ??= 'warn'
+// It would ask the internet for what `request.cf` is here.
+process.env.CLOUDFLARE_CF_FETCH_ENABLED = 'false'
 
 const migrations = await readD1Migrations('migrations')
 writePages()
@@ -29,14 +31,12 @@ const DATABASES = [1, 2]
 /** For the processes of wrangler that tests start. */
 const WRANGLER_ENVIRONMENT = {
   WRANGLER_LOG: 'log',
-  // It would ask the internet for what `request.cf` is here.
-  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
   // A process of wrangler reads 10 MB of code.
   NODE_COMPILE_CACHE: join(tmpdir(), 'workspace-api-compile-cache'),
 }
 
-/** So that the servers that tests start at the same time find it done. */
-const BUILD_CONSOLE = ['test/support/build-console.ts']
+/** So that the tests that run at the same time find it done. */
+const BUILD = 'test/support/build-for-tests.ts'
 
 const PROCESSOR_TIME = ['test/support/processor-time.ts']
 
@@ -100,8 +100,8 @@ export default defineConfig({
       {
         test: {
           name: 'node',
-          globalSetup: BUILD_CONSOLE,
-          setupFiles: PROCESSOR_TIME,
+          globalSetup: [BUILD, 'test/support/shared-service.ts'],
+          setupFiles: [...PROCESSOR_TIME, 'test/support/set-up-node.ts'],
           expect: POLLING,
           include: ON_NODE,
           env: WRANGLER_ENVIRONMENT,
@@ -113,8 +113,8 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
-          globalSetup: BUILD_CONSOLE,
-          setupFiles: PROCESSOR_TIME,
+          globalSetup: BUILD,
+          setupFiles: [...PROCESSOR_TIME, 'test/support/set-up-node.ts'],
           expect: POLLING,
           include: ['{client/,console/,}test/browser/*.test.ts'],
           env: WRANGLER_ENVIRONMENT,

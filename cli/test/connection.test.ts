@@ -250,3 +250,10 @@ describe('stored logins', () => {
     expect((await run(['profiles'], { XDG_CONFIG_HOME: other })).printed).toMatch(/\nwork +- +-\n$/)
   })
 })
+
+it('a test has a connection for each request, because a server may end one that was kept', async () => {
+  let connections = 0
+  const port = await portOf(createServer((_, response) => response.end('{}')).on('connection', () => connections++))
+  for (const _ of [1, 2]) await (await fetch(`http://127.0.0.1:${port}`)).text()
+  expect(connections).toBe(2)
+})

@@ -1,20 +1,19 @@
 /** `workspace deletions`, with the service. */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { runWorkspace, typeInto, type WorkspaceLogin } from '../../test/support/commands.ts'
-import { type RunningService, startService } from '../../test/support/service.ts'
+import { type SharedService, sharedService } from '../../test/support/service.ts'
 
 const [FIRST, SECOND, OTHER] = [
   '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901',
   '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902',
   '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
 ] as const
-let service: RunningService
+let service: SharedService
 let login: WorkspaceLogin
 
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
 })
-afterAll(() => service.close())
 
 const run = (...args: string[]) => runWorkspace(args, login)
 const deletions = async () =>

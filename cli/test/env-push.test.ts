@@ -3,22 +3,21 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT, runWorkspace } from '../../test/support/commands.ts'
 import { freePort, newFolder } from '../../test/support/dev-server.ts'
-import { type RunningService, startService } from '../../test/support/service.ts'
+import { type SharedService, sharedService } from '../../test/support/service.ts'
 
 describe('workspace env push', () => {
   const folder = newFolder()
-  let service: RunningService
+  let service: SharedService
   let url: string
   let apiKey: string
   let projects = 0
 
   beforeAll(async () => {
-    service = await startService()
+    service = await sharedService()
     url = service.url
     apiKey = (await service.addOrganization()).apiKey
   })
   afterAll(async () => {
-    await service.close()
     rmSync(folder, { recursive: true })
   })
 

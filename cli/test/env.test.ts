@@ -5,22 +5,21 @@ import { parse } from 'dotenv'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runWorkspace, typeInto } from '../../test/support/commands.ts'
 import { newFolder } from '../../test/support/dev-server.ts'
-import { type RunningService, startService } from '../../test/support/service.ts'
+import { type SharedService, sharedService } from '../../test/support/service.ts'
 
 const folder = newFolder()
-let service: RunningService
+let service: SharedService
 let login: { url: string; apiKey: string }
 let leasing: typeof login
 
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   login = { url: service.url, apiKey: (await service.addOrganization()).apiKey }
   expect((await run(['projects', 'put', 'website', '--name', 'The website'])).status).toBe(0)
   const scope = ['--scope', 'environment-variables:lease', '--project', 'website']
   leasing = { url: service.url, apiKey: (await run(['keys', 'create', 'lease', ...scope])).stdout.trim() }
 })
 afterAll(async () => {
-  await service.close()
   rmSync(folder, { recursive: true })
 })
 

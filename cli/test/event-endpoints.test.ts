@@ -6,9 +6,9 @@ import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runWorkspace, startWorkspace, type WorkspaceLogin } from '../../test/support/commands.ts'
-import { type RunningService, startService } from '../../test/support/service.ts'
+import { type SharedService, sharedService } from '../../test/support/service.ts'
 
-let service: RunningService
+let service: SharedService
 let login: WorkspaceLogin
 const received: { body: string; headers: Record<string, string> }[] = []
 const receiver = createServer(async (request, response) => {
@@ -20,12 +20,11 @@ let receiverUrl: string
 beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
-  service = await startService({ LOCAL_RECEIVERS: 'on' })
+  service = await sharedService()
   login = { url: service.url, apiKey: (await service.addOrganization()).apiKey }
 })
 afterAll(async () => {
   receiver.close()
-  await service.close()
 })
 
 const run = (...args: string[]) => runWorkspace(['events', 'endpoints', ...args], login)

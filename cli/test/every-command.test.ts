@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT, runWorkspace, type WorkspaceLogin } from '../../test/support/commands.ts'
 import { newFolder } from '../../test/support/dev-server.ts'
 import { signInOf } from '../../test/support/identities.ts'
-import { type RunningService, startService } from '../../test/support/service.ts'
+import { type SharedService, sharedService } from '../../test/support/service.ts'
 import { describedCommands } from './support/help.ts'
 import { entry, writeFiles } from './support/skill-folders.ts'
 
@@ -15,7 +15,7 @@ const folder = newFolder()
 const receiver = createServer((request, response) => {
   request.resume().on('end', () => response.writeHead(request.url === '/broken' ? 500 : 202).end())
 })
-let service: RunningService
+let service: SharedService
 let login: WorkspaceLogin
 let receiverUrl: string
 let agent: string
@@ -26,7 +26,7 @@ const AGENT = '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901'
 beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
-  service = await startService({ LOCAL_RECEIVERS: 'on' })
+  service = await sharedService()
   login = { url: service.url, apiKey: (await service.addOrganization()).apiKey }
   // Pins belong to a user.
   await run(['users', 'put', 'ada', '--name', 'Ada'], /^created/)
@@ -44,7 +44,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   receiver.close()
-  await service.close()
   rmSync(folder, { recursive: true })
 })
 
@@ -219,11 +218,11 @@ describe('every command', () => {
     await run(['keys', 'create', 'sandbox', '--scope', 'skills:read'], /^Created/)
     await run(['keys', 'rotate', await listed(['keys', 'list'], 'sandbox'), '--overlap', '0'], /^Created/)
     await run(['keys', 'revoke', await listed(['keys', 'list'], 'sandbox')], /^Revoked/)
-    const { apiKey: own } = JSON.parse(await run(['whoami', '--json'], /apiKey/))
+    const { apiKey: own, organization } = JSON.parse(await run(['whoami', '--json'], /apiKey/))
     await run(['keys', 'create', 'Editor', '--scope', 'skills:read'], /^Created/)
     // As the consent of the console makes it.
-    const sql = `UPDATE "apiKeys" SET "kind" = 'grant', "createdByKeyId" = ?, "expiresAt" = '2999-01-01T00:00:00.000Z' WHERE "name" = 'Editor'`
-    await service.database.prepare(sql).bind(own.id).run()
+    const sql = `UPDATE "apiKeys" SET "kind" = 'grant', "createdByKeyId" = ?, "expiresAt" = '2999-01-01T00:00:00.000Z' WHERE "name" = 'Editor' AND "organizationId" = ?`
+    await service.write([{ sql, parameters: [own.id, organization.id] }])
     const app = await listed(['keys', 'list', '--apps'], 'Editor')
     await run(['keys', 'revoke', app, '--app'], /^Disconnected \S{36}\.$/m)
     await run(['keys', 'list', '--apps'], /^(?!.*Editor)/s)
@@ -245,12 +244,7 @@ describe('every command', () => {
     const { organization } = JSON.parse(await run(['whoami', '--json'], /organization/))
     await run(['users', 'put', 'mary', '--name', 'Mary'], /^created/)
     const identity = { organizationId: organization.id, userId: 'mary', issuer, role: 'member', ruleIds: [id] } as const
-    for (const { sql, parameters = [] } of signInOf(identity).queries) {
-      await service.database
-        .prepare(sql)
-        .bind(...parameters)
-        .run()
-    }
+    await service.write(signInOf(identity).queries)
     const person = await listed(['people', 'list'], 'Mary', /^\S+ +Mary +- .* member +rules +\d+ (s|min) ago +-$/m)
     await run(['people', 'role', person, 'admin'], /^Mary \(subject-mary of \S+\) has the role admin\.$/m)
     await run(['people', 'block', person], /^Blocked Mary/m)

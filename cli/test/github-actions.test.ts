@@ -8,7 +8,7 @@ import { Service } from '../../scripts/service.ts'
 import { ROOT } from '../../test/support/commands.ts'
 import { blocksOf, commandsIn, runGuideCommand } from '../../test/support/guide.ts'
 import { run } from '../../test/support/packages.ts'
-import { type RunningService, startService } from '../../test/support/service.ts'
+import { type SharedService, sharedService } from '../../test/support/service.ts'
 import { bundleCommand } from '../bundle.ts'
 import { entry, writeFiles } from './support/skill-folders.ts'
 
@@ -27,12 +27,12 @@ const SCHEDULE = { project: 'website', name: 'Nightly', cron: '30 2 * * *', time
 
 const folder = mkdtempSync(join(tmpdir(), 'workspace-api-'))
 const repository = join(folder, 'repository')
-let running: RunningService
+let running: SharedService
 let service: Service
 let variables: Record<string, string>
 
 beforeAll(async () => {
-  running = await startService()
+  running = await sharedService()
   const { apiKey } = await running.addOrganization()
   service = new Service(running.url, apiKey)
   await service.send('PUT', '/v1/projects/website', { name: 'Website' })
@@ -51,7 +51,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true })
-  await running.close()
 })
 
 /** Runs the steps on what the repository has, except those that set the machine up. @returns the lines they print. */

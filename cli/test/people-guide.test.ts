@@ -6,19 +6,19 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
 import { ROOT } from '../../test/support/commands.ts'
 import { blocksOf, commandsIn, type GuideCommand, runGuideCommand } from '../../test/support/guide.ts'
-import { type RunningService, startService } from '../../test/support/service.ts'
+import { type SharedService, sharedService } from '../../test/support/service.ts'
 import { bundleCommand } from '../bundle.ts'
 
 const GUIDE = readFileSync(join(ROOT, 'docs', 'people.md'), 'utf8')
 const DOCUMENTED_URL = 'https://api.example.com'
 
 const folder = mkdtempSync(join(tmpdir(), 'workspace-api-'))
-let running: RunningService
+let running: SharedService
 let variables: Record<string, string>
 let service: Service
 
 beforeAll(async () => {
-  running = await startService()
+  running = await sharedService()
   const { apiKey } = await running.addOrganization()
   service = new Service(running.url, apiKey)
   await service.send('PUT', '/v1/projects/website', { name: 'Website' })
@@ -37,7 +37,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true })
-  await running.close()
 })
 
 /** Runs a command of the guide, with the address of this service. @returns what it prints. */
@@ -94,14 +93,6 @@ it('adds a person and a service, revokes and rotates keys, and removes the perso
   await run(next('workspace users delete'))
   expect([await isValid(another.token), await isValid(successor)]).toEqual([false, true])
   expect(commands).toEqual([])
-})
-
-it('does other work while a command of the guide runs, such as hearing that the service ends a connection', async () => {
-  let turns = 0
-  const timer = setInterval(() => turns++, 1)
-  await runGuideCommand({ command: 'sleep 0.1', output: '' }, variables)
-  clearInterval(timer)
-  expect(turns).toBeGreaterThan(0)
 })
 
 it.each(rowsOf('Which scopes'))('grants scopes that exist: %s', async (_purpose, scopes) => {

@@ -3,18 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
 import { runWorkspace, type WorkspaceLogin } from '../../test/support/commands.ts'
 import { type NewIdentity, signInOf } from '../../test/support/identities.ts'
-import { type RunningService, startService } from '../../test/support/service.ts'
+import { type SharedService, sharedService } from '../../test/support/service.ts'
 
 const ISSUER = 'https://login.example.com'
 
-let running: RunningService
+let running: SharedService
 
 beforeAll(async () => {
-  running = await startService()
+  running = await sharedService()
 })
-afterAll(async () => {
-  await running.close()
-})
+afterAll(async () => {})
 
 interface Identity {
   readonly id: string
@@ -60,8 +58,7 @@ async function newOrganization() {
       ruleIds: [],
       ...settings,
     })
-    const { database } = running
-    await database.batch(queries.map(({ sql, parameters = [] }) => database.prepare(sql).bind(...parameters)))
+    await running.write(queries)
     return { id, isSignedIn: () => isValid(key.token) }
   }
   const identityOf = async (id: string) => (await service.send<Identity>('GET', `/v1/identities/${id}`)).body

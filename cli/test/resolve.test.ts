@@ -1,7 +1,7 @@
 /** Names and the first characters of IDs in the place of IDs, with the service behind a proxy that counts requests. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runWorkspace } from '../../test/support/commands.ts'
-import { type RunningService, startService } from '../../test/support/service.ts'
+import { type SharedService, sharedService } from '../../test/support/service.ts'
 import { startProxy } from './support/proxy.ts'
 
 const [REVIEWER, TWIN, OTHER_TWIN] = [
@@ -10,13 +10,13 @@ const [REVIEWER, TWIN, OTHER_TWIN] = [
   '0199aabb-0000-7a11-8c44-d2f1a5b7e903',
 ] as const
 
-let service: RunningService
+let service: SharedService
 let proxy: Awaited<ReturnType<typeof startProxy>>
 let login: { url: string; apiKey: string }
 const requests: string[] = []
 
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   proxy = await startProxy(service.url, async ({ method, url }) => {
     requests.push(`${method} ${decodeURIComponent(url)}`)
     return undefined
@@ -29,7 +29,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await proxy.close()
-  await service.close()
 })
 
 const run = (...args: string[]) => {

@@ -4,18 +4,17 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { runWorkspace, typeInto, type WorkspaceLogin } from '../../test/support/commands.ts'
 import { newFolder } from '../../test/support/dev-server.ts'
-import { type RunningService, startService } from '../../test/support/service.ts'
+import { type SharedService, sharedService } from '../../test/support/service.ts'
 import { writeFiles } from './support/skill-folders.ts'
 
 const folder = newFolder()
-let service: RunningService
+let service: SharedService
 let login: WorkspaceLogin
 
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
 })
 afterAll(async () => {
-  await service.close()
   rmSync(folder, { recursive: true })
 })
 

@@ -2,17 +2,16 @@
 import { readFileSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { runWorkspace } from '../../test/support/commands.ts'
 import { newFolder } from '../../test/support/dev-server.ts'
-import { type RunningService, startService } from '../../test/support/service.ts'
+import { type SharedService, sharedService } from '../../test/support/service.ts'
 import { entry, readBytes, writeFiles } from './support/skill-folders.ts'
 
-let running: RunningService
+let running: SharedService
 beforeAll(async () => {
-  running = await startService()
+  running = await sharedService()
 })
-afterAll(() => running.close())
 
 const AGENTS = ['ada', 'bob'] as const
 type Agent = (typeof AGENTS)[number]

@@ -11,21 +11,20 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
 import { runWorkspace, startWorkspace } from '../../test/support/commands.ts'
 import { newFolder } from '../../test/support/dev-server.ts'
-import { type RunningService, startService } from '../../test/support/service.ts'
+import { type SharedService, sharedService } from '../../test/support/service.ts'
 import { startProxy } from './support/proxy.ts'
 import { type Content, entry, readBytes, writeFiles } from './support/skill-folders.ts'
 
 const RECORDS = '.workspace-skills'
 
-let running: RunningService
+let running: SharedService
 beforeAll(async () => {
-  running = await startService()
+  running = await sharedService()
 })
-afterAll(() => running.close())
 
 /** A new folder and a new organization for each test. */
 let folder: string

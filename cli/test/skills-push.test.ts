@@ -1,15 +1,15 @@
 import { chmodSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { v7 as newUuid } from 'uuid'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
 import { runWorkspace } from '../../test/support/commands.ts'
 import { freePort, newFolder } from '../../test/support/dev-server.ts'
-import { type RunningService, startService } from '../../test/support/service.ts'
+import { type SharedService, sharedService } from '../../test/support/service.ts'
 import { startProxy } from './support/proxy.ts'
 import { type Content, entry, writeFiles } from './support/skill-folders.ts'
 
-let running: RunningService
+let running: SharedService
 let url: string
 /** Of one organization. */
 let key: string
@@ -17,12 +17,11 @@ let service: Service
 
 beforeAll(async () => {
   // More skills than a page has: the quota has to be larger, too.
-  running = await startService({ SKILL_LIMIT: '2000' })
+  running = await sharedService()
   url = running.url
   key = (await running.addOrganization()).apiKey
   service = new Service(url, key)
 })
-afterAll(() => running.close())
 
 /** A new folder for each test. */
 let folder: string
@@ -408,13 +407,9 @@ it("reports the service's own words", async () => {
 it('finds a skill on whichever page it is', async () => {
   const other = await running.addOrganization()
   const skills = Array.from({ length: 1000 }, (_, index) => ({ id: newUuid(), name: `skill-${index}` }))
-  await running.database
-    .prepare(
-      `INSERT INTO "skills" ("organizationId", "id", "name", "description", "version", "latestVersion", "revision", "createdAt", "updatedAt")
-       SELECT ?, value ->> 'id', value ->> 'name', 'One of many.', 1, 1, value ->> 'id', ?2, ?2 FROM json_each(?3)`,
-    )
-    .bind(other.id, '2026-01-01T00:00:00.000Z', JSON.stringify(skills))
-    .run()
+  const sql = `INSERT INTO "skills" ("organizationId", "id", "name", "description", "version", "latestVersion", "revision", "createdAt", "updatedAt")
+    SELECT ?, value ->> 'id', value ->> 'name', 'One of many.', 1, 1, value ->> 'id', ?2, ?2 FROM json_each(?3)`
+  await running.write([{ sql, parameters: [other.id, '2026-01-01T00:00:00.000Z', JSON.stringify(skills)] }])
   const path = write('last', { 'SKILL.md': entry('last') })
   const login = { apiKey: other.apiKey }
   expect(await push([path], [], login)).toEqual(pushed('created   last, 1 file'))

@@ -22,8 +22,8 @@ async function stateWith(databases: number) {
   folders.push(state)
   await prepareLocalDatabases({ remote: false, persistTo: state }, databases)
   const call = (script: string, ...args: string[]) => callScript(script, ...args, '--persist-to', state)
-  const create = (name: string): { organizationId: string; apiKey: string } =>
-    JSON.parse(call('bootstrap', '--organization', name, '--user', 'ada'))
+  const create = async (name: string): Promise<{ organizationId: string; apiKey: string }> =>
+    JSON.parse(await call('bootstrap', '--organization', name, '--user', 'ada'))
   return { state, call, create }
 }
 
@@ -72,43 +72,45 @@ it('two processes migrate a database at once', async () => {
 describe('with one database', () => {
   it('the commands say nothing about databases', async () => {
     const { call, create } = await stateWith(1)
-    const { organizationId, apiKey } = create('Acme')
+    const { organizationId, apiKey } = await create('Acme')
     expect(apiKey).toMatch(/^wsk_/)
-    expect(call('organization', 'list')).toMatch(new RegExp(`^NAME  ID +LIVE KEYS .*\nAcme  ${organizationId}  1 `))
-    const status = call('status')
+    expect(await call('organization', 'list')).toMatch(
+      new RegExp(`^NAME  ID +LIVE KEYS .*\nAcme  ${organizationId}  1 `),
+    )
+    const status = await call('status')
     expect(status).toMatch(
       /^Database +\S+\nSize +\d\.\d MB, < 1 % of 10 GB\nSchema +\S+\.sql, current\nLast tick +none\nSchedules /,
     )
-    expect(Object.keys(JSON.parse(call('status', '--json')))).not.toContain('databases')
-    expect(call('organization', 'show', 'Acme')).not.toContain('Database')
+    expect(Object.keys(JSON.parse(await call('status', '--json')))).not.toContain('databases')
+    expect(await call('organization', 'show', 'Acme')).not.toContain('Database')
   })
 })
 
 describe('npm run database', () => {
   it('adds databases, and new organizations go to the smallest that is open', async () => {
     const { state, call, create } = await stateWith(1)
-    expect(call('database', 'add')).toMatch(/^Database 1 was added\./)
+    expect(await call('database', 'add')).toMatch(/^Database 1 was added\./)
     // Database 0 has more bytes.
     await rowsOf(state, `INSERT INTO "lastTick" VALUES (7, hex(zeroblob(200000)))`)
-    const first = create('Acme')
+    const first = await create('Acme')
     expect(await databaseOf(first.apiKey)).toBe(1)
     expect(await rowsOf(state, 'SELECT * FROM "directory"')).toEqual([
       { organizationId: first.organizationId, database: 1, movingTo: null },
     ])
-    expect(call('database', 'close', '1')).toBe('Database 1 gets no new organizations.\n')
-    const second = create('Globex')
+    expect(await call('database', 'close', '1')).toBe('Database 1 gets no new organizations.\n')
+    const second = await create('Globex')
     expect(await databaseOf(second.apiKey)).toBe(0)
-    call('database', 'close', '0')
-    expect(call('database', 'list')).toMatch(/^DATABASE .*\n0 .* closed .*\n1 .* closed .*\n$/)
+    await call('database', 'close', '0')
+    expect(await call('database', 'list')).toMatch(/^DATABASE .*\n0 .* closed .*\n1 .* closed .*\n$/)
     expect(
       await runScript('bootstrap', ['--organization', 'Initech', '--service', '--persist-to', state]),
     ).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('To add one: npm run database -- add'),
     })
-    call('database', 'open', '1')
-    expect(await databaseOf(create('Initech').apiKey)).toBe(1)
-    const more = JSON.parse(call('bootstrap', '--organization-id', first.organizationId, '--service'))
+    await call('database', 'open', '1')
+    expect(await databaseOf((await create('Initech')).apiKey)).toBe(1)
+    const more = JSON.parse(await call('bootstrap', '--organization-id', first.organizationId, '--service'))
     expect(await databaseOf(more.apiKey)).toBe(1)
     const sameName = ['--organization', 'Acme', '--service', '--persist-to', state]
     expect(await runScript('bootstrap', sameName)).toMatchObject({
@@ -126,19 +128,19 @@ describe('npm run database', () => {
 describe('an organization that moved', () => {
   it('is found where it is, and deleted with what it left behind', async () => {
     const { state, call, create } = await stateWith(2)
-    call('database', 'close', '1')
-    const { organizationId } = create('Acme')
-    const other = create('Globex')
+    await call('database', 'close', '1')
+    const { organizationId } = await create('Acme')
+    const other = await create('Globex')
     await moved(state, organizationId)
-    expect(JSON.parse(call('organization', 'show', 'Acme', '--json'))).toMatchObject({ database: 1, liveKeys: 1 })
-    expect(call('organization', 'list').split('\n')).toHaveLength(4)
+    expect(JSON.parse(await call('organization', 'show', 'Acme', '--json'))).toMatchObject({ database: 1, liveKeys: 1 })
+    expect((await call('organization', 'list')).split('\n')).toHaveLength(4)
     // A move that was interrupted: the rows of both are there.
     await rowsOf(
       state,
       `INSERT INTO "organizations" ("id", "name", "createdAt") VALUES ('${organizationId}', 'Acme', '')`,
     )
-    expect(call('organization', 'list').split('\n')).toHaveLength(4)
-    expect(JSON.parse(call('status', '--json')).organizations).toHaveLength(2)
+    expect((await call('organization', 'list')).split('\n')).toHaveLength(4)
+    expect(JSON.parse(await call('status', '--json')).organizations).toHaveLength(2)
     await rowsOf(state, `UPDATE "directory" SET "movingTo" = 0 WHERE "organizationId" = '${organizationId}'`)
     const remove = ['delete', organizationId, '--name', 'Acme', '--persist-to', state]
     expect(await runScript('organization', remove)).toMatchObject({
@@ -150,7 +152,7 @@ describe('an organization that moved', () => {
       status: 1,
       stderr: 'The organization is moving to database 0. Complete the move first.\n',
     })
-    expect(call('organization', 'list')).toMatch(new RegExp(`^Acme +${organizationId} +1, moving to 0  1 `, 'm'))
+    expect(await call('organization', 'list')).toMatch(new RegExp(`^Acme +${organizationId} +1, moving to 0  1 `, 'm'))
     // A database that fails hides nothing of the others.
     await rowsOf(state, 'DROP TABLE "lastTick"', 1)
     expect(await runScript('status', ['--check', '--persist-to', state])).toMatchObject({
@@ -158,14 +160,14 @@ describe('an organization that moved', () => {
       stderr: `Database 1: no such table: lastTick\nThe tick of database 0 is late: none has run.\nThe organization ${organizationId} is moving to database 0. If no command does it: npm run organization -- move ${organizationId} --to 0\n`,
     })
     await rowsOf(state, `UPDATE "directory" SET "movingTo" = NULL WHERE "organizationId" = '${organizationId}'`)
-    call('organization', 'delete', organizationId, '--name', 'Acme')
+    await call('organization', 'delete', organizationId, '--name', 'Acme')
     for (const number of [0, 1]) {
       for (const table of ['organizations', 'apiKeys', 'users', 'halts']) {
         const rows = await rowsOf(state, `SELECT * FROM "${table}"`, number)
         expect([table, JSON.stringify(rows).includes(organizationId)]).toEqual([table, false])
       }
     }
-    expect(call('organization', 'list')).toMatch(new RegExp(`^NAME .*\nGlobex +${other.organizationId} .*\n$`))
+    expect(await call('organization', 'list')).toMatch(new RegExp(`^NAME .*\nGlobex +${other.organizationId} .*\n$`))
   })
 })
 
@@ -215,15 +217,15 @@ describe('a backup of several databases', () => {
     const { state, call, create } = deployment
     const folder = newFolder()
     folders.push(folder)
-    call('database', 'close', '1')
-    const acme = create('Acme')
-    const globex = create('Globex')
-    call('database', 'open', '1')
-    call('database', 'close', '0')
-    const initech = create('Initech')
-    call('database', 'open', '0')
+    await call('database', 'close', '1')
+    const acme = await create('Acme')
+    const globex = await create('Globex')
+    await call('database', 'open', '1')
+    await call('database', 'close', '0')
+    const initech = await create('Initech')
+    await call('database', 'open', '0')
     const output = join(folder, 'monday')
-    call('backup', '--output', output)
+    await call('backup', '--output', output)
     const names = async (number: number, place = state) =>
       (await rowsOf(place, 'SELECT "name" FROM "organizations" ORDER BY 1', number)).map(({ name }) => name)
     const places = async (place = state) =>
@@ -246,8 +248,8 @@ describe('a backup of several databases', () => {
         { number: 1, file: 'database-1.sqlite' },
       ],
     })
-    create('Later')
-    expect(restore(output)).toMatch(/^Not in the backup, and lost: the organizations \S+\.$/m)
+    await create('Later')
+    expect(await restore(output)).toMatch(/^Not in the backup, and lost: the organizations \S+\.$/m)
     const then = new Map([
       [acme.organizationId, 0],
       [globex.organizationId, 0],
@@ -256,22 +258,22 @@ describe('a backup of several databases', () => {
     expect([await names(0), await names(1)]).toEqual([['Acme', 'Globex'], ['Initech']])
     expect(await places()).toEqual(expect.objectContaining(then))
     const place = join(folder, 'state')
-    callScript('restore', '--yes', '--input', output, '--persist-to', place)
+    await callScript('restore', '--yes', '--input', output, '--persist-to', place)
     expect([await names(0, place), await names(1, place)]).toEqual([['Acme', 'Globex'], ['Initech']])
     expect(await places(place)).toEqual(then)
-    expect(call('database', 'list').split('\n')).toHaveLength(4)
-    expect(callScript('database', 'list', '--persist-to', place).split('\n')).toHaveLength(4)
+    expect((await call('database', 'list')).split('\n')).toHaveLength(4)
+    expect((await callScript('database', 'list', '--persist-to', place)).split('\n')).toHaveLength(4)
   })
 
   it('restores one database, and leaves the other', async () => {
     const { state, output, names, restore } = await backedUp()
     await rowsOf(state, `UPDATE "organizations" SET "name" = 'Changed'`, 0)
     await rowsOf(state, `UPDATE "organizations" SET "name" = 'Changed'`, 1)
-    restore(output, '--database', '1')
+    await restore(output, '--database', '1')
     expect([await names(0), await names(1)]).toEqual([['Changed', 'Changed'], ['Initech']])
     // The tick of database 0 searches for the objects of all.
     expect(await rowsOf(state, 'SELECT * FROM "objectSearches"')).toHaveLength(1)
-    restore(join(output, 'database-0.sqlite'), '--database', '0')
+    await restore(join(output, 'database-0.sqlite'), '--database', '0')
     expect([await names(0), await names(1)]).toEqual([['Acme', 'Globex'], ['Initech']])
     for (const args of [[join(output, 'database-0.sqlite')], [output, '--database', '7']]) {
       const { status, stderr } = await runScript('restore', ['--yes', '--persist-to', state, '--input', ...args])
@@ -287,7 +289,7 @@ describe('a backup of several databases', () => {
       `UPDATE "apiKeys" SET "revokedAt" = '2026' WHERE "organizationId" = '${acme.organizationId}'`,
       1,
     )
-    restore(output, '--database', '0')
+    await restore(output, '--database', '0')
     expect([await names(0), await names(1)]).toEqual([['Globex'], ['Acme', 'Initech']])
     expect((await places()).get(acme.organizationId)).toBe(1)
     const keys = `SELECT "movedTo" FROM "apiKeys" WHERE "organizationId" = '${acme.organizationId}'`
@@ -295,7 +297,7 @@ describe('a backup of several databases', () => {
     expect(await rowsOf(state, 'SELECT "kind" FROM "halts"')).toEqual([{ kind: 'left' }])
     // All of them go back together, and the key that was revoked in the other one stays revoked. The others are valid.
     await moved(state, globex.organizationId)
-    restore(output)
+    await restore(output)
     expect([await names(0), await names(1)]).toEqual([['Acme', 'Globex'], ['Initech']])
     expect((await places()).get(acme.organizationId)).toBe(0)
     expect(await rowsOf(state, `${keys} AND "revokedAt" IS NULL`)).toEqual([])
@@ -311,7 +313,7 @@ describe('a backup of several databases', () => {
     await rowsOf(state, `INSERT INTO "alerts" ("database", "name", "begunAt") VALUES (1, 'failing', '2026')`)
     await rowsOf(state, `INSERT INTO "tickReports" ("database", "scheduledAt", "failedCalls") VALUES (1, '2026', 9)`)
     const output = join(folder, 'tuesday')
-    call('backup', '--output', output)
+    await call('backup', '--output', output)
     const keys = `SELECT "movedTo", "revokedAt" FROM "apiKeys" WHERE "organizationId" = '${organizationId}'`
     const expectMoved = async (place: string) => {
       expect([await names(0, place), await names(1, place)]).toEqual([['Globex'], ['Acme', 'Initech']])
@@ -323,23 +325,23 @@ describe('a backup of several databases', () => {
       expect(await rowsOf(place, 'SELECT "name", 1 FROM "alerts" UNION SELECT 1, 1 FROM "tickReports"')).toEqual([])
     }
     const place = join(folder, 'state')
-    callScript('restore', '--yes', '--input', output, '--persist-to', place)
+    await callScript('restore', '--yes', '--input', output, '--persist-to', place)
     await expectMoved(place)
     // It has moved back since then.
     await moved(state, organizationId, 1, 0)
     expect([await names(0), await names(1)]).toEqual([['Acme', 'Globex'], ['Initech']])
-    restore(output)
+    await restore(output)
     await expectMoved(state)
   })
 
   it('leaves an organization suspended that was suspended since', async () => {
     const { state, output, initech, call, restore } = await backedUp()
-    call('organization', 'suspend', 'Initech', '--reason', 'Sends spam')
-    restore(output)
-    expect(call('organization', 'show', 'Initech')).toMatch(/^Suspended +Sends spam$/m)
+    await call('organization', 'suspend', 'Initech', '--reason', 'Sends spam')
+    await restore(output)
+    expect(await call('organization', 'show', 'Initech')).toMatch(/^Suspended +Sends spam$/m)
     const keys = `SELECT 1 FROM "apiKeys" WHERE "organizationId" = '${initech.organizationId}' AND "suspendedAt" IS NOT NULL`
     expect(await rowsOf(state, keys, 1)).toHaveLength(1)
-    call('organization', 'resume', 'Initech')
+    await call('organization', 'resume', 'Initech')
     expect(await rowsOf(state, keys, 1)).toEqual([])
   })
 
@@ -367,12 +369,12 @@ describe('a backup of several databases', () => {
       await refer(id, 1, 0)
     }
     const output = join(folder, 'tuesday')
-    const printed = call('backup', '--output', output)
+    const printed = await call('backup', '--output', output)
     for (const { organizationId } of [acme, globex]) {
       expect(printed).toContain(`The organization ${organizationId} is moving: the backup has it in database 0.\n`)
     }
     const place = join(folder, 'state')
-    callScript('restore', '--yes', '--input', output, '--persist-to', place)
+    await callScript('restore', '--yes', '--input', output, '--persist-to', place)
     expect([await names(0, place), await names(1, place)]).toEqual([['Acme', 'Globex'], ['Initech']])
     expect(await rowsOf(place, 'SELECT "movingTo" FROM "directory" WHERE "movingTo" IS NOT NULL')).toEqual([])
     for (const number of [0, 1]) {

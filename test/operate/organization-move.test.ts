@@ -75,7 +75,7 @@ describe('npm run organization -- move', () => {
     expect(Object.entries(before).filter(([table, count]) => Number(after[table]) < Number(count))).toEqual([])
     expect(Object.keys(await countsIn(0)).filter((table) => !['apiKeys', 'skillFeeds'].includes(table))).toEqual([])
     expect(await statusOf(acme, 'GET', '/v1/me')).toBe(200)
-    expect(callScript('organization', 'show', 'Acme', ...persist)).toMatch(/^Database +2$/m)
+    expect(await callScript('organization', 'show', 'Acme', ...persist)).toMatch(/^Database +2$/m)
     expect((await organization('move', 'Acme', '--to', '2')).stdout).toBe('Acme is already in database 2.\n')
   })
 
@@ -169,8 +169,10 @@ describe('npm run organization -- suspend', () => {
       `Acme is suspended. To end that: npm run organization -- resume ${organizationId}\n`,
     ])
     expect(await statusOf(acme, 'GET', '/v1/me')).toBe(401)
-    expect(callScript('organization', 'show', 'Acme', ...persist)).toMatch(/^Suspended +Sends spam$/m)
-    expect(JSON.parse(callScript('organization', 'show', 'Acme', '--json', ...persist)).suspended).toBe('Sends spam')
+    expect(await callScript('organization', 'show', 'Acme', ...persist)).toMatch(/^Suspended +Sends spam$/m)
+    expect(JSON.parse(await callScript('organization', 'show', 'Acme', '--json', ...persist)).suspended).toBe(
+      'Sends spam',
+    )
     const elsewhere = (((await placeOf())?.database ?? 0) + 1) % 3
     const moved = await organization('move', 'Acme', '--to', String(elsewhere))
     expect([moved.status, moved.stderr]).toEqual([

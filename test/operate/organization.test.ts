@@ -73,7 +73,7 @@ afterAll(() => {
 const persist = ['--persist-to', state]
 
 describe('npm run status', () => {
-  const readStatus = () => JSON.parse(callScript('status', '--json', ...persist))
+  const readStatus = async () => JSON.parse(await callScript('status', '--json', ...persist))
   const tick = () => fetch(`${demo.baseUrl}/cdn-cgi/handler/scheduled`)
 
   it('shows organizations, and the runs that a failing run endpoint leaves', async () => {
@@ -81,14 +81,14 @@ describe('npm run status', () => {
       state,
       `INSERT INTO "organizations" ("id", "name", "createdAt") VALUES ('${crypto.randomUUID()}', 'Initech', '2026') RETURNING 1`,
     )
-    const before = readStatus()
+    const before = await readStatus()
     expect(before).toMatchObject({
       schema: { isCurrent: true },
       schedules: { late: 0 },
       runs: { pending: expect.any(Number), failedLastDay: expect.any(Number) },
       organizations: [{ name: 'Acme' }, { name: 'Globex', id: organizationId }, { name: 'Initech', liveKeys: 0 }],
     })
-    const of = (name: string, status: ReturnType<typeof readStatus>) =>
+    const of = (name: string, status: Awaited<ReturnType<typeof readStatus>>) =>
       status.organizations.find((each: { name: string }) => each.name === name)
     expect(of('Globex', before).usage).toMatchObject({
       files: { used: PATHS.length, quota: 1_000_000 },
@@ -114,14 +114,14 @@ describe('npm run status', () => {
     const makeDue = `UPDATE "schedules" SET "nextRunAt" = '2026-01-01T00:00:00.000Z' WHERE "id" = '${body.id}' RETURNING 1`
     // The server's own tick may fire it before the status is read; a schedule fires once for each time.
     await expect
-      .poll(() => rowsOf(state, makeDue, GLOBEX).then(() => readStatus().schedules), { timeout: 120_000 })
+      .poll(() => rowsOf(state, makeDue, GLOBEX).then(async () => (await readStatus()).schedules), { timeout: 120_000 })
       .toEqual({ nextDueAt: '2026-01-01T00:00:00.000Z', late: 1 })
     const minuteBefore = Date.now() - 60_000
     await tick()
     const runs = `"runs" WHERE "scheduleId" = '${body.id}'`
     await expect.poll(() => countOf(state, `${runs} AND "attempts" = 1`, GLOBEX)).toBe(1)
     const pending = of('Globex', before).runsPending
-    const afterTick = readStatus()
+    const afterTick = await readStatus()
     expect(of('Globex', afterTick)).toMatchObject({ runsPending: pending + 1, runsFailedLastDay: 0 })
     expect(Date.parse(afterTick.lastTickAt)).toBeGreaterThan(minuteBefore)
     // The next attempt is the last one.
@@ -133,11 +133,11 @@ describe('npm run status', () => {
     )
     await tick()
     await expect.poll(() => countOf(state, `${runs} AND "status" = 'failed'`, GLOBEX)).toBe(1)
-    const afterFailure = readStatus()
+    const afterFailure = await readStatus()
     expect(of('Globex', afterFailure)).toMatchObject({ runsPending: pending, runsFailedLastDay: 1 })
     expect(afterFailure.runs.failedLastDay).toBe(before.runs.failedLastDay + 1)
 
-    const lines = callScript('status', ...persist).split('\n')
+    const lines = (await callScript('status', ...persist)).split('\n')
     expect(lines).toContainEqual(expect.stringMatching(/^Runs +\d+ pending; \d+ failed in the last 24 hours$/))
     expect(lines).toContainEqual(
       expect.stringMatching(/^1 +\S+ +open +\d\.\d MB, < 1 % of 10 GB +1 +\d{4}_\S+\.sql, current +20/),
@@ -171,12 +171,12 @@ describe('npm run organization', () => {
     callScript('organization', 'export', organizationId, '--output', output, '--persist-to', state)
 
   it('lists and shows organizations, by ID or unique name', async () => {
-    expect(callScript('organization', 'list', ...persist)).toMatch(
+    expect(await callScript('organization', 'list', ...persist)).toMatch(
       new RegExp(`^NAME .*\nAcme .*\nGlobex +${organizationId} .*\nInitech .*\n$`),
     )
-    const byName = callScript('organization', 'show', 'Globex', ...persist)
+    const byName = await callScript('organization', 'show', 'Globex', ...persist)
     expect(byName).toMatch(new RegExp(`^ +${PATHS.length} of 1,000,000 files \\(< 1 %\\)$`, 'm'))
-    expect(callScript('organization', 'show', organizationId.toUpperCase(), ...persist)).toBe(byName)
+    expect(await callScript('organization', 'show', organizationId.toUpperCase(), ...persist)).toBe(byName)
     const [other] = await rowsOf(
       state,
       `INSERT INTO "organizations" ("id", "name", "createdAt") VALUES ('${crypto.randomUUID()}', 'Globex', '2026') RETURNING "id"`,
@@ -196,11 +196,11 @@ describe('npm run organization', () => {
     })
   })
 
-  it('reads while another process writes to the database', () => {
+  it('reads while another process writes to the database', async () => {
     const database = openLocalFile(localDatabaseFile({ remote: false, persistTo: state }))
     try {
       database.exec('BEGIN IMMEDIATE')
-      expect(callScript('organization', 'show', organizationId, ...persist)).toContain(organizationId)
+      expect(await callScript('organization', 'show', organizationId, ...persist)).toContain(organizationId)
     } finally {
       database.close()
     }
@@ -208,7 +208,7 @@ describe('npm run organization', () => {
 
   it('exports all of an organization but its secrets, while the service runs', async () => {
     const output = join(files, 'globex')
-    const printed = exportTo(output)
+    const printed = await exportTo(output)
     await stopDevServer(server)
     expect(printed).toMatch(
       new RegExp(`: [\\d,]+ rows of \\d+ tables, ${PATHS.length + 2} files of [\\d,]+ bytes, 0 missing\n$`),
@@ -249,10 +249,10 @@ describe('npm run organization', () => {
     for (const file of ['sessionFiles.jsonl', exported[0].file]) {
       expect(statSync(join(output, file)).mode & 0o077).toBe(0)
     }
-    expect(() => exportTo(output)).toThrow(/does not exist yet/)
+    await expect(exportTo(output)).rejects.toThrow(/does not exist yet/)
   })
 
-  it('continues an export that was interrupted, and completes what is cut off', () => {
+  it('continues an export that was interrupted, and completes what is cut off', async () => {
     const output = join(files, 'globex')
     const read = () =>
       Object.fromEntries(
@@ -276,10 +276,10 @@ describe('npm run organization', () => {
     )
     writeFileSync(cut, 'The c')
     rmSync(gone)
-    expect(exportTo(output)).toContain(`Continuing the export of ${startedAt}\n`)
+    expect(await exportTo(output)).toContain(`Continuing the export of ${startedAt}\n`)
     expect(read()).toEqual(whole)
     writeFileSync(join(output, 'export.json'), JSON.stringify({ organizationId: crypto.randomUUID(), startedAt }))
-    expect(() => exportTo(output)).toThrow(/exists already/)
+    await expect(exportTo(output)).rejects.toThrow(/exists already/)
   })
 
   it('writes nothing outside of its folder, whatever the rows say', async () => {
@@ -295,7 +295,7 @@ describe('npm run organization', () => {
       )
     }
     const output = join(files, 'folder', 'crafted')
-    exportTo(output)
+    await exportTo(output)
     expect(readdirSync(files).sort()).toEqual(['folder', 'globex'])
     expect(readdirSync(join(files, 'folder'))).toEqual(['crafted'])
     const written = readdirSync(output, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
@@ -313,20 +313,22 @@ describe('npm run organization', () => {
     const others = await countsOf('<>', 0)
     const remove = (name: string) =>
       callScript('organization', 'delete', organizationId, '--name', name, '--persist-to', state)
-    expect(() => remove('Acme')).toThrow(/--name/)
+    await expect(remove('Acme')).rejects.toThrow(/--name/)
     const byName = ['delete', 'Globex', '--name', 'Globex', '--persist-to', state]
     expect(await runScript('organization', byName)).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(/^The organization to delete is not named by its ID; got "Globex"\. /),
     })
-    expect(remove('Globex')).toMatch(/^Deleted [\d,]+ rows\. The tick deletes the objects of the organization\.$/m)
+    expect(await remove('Globex')).toMatch(
+      /^Deleted [\d,]+ rows\. The tick deletes the objects of the organization\.$/m,
+    )
     expect(new Set(Object.values(await countsOf('=')))).toEqual(new Set([0]))
     expect(await countsOf('<>', 0)).toEqual(others)
     // The sweep deletes the objects only of an organization whose place is known.
     expect(
       await rowsOf(state, `SELECT "database" FROM "directory" WHERE "organizationId" = '${organizationId}'`),
     ).toEqual([{ database: GLOBEX }])
-    expect(() => remove('Globex')).toThrow(/no organization/)
+    await expect(remove('Globex')).rejects.toThrow(/no organization/)
   })
 })
 
@@ -337,12 +339,12 @@ describe('npm run reseal', () => {
       `SELECT substr(substr("sealedValue", 4), 1, instr(substr("sealedValue", 4), '.') - 1) AS "keyId"
        FROM "environmentVariables" LIMIT 1`,
     )
-    const watched = callScript('reseal', '--to', String(keyId), '--persist-to', state)
+    const watched = await callScript('reseal', '--to', String(keyId), '--persist-to', state)
     expect(watched).toMatch(/^\d+ values are encrypted with \S+, 0 with older keys\nYou can remove the older keys/)
   })
 
-  it('refuses the ID of another key than the first one', () => {
-    expect(() => callScript('reseal', '--to', 'key-9', '--persist-to', state)).toThrow(
+  it('refuses the ID of another key than the first one', async () => {
+    await expect(callScript('reseal', '--to', 'key-9', '--persist-to', state)).rejects.toThrow(
       /--to is not the ID of the first key of ENCRYPTION_KEYS in \.dev\.vars; got "key-9"; allowed: "/,
     )
   })

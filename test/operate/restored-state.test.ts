@@ -9,10 +9,10 @@ import { countOf, newState, rowsOf } from '../support/local-state.ts'
 let state: string
 let folder: string
 let organizationId: string
-beforeEach(() => {
+beforeEach(async () => {
   state = newState()
   folder = newFolder()
-  organizationId = JSON.parse(call('bootstrap', '--organization', 'Acme', '--user', 'ada')).organizationId
+  organizationId = JSON.parse(await call('bootstrap', '--organization', 'Acme', '--user', 'ada')).organizationId
   return () => [state, folder].map((path) => rmSync(path, { recursive: true }))
 })
 
@@ -29,10 +29,10 @@ it('keeps the expiry that a key has today, of more keys than one statement chang
      INSERT INTO "apiKeys" ("organizationId", "id", "name", "hash", "scopes", "createdAt")
      SELECT '${organizationId}', 'key-' || "n", 'key', 'hash-' || "n", '[]', '2026' FROM "number"`,
   )
-  backup()
+  await backup()
   await rowsOf(state, `UPDATE "apiKeys" SET "expiresAt" = '2099', "rotatedAt" = '2098' WHERE "id" = 'key-7'`)
   await rowsOf(state, `UPDATE "apiKeys" SET "revokedAt" = '2026' WHERE "id" = 'key-8'`)
-  expect(restore()).toContain('Restored. Valid API keys: 2500.')
+  expect(await restore()).toContain('Restored. Valid API keys: 2500.')
   expect(await countOf(state, live)).toBe(2500)
   const changed = `SELECT "expiresAt", "rotatedAt", "revokedAt" FROM "apiKeys" WHERE "id" IN ('key-7', 'key-8')`
   const [expiring, revoked] = await rowsOf(state, `${changed} ORDER BY "id"`)
@@ -41,18 +41,18 @@ it('keeps the expiry that a key has today, of more keys than one statement chang
 })
 
 it('revives no key that was revoked where no organization is left', async () => {
-  backup()
+  await backup()
   await rowsOf(state, 'DELETE FROM "organizations"')
   await rowsOf(state, `UPDATE "apiKeys" SET "revokedAt" = '2026'`)
-  expect(restore()).toContain('No API key is valid.')
+  expect(await restore()).toContain('No API key is valid.')
   expect([await countOf(state, live), await countOf(state, '"organizations"')]).toEqual([0, 1])
 })
 
 it('counts usage again, and deletes no object for a week', async () => {
   await rowsOf(state, `UPDATE "organizationUsage" SET "users" = 99, "files" = 7`)
   await rowsOf(state, `INSERT INTO "orphanedObjects" VALUES ('soon', '2026'), ('later', '2999')`)
-  backup()
-  restore()
+  await backup()
+  await restore()
   expect(await rowsOf(state, 'SELECT "users", "files" FROM "organizationUsage"')).toEqual([{ users: 1, files: 0 }])
   const inSixDays = new Date(Date.now() + 6 * 86_400_000).toISOString()
   expect(await countOf(state, `"orphanedObjects" WHERE "deleteAfter" < '${inSixDays}'`)).toBe(0)

@@ -1,22 +1,14 @@
 /** The scripts of package.json, run as npm runs them but without npm, which would take half a second each time. */
-import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { bundleCommand } from '../../cli/bundle.ts'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Ended, runInTurn } from './command-turns.ts'
+
+export type { Ended } from './command-turns.ts'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-
-/** How a command ended, and what it printed. */
-export interface Ended {
-  readonly status: number | null
-  readonly stdout: string
-  readonly stderr: string
-  /** Both, in the order in which they came. */
-  readonly printed: string
-}
 
 /** The arguments of Node that run a script of package.json. */
 function argumentsOf(script: string): string[] {
@@ -39,14 +31,18 @@ function startNode(args: readonly string[], options: SpawnOptions): ChildProcess
   })
 }
 
-/** Runs a script to its end, without holding up this process. @param variables of its environment. */
+/** Runs a script to its end. @param variables of its environment. */
 export async function runScript(
   script: string,
   args: readonly string[],
   variables: Readonly<Record<string, string>> = {},
   cwd: string = ROOT,
 ): Promise<Ended> {
-  return endOf(startScript(script, args, { cwd, env: { ...process.env, ...variables } }))
+  const [file = ''] = argumentsOf(script)
+  const env = { ...process.env, ...variables }
+  // True only for the file that a process starts with.
+  if (readFileSync(file, 'utf8').includes('import.meta.main')) return endOf(startScript(script, args, { cwd, env }))
+  return runInTurn({ file, args, variables: env, cwd })
 }
 
 /** The service and the API key that the command `workspace` uses. */
@@ -62,10 +58,8 @@ const environmentOf = ({ url, apiKey }: WorkspaceLogin) => ({
   XDG_CONFIG_HOME: '/nonexistent',
 })
 
-/** The command as it is published: from its sources it takes three times as long to start. */
-const bundled = join(mkdtempSync(join(tmpdir(), 'workspace-api-command-')), 'workspace.cjs')
-await bundleCommand(dirname(bundled))
-process.once('exit', () => rmSync(dirname(bundled), { recursive: true, force: true }))
+/** The command `workspace` as it is published, which the tests build before they start (build-for-tests.ts). */
+export const COMMAND = join(ROOT, '.vitest', 'command', 'workspace.cjs')
 
 /** Starts the command `workspace` in a process group of its own. */
 export function startWorkspace(
@@ -73,7 +67,7 @@ export function startWorkspace(
   login: WorkspaceLogin,
   { env, ...options }: SpawnOptions = {},
 ): ChildProcess {
-  return startNode([bundled, ...args], {
+  return startNode([COMMAND, ...args], {
     ...options,
     env: { ...process.env, ...environmentOf(login), ...env },
   })
@@ -87,6 +81,10 @@ export function runWorkspace(
   cwd: string = ROOT,
   input?: string | Buffer,
 ): Promise<Ended> {
+  // Node reads its own variables when it starts.
+  const needsProcess = input !== undefined || Object.keys(variables).some((name) => name.startsWith('NODE_'))
+  const all = { ...process.env, ...environmentOf(login), ...variables }
+  if (!needsProcess) return runInTurn({ file: COMMAND, args, variables: all, cwd })
   const child = startWorkspace(args, login, { cwd, env: variables, ...(input !== undefined && { stdio: 'pipe' }) })
   child.stdin?.end(input)
   return endOf(child)
@@ -103,7 +101,7 @@ export async function typeInto(
   answers: readonly (readonly [question: string, answer: string])[],
   { env, ...options }: SpawnOptions = {},
 ): Promise<{ status: number | null; shown: string }> {
-  const command = [process.execPath, bundled, ...args].map((each) => `'${each}'`).join(' ')
+  const command = [process.execPath, COMMAND, ...args].map((each) => `'${each}'`).join(' ')
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     ...options,
     env: { ...process.env, ...environmentOf(login), ...env },
@@ -135,10 +133,8 @@ async function endOf(child: ChildProcess): Promise<Ended> {
 }
 
 /** Runs a script to its end. @returns what it printed. @throws if it failed, with what it said. */
-export function callScript(script: string, ...args: string[]): string {
-  return execFileSync(process.execPath, [...argumentsOf(script), ...args], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+export async function callScript(script: string, ...args: string[]): Promise<string> {
+  const { status, stdout, stderr } = await runScript(script, args)
+  if (status !== 0) throw new Error(`npm run ${script} -- ${args.join(' ')}: ${status} ${stderr}`)
+  return stdout
 }

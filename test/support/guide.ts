@@ -33,11 +33,7 @@ export function commandsIn(block: string): GuideCommand[] {
     })
 }
 
-/**
- * Runs a command in a shell. Meanwhile this process works on: `fetch` has to hear that the service ends a connection that
- * was idle for 15 seconds.
- * @returns what it prints, which is as documented.
- */
+/** Runs a command in a shell. @returns what it prints, which is as documented. */
 export async function runGuideCommand(
   { command, output }: GuideCommand,
   variables: Readonly<Record<string, string>>,

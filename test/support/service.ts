@@ -1,13 +1,27 @@
 /** The service over HTTP, for tests on Node that need neither `npm run dev` nor its state folder. */
 import { randomBytes } from 'node:crypto'
-import { createTestHarness } from 'wrangler'
+import { inject } from 'vitest'
 import type { Environment } from '../../src/environment.ts'
 import { ROOT } from './commands.ts'
 import { addOrganization } from './organization.ts'
 
+/** A statement that changes rows. */
+export interface Write {
+  readonly sql: string
+  readonly parameters?: readonly unknown[]
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The address at which shared-service.ts answers. */
+    sharedService: string
+  }
+}
+
 export interface RunningService {
   readonly url: string
-  readonly database: D1Database
+  /** Runs statements in one batch, beside the service. */
+  write(writes: readonly Write[]): Promise<void>
   /** Makes an organization. @returns its id, and a key with every scope. */
   addOrganization(): Promise<{ id: string; apiKey: string }>
   close(): Promise<void>
@@ -29,6 +43,19 @@ const WORKERS = {
   others: [{ configPath: 'mcp/wrangler.toml' }, CONSOLE_STAND_IN],
 }
 
+export type SharedService = Omit<RunningService, 'close'>
+
+/** The service that the test files share, for those that need no settings and no database of their own. */
+export async function sharedService(): Promise<SharedService> {
+  const ask = async <Answer>(path: string, body: unknown = null) => {
+    const response = await fetch(inject('sharedService') + path, { method: 'POST', body: JSON.stringify(body) })
+    if (!response.ok) throw new Error(await response.text())
+    return (await response.json()) as Answer
+  }
+  const { url } = await ask<{ url: string }>('/url')
+  return { url, addOrganization: () => ask('/organization'), write: (writes) => ask('/write', writes) }
+}
+
 /**
  * @param vars in the place of those of the configuration.
  * @param root the folder of the configuration of the API (`api`) and of those of the other Workers.
@@ -37,6 +64,8 @@ export async function startService(
   vars: Readonly<Record<string, string>> = {},
   { root, api, others }: Readonly<typeof WORKERS> = WORKERS,
 ): Promise<RunningService> {
+  // Loaded on first use: it takes most of a second.
+  const { createTestHarness } = await import('wrangler')
   const workers = createTestHarness({
     root,
     workers: [
@@ -54,7 +83,9 @@ export async function startService(
   const { DB } = await service.getEnv()
   return {
     url: url.origin,
-    database: DB,
+    write: async (writes) => {
+      await DB.batch(writes.map(({ sql, parameters = [] }) => DB.prepare(sql).bind(...parameters)))
+    },
     addOrganization: () => addOrganization(DB),
     close: () => workers.close(),
   }

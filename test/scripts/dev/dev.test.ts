@@ -57,11 +57,6 @@ async function statusesOf(lines: readonly string[]): Promise<number[]> {
   return statuses
 }
 
-/** Lets `fetch` notice the connections that the server closed while a command blocked this process. */
-function closedConnections(): Promise<void> {
-  return setTimeout(100)
-}
-
 /** What the script prints before it is ready, without npm's own lines. */
 function screenOf(printed: string): string[] {
   const lines = printed.split('\n')
@@ -277,7 +272,6 @@ describe('npm run dev', () => {
   })
 
   it('serves the OpenAPI document at both base paths', async () => {
-    await closedConnections()
     const committed = JSON.parse(readFileSync(join(ROOT, 'public', 'openapi.json'), 'utf8'))
     for (const prefix of ['', '/api/public-api']) {
       const response = await fetch(`http://localhost:${port}${prefix}/openapi.json`)
@@ -447,14 +441,13 @@ describe('npm run dev', () => {
   })
 
   it('answers a key that bootstrap makes, and a further one for the same organization', async () => {
-    const first = JSON.parse(bootstrap('--organization', "Ada's team", '--user', 'ada', '--persist-to', state))
+    const first = JSON.parse(await bootstrap('--organization', "Ada's team", '--user', 'ada', '--persist-to', state))
     expect(Object.keys(first)).toEqual(['organizationId', 'userId', 'apiKey'])
     const second = JSON.parse(
-      bootstrap('--organization-id', first.organizationId, '--user', 'ada', '--persist-to', state),
+      await bootstrap('--organization-id', first.organizationId, '--user', 'ada', '--persist-to', state),
     )
     expect(second.organizationId).toBe(first.organizationId)
     expect(second.apiKey).not.toBe(first.apiKey)
-    await closedConnections()
     for (const { apiKey } of [first, second]) {
       const response = await fetch(`http://localhost:${port}/v1/users/ada/profile-picture`, {
         method: 'DELETE',
@@ -463,9 +456,8 @@ describe('npm run dev', () => {
       expect([response.status, await response.json()]).toEqual([200, { userId: 'ada', deleted: true }])
     }
     const limited = JSON.parse(
-      bootstrap('--organization', 'Limited', '--user', 'ada', '--scopes', 'skills:read', '--persist-to', state),
+      await bootstrap('--organization', 'Limited', '--user', 'ada', '--scopes', 'skills:read', '--persist-to', state),
     )
-    await closedConnections()
     const refused = await fetch(`http://localhost:${port}/v1/users/ada/profile-picture`, {
       method: 'DELETE',
       headers: { Authorization: `Bearer ${limited.apiKey}` },
@@ -476,8 +468,7 @@ describe('npm run dev', () => {
   })
 
   it('lets an organization that bootstrap made grow through HTTP alone, until the seven work on it', async () => {
-    const { apiKey } = JSON.parse(bootstrap('--organization', 'Empty', '--user', 'ada', '--persist-to', state))
-    await closedConnections()
+    const { apiKey } = JSON.parse(await bootstrap('--organization', 'Empty', '--user', 'ada', '--persist-to', state))
     const service = new Service(`http://localhost:${port}`, apiKey)
     const send = (method: string, path: string, body?: object) => service.send<{ id: string }>(method, path, body)
     const [agentId, sessionId, pullRequestId] = [1, 2, 3].map(() => crypto.randomUUID())
@@ -518,8 +509,8 @@ describe('npm run dev', () => {
 
   it.each([[['--organization-id', crypto.randomUUID(), '--user', 'ada']], [['--organization', 'Globex', '--service']]])(
     'bootstrap refuses %j with a word',
-    (args) => {
-      expect(() => bootstrap(...args, '--persist-to', state)).toThrow(/--organization/)
+    async (args) => {
+      await expect(bootstrap(...args, '--persist-to', state)).rejects.toThrow(/--organization/)
     },
   )
 })
@@ -610,7 +601,6 @@ describe('npm run dev on a restored state folder', () => {
   /** Starts it, and follows what it recommends for a key. @returns the names of the organizations that the keys reach. */
   async function namesByRecommendedKeys(port: number): Promise<string[]> {
     service = await startDevServer(state, port)
-    await closedConnections()
     const recommended = service.printed.split('\n').filter((line) => line.startsWith('npm run bootstrap'))
     const names: string[] = []
     for (const line of recommended) {
@@ -627,11 +617,11 @@ describe('npm run dev on a restored state folder', () => {
 
   it('recommends commands that create keys of its organizations, with and without the file of the demo', async () => {
     const source = newState()
-    bootstrap('--organization', 'Acme', '--user', 'ada', '--persist-to', source)
-    bootstrap('--organization', 'Globex', '--user', 'ada', '--persist-to', source)
-    callScript('backup', '--output', backup, '--persist-to', source)
+    await bootstrap('--organization', 'Acme', '--user', 'ada', '--persist-to', source)
+    await bootstrap('--organization', 'Globex', '--user', 'ada', '--persist-to', source)
+    await callScript('backup', '--output', backup, '--persist-to', source)
     rmSync(source, { recursive: true })
-    callScript('restore', '--input', backup, '--revoke-all-keys', '--yes', '--persist-to', state)
+    await callScript('restore', '--input', backup, '--revoke-all-keys', '--yes', '--persist-to', state)
     const port = await freePort()
     expect(await namesByRecommendedKeys(port)).toEqual(['Acme', 'Globex'])
 

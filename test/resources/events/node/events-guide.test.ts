@@ -6,24 +6,23 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Service } from '../../../../scripts/service.ts'
 import { ROOT } from '../../../support/commands.ts'
 import { freePort } from '../../../support/dev-server.ts'
-import { type RunningService, startService } from '../../../support/service.ts'
+import { type SharedService, sharedService } from '../../../support/service.ts'
 
 const GUIDE = readFileSync(join(ROOT, 'docs', 'events.md'), 'utf8')
 const DOCUMENTED_PORT = '8001'
 
 /** In the project, so that the receiver finds its library. */
 const folder = mkdtempSync(join(ROOT, '.guide-'))
-let running: RunningService
+let running: SharedService
 let receiver: ChildProcess | undefined
 let printed = ''
 
 beforeAll(async () => {
-  running = await startService({ LOCAL_RECEIVERS: 'on' })
+  running = await sharedService()
 })
 afterAll(async () => {
   receiver?.kill()
   rmSync(folder, { recursive: true })
-  await running.close()
 })
 
 it('keeps a cache fresh, and refuses what is not signed', async () => {
