@@ -26,7 +26,8 @@ const IP_ADDRESS = /^(?:\d+(?:\.\d+){3}|\[.*\])$/
  */
 export function problemOfReceiver(text: string, allowsLocal: boolean, example = EXAMPLE): Problem | undefined {
   const wrong = wrongWith(text, allowsLocal)
-  return wrong === undefined ? undefined : { wrong, allowed: `${ALLOWED}, such as "${example}"` }
+  const allowed = allowsLocal ? `${ALLOWED} or a URL of localhost` : ALLOWED
+  return wrong === undefined ? undefined : { wrong, allowed: `${allowed}, such as "${example}"` }
 }
 
 function wrongWith(text: string, allowsLocal: boolean): string | undefined {

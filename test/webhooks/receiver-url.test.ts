@@ -59,6 +59,13 @@ describe('problemOfReceiver', () => {
     expect(wrongWith(url, false)).toBe(problem)
   })
 
+  it('says which URLs are allowed', () => {
+    expect(problemOfReceiver('', false)?.allowed).toMatch(/^an https URL of a public host, such as /)
+    expect(problemOfReceiver('', true)?.allowed).toMatch(
+      /^an https URL of a public host or a URL of localhost, such as /,
+    )
+  })
+
   it('refuses every IPv4 address in any notation', () => {
     fc.assert(
       fc.property(ipv4, fc.constantFrom('', '.'), (address, end) => {

@@ -238,7 +238,10 @@ describe('an event endpoint', () => {
     await page.getByRole('button', { name: 'Edit' }).click()
     await field(page, 'New URL').fill('http://10.0.0.1/')
     await button(page, 'Save').click()
-    await page.getByRole('alert').getByText(/^url /).waitFor()
+    await page
+      .getByRole('alert')
+      .getByText(/^The URL /)
+      .waitFor()
     expect(await field(page, 'New URL').inputValue()).toBe('http://10.0.0.1/')
     await field(page, 'New URL').fill(other.url)
     await button(page, 'Save').click()
@@ -302,7 +305,10 @@ describe('an event endpoint', () => {
     await field(page, 'URL').fill('ftp://example.com')
     await field(page, 'Note').fill('A note')
     await button(page, 'Create').click()
-    await page.getByRole('alert').getByText(/^url /).waitFor()
+    await page
+      .getByRole('alert')
+      .getByText(/^The URL /)
+      .waitFor()
     expect(await field(page, 'URL').inputValue()).toBe('ftp://example.com')
     expect(await field(page, 'Note').inputValue()).toBe('A note')
     expectQuiet(session, [/status of 400/])
@@ -396,6 +402,10 @@ it('Today shows endpoints that fail, and which run waits for what', async () => 
   await line('Event endpoint').getByText('Disabled by failures').waitFor()
   await line('Event endpoint').getByText('Every attempt of three days failed. The last one: HTTP 503').waitFor()
   await expectAccessible(page)
+  await line('Run endpoint').getByRole('link').click()
+  const section = page.getByRole('region', { name: 'Run endpoint' })
+  await section.getByRole('definition').getByText('Unreachable').waitFor()
+  await page.goBack()
   // A run that nobody took, an hour later.
   await page.route('**/api/v1/runs?*', async (route) => {
     const response = await route.fetch({ headers: { ...route.request().headers(), 'Sec-Fetch-Site': 'same-origin' } })
@@ -427,7 +437,10 @@ it('the run endpoint is changed, rotated, deleted and set again', async () => {
   await page.getByRole('button', { name: 'Change the URL' }).click()
   await field(page, 'URL').fill('ftp://example.com')
   await button(page, 'Save').click()
-  await page.getByRole('alert').getByText(/^url /).waitFor()
+  await page
+    .getByRole('alert')
+    .getByText(/^The URL /)
+    .waitFor()
   await field(page, 'URL').fill(receiver.url)
   await button(page, 'Save').click()
   await page.getByRole('main').getByText(receiver.url).waitFor()

@@ -159,7 +159,7 @@ describe('every page', () => {
 })
 
 describe.each([
-  ['session has ended', 'api_key_expired', 'Session expired'],
+  ['session has ended', 'api_key_expired', 'Session ended'],
   ['organization is suspended', 'organization_suspended', 'Organization suspended'],
 ])('every page whose %s', (_what, code, title) => {
   it('says so over what it shows, and continues', async () => {
@@ -171,7 +171,7 @@ describe.each([
       await dialog.waitFor()
       await expectShell(page, path)
       await page.unroute('**/api/v1/**')
-      if (title === 'Session expired') {
+      if (title === 'Session ended') {
         await dialog.getByLabel('API key').fill(person.apiKey)
         await dialog.getByRole('button', { name: 'Sign in' }).click()
       } else await dialog.getByRole('button', { name: 'Try again' }).click()

@@ -2,17 +2,15 @@
  * The pages of the console, as a person uses them, in Chromium: by mouse and by keyboard alone.
  * @module-tag slow
  */
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Browser, Response } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { launchChromium, newPage } from '../../../test/browser/chromium.ts'
 import { expectQuiet, type SignedIn, signedIn } from '../../../test/browser/console.ts'
-import { ROOT } from '../../../test/support/commands.ts'
 import { type Console, startConsole } from '../console.ts'
+import { addressesOf, framedPages } from './addresses.ts'
 import { expectAccessible } from './axe.ts'
 import { isFocused } from './keyboard.ts'
 
@@ -545,21 +543,6 @@ describe('a key that may read only', () => {
   })
 })
 
-const EVERY_PAGE = [
-  '/',
-  '/schedules',
-  '/runs',
-  '/pins',
-  '/sessions',
-  '/skills',
-  '/activity',
-  '/variables',
-  '/keys',
-  '/people',
-  '/endpoints',
-  '/deleted',
-]
-
 describe('no page asks for what the session may not have', () => {
   it.each([
     ['is restricted to projects', { projectIds: ['website'] }],
@@ -573,8 +556,8 @@ describe('no page asks for what the session may not have', () => {
     page.on('response', (response) => {
       if (response.status() >= 400) asked.push(`${new URL(page.url()).pathname}: ${response.url()}`)
     })
-    for (const path of EVERY_PAGE) {
-      await page.goto(`${running.url}${path}`)
+    for (const { address } of await framedPages(running)) {
+      await page.goto(`${running.url}${address}`)
       await page.waitForLoadState('networkidle')
     }
     expect(asked).toEqual([])
@@ -624,64 +607,9 @@ const READ = `[document.title, ...Array.from(document.querySelectorAll('body, bo
     ...Array.from(each.childNodes).filter(({ nodeType }) => nodeType === Node.TEXT_NODE).map(({ data }) => data),
   ])]`
 
-/** Without texts that anybody stored. */
-const WITHOUT_STORED = ['/skills/new', '/sign-in', '/sign-in/$organizationId', '/signed-in', '$']
-
 describe('every text that somebody stored', () => {
   it('shows the characters that would mislead, on every page', async () => {
-    const { demo, url } = running
-    const idOf = async (path: string) => (await ask<{ items: { id: string }[] }>('GET', path)).items[0]?.id ?? ''
-    const registered = await fetch(`${url}/oauth/register`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ client_name: 'App', redirect_uris: ['http://127.0.0.1:1/'] }),
-    })
-    const { client_id: app } = (await registered.json()) as { client_id: string }
-    const request = {
-      response_type: 'code',
-      client_id: app,
-      redirect_uri: 'http://127.0.0.1:1/',
-      code_challenge: 'v'.repeat(43),
-      code_challenge_method: 'S256',
-      state: 'state',
-    }
-    const addresses: Readonly<Record<string, string>> = {
-      '/': '/',
-      '/schedules': '/schedules',
-      '/$parents/$parentId/schedules/$scheduleId': `/agents/${demo.agentId}/schedules/${await idOf('/v1/schedules?query=Triage')}`,
-      '/runs': '/runs',
-      '/runs/$runId': `/runs/${await idOf('/v1/runs?status=failed&limit=1')}`,
-      '/pins': '/pins',
-      '/sessions': '/sessions',
-      '/sessions/$sessionId': `/sessions/${demo.sessionId}`,
-      '/skills': '/skills',
-      '/skills/$skillId': `/skills/${demo.skillId}`,
-      '/skills/new': '/skills/new',
-      '/skills/$skillId/edit': `/skills/${demo.skillId}/edit`,
-      '/skills/feeds': '/skills/feeds',
-      '/activity': '/activity',
-      '/variables': `/variables?project=${demo.projectId}`,
-      '/keys': '/keys',
-      '/keys/$keyId': `/keys/${await idOf('/v1/api-keys')}`,
-      '/people': '/people',
-      '/people/sign-in': '/people/sign-in',
-      '/people/identities/$identityId': `/people/identities/${await idOf('/v1/identities')}`,
-      '/people/$kind/$id': `/people/users/${demo.userId}`,
-      '/endpoints': '/endpoints',
-      '/endpoints/$endpointId': `/endpoints/${await idOf('/v1/event-endpoints')}`,
-      '/deleted': '/deleted',
-      $: '/nowhere',
-      '/authorize': `/authorize?${new URLSearchParams(request)}`,
-      '/login': `/login?${new URLSearchParams({ code_challenge: 'v'.repeat(43), state: 'state', machine: 'laptop', resource: demo.baseUrl })}`,
-      '/sign-in': '/sign-in',
-      '/sign-in/$organizationId': `/sign-in/${demo.organizationId}`,
-      '/signed-in': '/signed-in',
-    }
-    const router = readFileSync(join(ROOT, 'console/web/src/router.tsx'), 'utf8')
-    // A page that is new has to be here.
-    expect(Object.keys(addresses).sort()).toEqual(
-      Array.from(router.matchAll(/\bpath: '([^']+)'/g), ([, path]) => path).sort(),
-    )
+    const addresses = await addressesOf(running)
     const page = await open('/nowhere')
     await page.route(/\/(?:api\/v1|session\/providers|oauth\/consent)/, async (route) => {
       const response = await route.fetch({ headers: { ...route.request().headers(), 'Sec-Fetch-Site': 'same-origin' } })
@@ -689,11 +617,11 @@ describe('every text that somebody stored', () => {
       await route.fulfill({ response, json: spoiled(await response.json()) })
     })
     const problems: [path: string, ...texts: string[]][] = []
-    for (const [path, address] of Object.entries(addresses)) {
-      await page.goto(`${url}${address}`)
+    for (const { path, address, isOwn = false } of addresses) {
+      await page.goto(`${running.url}${address}`)
       const stored = page
         .getByRole('main')
-        .getByText(WITHOUT_STORED.includes(path) ? /./ : '\ufffd')
+        .getByText(isOwn ? /./ : '\ufffd')
         .first()
       await stored.waitFor({ state: 'attached' }).catch(() => problems.push([path, 'shows nothing that was stored']))
       await page.waitForLoadState('networkidle')

@@ -477,7 +477,7 @@ describe('a person who signs in', () => {
     await act(page, `groups = ${value}`, 'Delete')
     await page.getByText('You are one of them: you are signed out.').waitFor()
     await inDialog(page, 'Delete').click()
-    await page.getByRole('dialog', { name: 'Session expired' }).waitFor()
+    await page.getByRole('dialog', { name: 'Session ended' }).waitFor()
     expect(await isRefused(me)).toBe(true)
     expectQuiet(session, [/status of 401/])
     await session.close()

@@ -9,6 +9,7 @@ import { launchChromium, newPage } from '../../../test/browser/chromium.ts'
 import { freePort } from '../../../test/support/dev-server.ts'
 import { type Console, startConsole } from '../console.ts'
 import { expectAccessible } from './axe.ts'
+import { isFocused } from './keyboard.ts'
 import { addPerson, ISSUER, type Person, senderOf, signInAs, writeBeside } from './people.ts'
 
 let running: Console
@@ -24,7 +25,7 @@ afterAll(async () => {
 })
 
 const KEY_BUTTON = 'Sign in with the API key'
-const expired = (page: Page) => page.getByRole('dialog', { name: 'Session expired' })
+const expired = (page: Page) => page.getByRole('dialog', { name: 'Session ended' })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 /** As a person does, at an address where there are providers, too. */
@@ -273,7 +274,7 @@ describe('a session that ends', () => {
     await page.goto(`${running.url}/schedules`)
     // Nobody was signed in here.
     await page.getByRole('link', { name: 'Continue with Demo provider' }).waitFor()
-    expect(await page.getByText('Session expired.').count()).toBe(0)
+    expect(await page.getByText('Session ended.').count()).toBe(0)
     await page.getByRole('link', { name: 'Continue with Demo provider' }).click()
     await asAda.click()
     await button(page, 'New schedule').click()
@@ -281,6 +282,7 @@ describe('a session that ends', () => {
     await endSession(page)
     // Within five seconds, without a request of the person.
     await expired(page).waitFor()
+    await expect.poll(() => isFocused(button(page, 'Continue with Demo provider'))).toBe(true)
     await expectAccessible(page)
     const continueAs = async (name: string) => {
       const opened = page.waitForEvent('popup')
@@ -297,13 +299,15 @@ describe('a session that ends', () => {
     await expired(page).waitFor()
     await continueAs('Grace Hopper')
     await page.getByRole('heading', { name: 'Today' }).waitFor()
+    await page.getByText('Signed in as Grace Hopper. What somebody else typed here before is kept for them.').waitFor()
     await page.goto(`${running.url}/schedules`)
     await button(page, 'New schedule').waitFor()
+    expect(await page.getByText('Signed in as').count()).toBe(0)
     expect(await page.getByRole('dialog').count()).toBe(0)
     // The sign-in page says why it is shown, and the draft comes back with its person.
     await endSession(page)
     await page.reload()
-    await page.getByRole('status').getByText('Session expired. Sign in again.').waitFor()
+    await page.getByRole('status').getByText('Session ended. Sign in again.').waitFor()
     await page.getByRole('link', { name: 'Continue with Demo provider' }).click()
     await asAda.click()
     await expect.poll(() => draft().inputValue()).toBe('Typed by Ada')
@@ -313,7 +317,7 @@ describe('a session that ends', () => {
     await other.getByRole('dialog').getByText('Not saved yet').waitFor()
     await button(page, 'Sign out').click()
     await page.getByRole('heading', { name: 'Sign in to Workspace' }).waitFor()
-    expect(await page.getByText('Session expired.').count()).toBe(0)
+    expect(await page.getByText('Session ended.').count()).toBe(0)
     await other.getByRole('heading', { name: 'Sign in to Workspace' }).waitFor()
     expect(await storage(page)).not.toContain('Typed by Ada')
     await page.context().close()
@@ -328,8 +332,15 @@ describe('a session that ends', () => {
       .fill(`V_${randomUUID().slice(0, 4)}`)
     await inDialog(page).getByLabel('Value', { exact: true }).fill(SECRET)
     await endSession(page)
+    await expired(page).waitFor()
+    // The page waits for the person, not for the service.
+    await page.waitForTimeout(6000)
+    expect(await page.getByText('The service takes long to respond.').count()).toBe(0)
     await expired(page).getByRole('button', { name: 'Not now' }).click()
     await expired(page).waitFor({ state: 'detached' })
+    // Not below the dialog, where nobody can press it.
+    await inDialog(page).getByRole('button', { name: 'Sign in again' }).click()
+    await expired(page).getByRole('button', { name: 'Not now' }).click()
     // What the person does asks again, and is done then.
     await button(page, 'Set').click()
     await signInAgain(page, person.apiKey)

@@ -183,7 +183,7 @@ describe('somebody whom a rule admits', () => {
     ) as (typeof items)[0]
     expect((await fetch(`${rules}/${id}`, { method: 'DELETE', headers })).status).toBe(200)
     // The page finds out by itself.
-    await page.getByRole('dialog', { name: 'Session expired' }).getByRole('button', { name: 'Sign-in page' }).click()
+    await page.getByRole('dialog', { name: 'Session ended' }).getByRole('button', { name: 'Sign-in page' }).click()
     await page.getByRole('heading', { name: 'Sign in to Workspace' }).waitFor()
     await continueAs('Grace Hopper')
     await page.getByRole('heading', { name: 'You have no access' }).waitFor()

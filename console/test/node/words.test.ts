@@ -36,6 +36,14 @@ it.each([
     'This API key lacks the scope "runs:read". Use a key that has it.',
   ],
   ['The run is claimed. Send its claimId.', 'The run is claimed.'],
+  [
+    'url is not a URL; got a string; allowed: an https URL of a public host, such as "https://hooks.example.com/path".',
+    'This is not a URL. Allowed: an https URL of a public host, such as "https://hooks.example.com/path".',
+  ],
+  [
+    'url has a fragment ("#…"); got "https://a.example"; allowed: an https URL of a public host or a URL of localhost, such as "https://b.example/".',
+    'The URL has a fragment ("#…"). Allowed: an https URL of a public host or a URL of localhost, such as "https://b.example/".',
+  ],
 ])('%s', (text, words) => {
   expect(messageOf(new Error(text))).toBe(words)
 })

@@ -63,6 +63,9 @@ let feed: { readonly error: Error; readonly since: number } | undefined
 let feedWorkedAt = Date.now()
 const listeners = new Set<() => void>()
 const began = new WeakMap<Query, number>()
+/** While a dialog waits for the person to sign in, requests do not wait for the service. */
+let isPersonAsked = false
+let personAskedUntil = 0
 
 /** Reads whose last attempt failed, by URL, until the next one: the client waits before it. */
 const attempts = new Map<string, { readonly error: Error; readonly until: number }>()
@@ -88,6 +91,15 @@ export async function observedFetch(request: Request): Promise<Response> {
   }
 }
 
+export function notePersonAsked(isAsked: boolean): void {
+  if (isPersonAsked && !isAsked) {
+    personAskedUntil = Date.now()
+    setTimeout(updateSoon, SLOW_MS)
+  }
+  isPersonAsked = isAsked
+  updateSoon()
+}
+
 export function noteFeed(error: Error | undefined): void {
   if (error === undefined) feedWorkedAt = Date.now()
   const next = error && { error, since: feedWorkedAt }
@@ -111,9 +123,9 @@ function findTrouble(): Trouble | undefined {
   if (attempt || failing.length > 0 || feed)
     return { kind: onlineManager.isOnline() ? 'failing' : 'offline', error, staleSince }
   const isSlow = [...waiting, ...queryClient.getMutationCache().getAll()].some(
-    (each) => Date.now() - beganAt(each) >= SLOW_MS,
+    (each) => Date.now() - Math.max(beganAt(each), personAskedUntil) >= SLOW_MS,
   )
-  return isSlow ? { kind: 'slow', error: null, staleSince: null } : undefined
+  return isSlow && !isPersonAsked ? { kind: 'slow', error: null, staleSince: null } : undefined
 }
 
 /** A page or the router waits for it. A refused request is not repeated, and says so in its place. */

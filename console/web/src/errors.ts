@@ -21,6 +21,10 @@ const FOR_PROGRAMS = /\b(?:GET|PUT|POST|PATCH|DELETE)\b|^(?:Send|Name|Check)\b.*
 /** An error of the service in the words of the console, which knows no operations and no parameters. */
 function forPeople(message: string): string {
   const clauses = message
+    // What was sent is in the field, and may be shown in part only.
+    .replace(/^url (.+?); got .+?; allowed: /, (_all, wrong) =>
+      wrong === 'is not a URL' ? 'This is not a URL. Allowed: ' : `The URL ${wrong}. Allowed: `,
+    )
     .replace(/\bno (.+?) with this \w+Id\b/, 'no such $1')
     .replace(/(?<=\. )(?:GET|DELETE) \/v1\/deletions\S*/, 'The page Deleted')
     .replace(/(?<=; )(?:GET|DELETE) \/v1\/deletions\S*/, 'the page Deleted')

@@ -3,12 +3,14 @@
  * are sent once more. Another person, or a sign-out in another tab, leaves the page.
  */
 import type { components } from '../../../client/src/api.ts'
-import { observedFetch } from './connection.ts'
+import { notePersonAsked, observedFetch } from './connection.ts'
 
 type Me = components['schemas']['Me']
 
 /** What the browser remembers of who is signed in, the same in all tabs. */
 const SIGNED_IN = 'signedIn'
+/** In this tab: the page was left because another person signed in. */
+const IS_OTHER = 'isOtherPerson'
 /** A change that has waited for longer is not sent: nobody expects it any more. */
 const LATE_MS = 5 * 60_000
 const RESEND_TIMEOUT_MS = 60_000
@@ -19,7 +21,7 @@ interface Memory {
 }
 
 /** Why the person is asked to sign in again. */
-export type Reason = 'expired' | 'suspended' | 'confirm'
+export type Reason = 'ended' | 'suspended' | 'confirm'
 
 export interface SessionEnd {
   readonly reason: Reason
@@ -37,6 +39,7 @@ const listeners = new Set<() => void>()
 
 function setEnd(next: SessionEnd | undefined): void {
   end = next
+  notePersonAsked(next !== undefined && !next.isDismissed)
   for (const listener of listeners) listener()
 }
 
@@ -116,7 +119,7 @@ export async function sessionFetch(request: Request): Promise<Response> {
 }
 
 const reasonOf = ({ headers }: Response): Reason =>
-  headers.get('Error-Code') === 'organization_suspended' ? 'suspended' : 'expired'
+  headers.get('Error-Code') === 'organization_suspended' ? 'suspended' : 'ended'
 
 /** @param asksAgain after the person has closed the dialog, only what the person does opens it. */
 function signedInAgain(reason: Reason, asksAgain: boolean): Promise<boolean> {
@@ -143,10 +146,23 @@ export function askAgain(): void {
   if (end) setEnd({ ...end, isDismissed: false })
 }
 
+/** Another person begins with a page of their own, which says why it is shown. */
+function leaveToOther(): void {
+  sessionStorage.setItem(IS_OTHER, 'true')
+  location.replace('/')
+}
+
+/** @returns true once after another person has signed in. */
+export function takeIsOther(): boolean {
+  const isOther = sessionStorage.getItem(IS_OTHER) !== null
+  sessionStorage.removeItem(IS_OTHER)
+  return isOther
+}
+
 /** @param me who is signed in now. */
 export function resume(me: Me): void {
   if (personOf(me) !== person) {
-    location.replace('/')
+    leaveToOther()
     return
   }
   signIns += 1
@@ -169,6 +185,6 @@ export function followSignIns({ onSignIn, onSignOut }: Changes): void {
       onSignOut(person)
       location.replace('/sign-in')
     } else if (known.person === person) onSignIn()
-    else location.replace('/')
+    else leaveToOther()
   })
 }

@@ -24,7 +24,7 @@ export function Connection() {
     <div role="status">
       {end?.isDismissed ? (
         <div className={styles.toast}>
-          <p>Session expired.</p>
+          <p>Session ended.</p>
           <button type="button" onClick={askAgain}>
             Sign in again
           </button>

@@ -2,6 +2,7 @@
 import { X } from 'lucide-react'
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import styles from './dialog.module.css'
+import { Toasts } from './toast.tsx'
 
 interface DialogProps {
   readonly title: string
@@ -48,6 +49,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
         </header>
         {children}
       </div>
+      <Toasts dialog={titleId} />
     </dialog>
   )
 }

@@ -1,5 +1,5 @@
 /** Short messages at the edge of the window, read aloud: what was done, or why it was not. */
-import { useSyncExternalStore } from 'react'
+import { useLayoutEffect, useSyncExternalStore } from 'react'
 import { messageOf } from '../errors.ts'
 import { Connection } from './connection.tsx'
 import styles from './toast.module.css'
@@ -28,6 +28,11 @@ function set(next: readonly Toast[]): void {
   for (const listener of listeners) listener()
 }
 
+function setDialogs(next: readonly string[]): void {
+  dialogs = next
+  for (const listener of listeners) listener()
+}
+
 /** Errors stay until they are closed. What is shown is not shown twice. */
 export function showToast(text: string, isError = false, action?: ToastAction): void {
   if (isError && toasts.some((shown) => shown.text === text)) return
@@ -50,8 +55,23 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-export function Toasts() {
+/** Of the dialogs that are open, the topmost last. */
+let dialogs: readonly string[] = []
+
+interface ToastsProps {
+  /** The ID of the dialog that they are in; without it, they are in the page, which an open dialog covers. */
+  readonly dialog?: string
+}
+
+export function Toasts({ dialog }: ToastsProps) {
   const shown = useSyncExternalStore(subscribe, () => toasts)
+  const topmost = useSyncExternalStore(subscribe, () => dialogs.at(-1))
+  useLayoutEffect(() => {
+    if (dialog === undefined) return
+    setDialogs([...dialogs, dialog])
+    return () => setDialogs(dialogs.filter((each) => each !== dialog))
+  }, [dialog])
+  if (topmost !== dialog) return dialog === undefined && <section className={styles.toasts} aria-live="polite" />
   return (
     <section className={styles.toasts} aria-live="polite" aria-label="Messages">
       <Connection />

@@ -71,6 +71,11 @@ export function failedDelivery(runs: readonly Run[], { updatedAt }: { readonly u
   return latest?.error == null ? undefined : latest
 }
 
+export function stateOfRunEndpoint(failed: Attempt | undefined): { readonly tone: Tone; readonly word: string } {
+  if (failed === undefined) return { tone: 'good', word: 'Enabled' }
+  return { tone: 'bad', word: failed.status === null ? 'Unreachable' : 'Failing' }
+}
+
 /** What became of an attempt, such as "204 in 82 ms". */
 export function describeAttempt({ status, milliseconds, error }: Attempt): string {
   const response = status === null ? 'No response' : `${status}`

@@ -9,6 +9,7 @@ import { Facts } from '../components/facts.tsx'
 import { FormDialog } from '../components/field.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
+import { Status } from '../components/status.tsx'
 import { Time } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
 import { hasDraft, useDraft } from '../drafts.ts'
@@ -16,7 +17,7 @@ import { runsQuery } from '../runs/data.ts'
 import { nameOf } from '../runs/state.ts'
 import { RotateSecret } from './actions.tsx'
 import { Attempts } from './attempts.tsx'
-import { refreshEndpoints, useRunEndpoint } from './data.ts'
+import { describeAttempt, failedDelivery, refreshEndpoints, stateOfRunEndpoint, useRunEndpoint } from './data.ts'
 import { UrlField } from './editor.tsx'
 import styles from './endpoints.module.css'
 
@@ -65,6 +66,7 @@ export function RunEndpointSection() {
           <Facts
             facts={[
               ['URL', <code key="url">{data.url}</code>],
+              ['State', can('runs:read') && <State endpoint={data} />],
               ['Receives', 'each run that is created'],
               ['Waiting', can('runs:read') && <Waiting />],
               ['Changed', <Time key="changed" at={data.updatedAt} />],
@@ -108,6 +110,21 @@ function Waiting() {
     <Link to="/runs" search={{ status: 'pending' }}>
       {hasMore ? `${items.length} or more` : items.length}
     </Link>
+  )
+}
+
+/** As on the page Today. */
+function State({ endpoint }: { readonly endpoint: { readonly updatedAt: string } }) {
+  const pending = useGrowing(runsQuery({ status: 'pending' }, COUNTED))
+  const latest = useGrowing(runsQuery({}, SHOWN_RUNS))
+  if (pending.isPending || latest.isPending) return null
+  const failed = failedDelivery([...latest.items, ...pending.items], endpoint)
+  const { tone, word } = stateOfRunEndpoint(failed)
+  return (
+    <>
+      <Status tone={tone}>{word}</Status>
+      {failed && <div className="quiet small anywhere">{describeAttempt(failed)}</div>}
+    </>
   )
 }
 

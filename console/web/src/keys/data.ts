@@ -80,6 +80,15 @@ export function descendantsOf(id: string, children: Children): readonly ApiKey[]
   return (children.get(id) ?? []).flatMap((child) => [child, ...descendantsOf(child.id, children)])
 }
 
+/** The API keys that were made with it. Those of people whom a sign-in rule of the key admits are made by these people. */
+export function keysMadeWith({ id, identityId }: ApiKey, children: Children): readonly ApiKey[] {
+  return (children.get(id) ?? []).flatMap((child) => {
+    if (child.kind === 'session' && child.identityId !== identityId) return []
+    const made = keysMadeWith(child, children)
+    return child.kind === 'key' ? [child, ...made] : made
+  })
+}
+
 /** What ends with a key: its sessions and apps and, if it is asked for, its descendants. */
 export function endsWith(key: ApiKey, children: Children, withDescendants: boolean): readonly ApiKey[] {
   if (withDescendants) return descendantsOf(key.id, children)

@@ -70,10 +70,11 @@ export function EndKey({ ending: { apiKey, how }, ...rest }: EndKeyProps) {
 type DialogProps = Omit<EndKeyProps, 'ending'> & { readonly apiKey: ApiKey }
 
 function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
-  const { id, kind } = apiKey
+  const { id, kind, identityId } = apiKey
   const name = nameOf(apiKey)
+  const what = (the: string) => (kind === 'session' ? `${the} sign-in ${identityId ? 'of' : 'with'} ${name}` : name)
   const { apiKey: own } = useMe()
-  const { title, consequence, done } = REVOCATIONS[kind]
+  const { consequence, done } = REVOCATIONS[kind]
   const [withDescendants, setWithDescendants] = useState(false)
   const made = descendantsOf(id, tree).filter((each) => each.kind === 'key')
   const endings = endsWith(apiKey, tree, withDescendants)
@@ -84,7 +85,7 @@ function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
     mutationFn: () => (isOwnApp ? disconnect(id) : revoke(id, withDescendants)),
     onSuccess: async (descendants) => {
       const others = descendants > 0 ? ` and ${descendants} ${descendants === 1 ? 'other' : 'others'}` : ''
-      showToast(`${name}${others} ${done}.`)
+      showToast(`${what('The')}${others} ${done}.`)
       onClose()
       onDone?.()
       await refresh('api-keys', 'me')
@@ -92,7 +93,7 @@ function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
   })
   return (
     <FormDialog
-      title={title.replace('{name}', () => name)}
+      title={`${END_VERBS[kind]} ${what('the')}?`}
       verb={END_VERBS[kind]}
       isDangerous
       draft={null}
@@ -111,7 +112,9 @@ function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
               ? rules.length === 0
                 ? 'Also revoke what was created with it, by way of keys that are gone'
                 : 'Also end what was created with it'
-              : `Also revoke the ${made.length} ${made.length === 1 ? 'key' : 'keys'} that were created with it, and with those`
+              : made.length === 1
+                ? 'Also revoke the key that was created with it'
+                : `Also revoke the ${made.length} keys that were created with it, directly or indirectly`
           }
           isChecked={withDescendants}
           onChange={setWithDescendants}
@@ -150,15 +153,10 @@ function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
   )
 }
 
-const REVOCATIONS: Readonly<Record<Kind, Readonly<Record<'title' | 'consequence' | 'done', string>>>> = {
-  key: { title: 'Revoke {name}?', consequence: 'The next request with this key is refused.', done: 'revoked' },
-  session: {
-    title: 'End the sign-in {name}?',
-    consequence: 'The next request of that browser is refused.',
-    done: 'ended',
-  },
+const REVOCATIONS: Readonly<Record<Kind, Readonly<Record<'consequence' | 'done', string>>>> = {
+  key: { consequence: 'The next request with this key is refused.', done: 'revoked' },
+  session: { consequence: 'The next request of that browser is refused.', done: 'ended' },
   grant: {
-    title: 'Disconnect {name}?',
     consequence: 'The next request of the app is refused. To use it again, connect it again.',
     done: 'disconnected',
   },

@@ -17,8 +17,8 @@ import {
   type ApiKey,
   type Children,
   childrenOf,
-  descendantsOf,
   type Kind,
+  keysMadeWith,
   MAX_KEYS,
   nameOf,
   STATES,
@@ -217,7 +217,7 @@ function KeyRow({ apiKey, tree, onEnd }: KeyRowProps) {
   const { id, kind, scopes, app, lastUsedAt, expiresAt, createdAt } = apiKey
   const name = nameOf(apiKey)
   const { tone, word } = STATES[stateOf(apiKey, useNow())]
-  const made = descendantsOf(id, tree).filter((each) => each.kind === 'key').length
+  const made = keysMadeWith(apiKey, tree).length
   const isKey = kind === 'key'
   const summary = (app && permissionsOfApp(scopes)?.join(', ')) ?? summaryOf(scopes, own.scopes)
   return (

@@ -39,6 +39,9 @@ const LIFE_NAMES: Readonly<Record<Life, string>> = {
   date: 'Until a day',
 }
 
+const ACTS_AS =
+  'A key that acts as a person changes the pins and the picture of that person, and Activity names the person. Nobody is for programs, such as CI jobs.'
+
 export const NEW_KEY = 'api-key'
 
 interface Fields {
@@ -168,7 +171,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
         <p className={styles.warning}>With skill feeds: write, it publishes any skill, without skills: read.</p>
       )}
       {isAdmin && user ? (
-        <Field label="Acts as">
+        <Field label="Acts as" help={ACTS_AS}>
           {(attributes) => (
             <select {...attributes} value={userId} onChange={({ target }) => set({ userId: target.value })}>
               <option value={user.id}>You, {visible(user.name)}</option>
@@ -182,7 +185,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
         </p>
       ) : (
         can('users:read') && (
-          <Field label="Acts as">
+          <Field label="Acts as" help={ACTS_AS}>
             {(attributes) => (
               <select {...attributes} value={userId} onChange={({ target }) => set({ userId: target.value })}>
                 <option value="">Nobody</option>

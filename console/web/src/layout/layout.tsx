@@ -3,7 +3,9 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useMe } from '../api.ts'
+import { showToast } from '../components/toast.tsx'
 import { useLiveUpdates } from '../live.ts'
+import { takeIsOther } from '../session-end.ts'
 import { KeyHelp, useKeys } from './keys.tsx'
 import styles from './layout.module.css'
 import { PAGES } from './pages.ts'
@@ -11,7 +13,12 @@ import { Person } from './person.tsx'
 
 export function Layout() {
   const [showsKeys, setShowsKeys] = useState(false)
+  const { user, apiKey } = useMe()
+  const name = user?.name ?? apiKey.name
   useLiveUpdates()
+  useEffect(() => {
+    if (takeIsOther()) showToast(`Signed in as ${name}. What somebody else typed here before is kept for them.`)
+  }, [name])
   useKeys(() => setShowsKeys(true))
   return (
     <div className={styles.layout}>

@@ -35,7 +35,7 @@ let end: string | undefined
 /** Remembers why the sign-in page is shown. @param error the 401 of the first request. */
 export function noteEnd(error: unknown): void {
   const isSuspended = error instanceof WorkspaceError && error.code === 'organization_suspended'
-  end = isSuspended ? error.message : wasSignedIn() ? 'Session expired. Sign in again.' : undefined
+  end = isSuspended ? error.message : wasSignedIn() ? 'Session ended. Sign in again.' : undefined
 }
 
 export const lastEnd = () => end

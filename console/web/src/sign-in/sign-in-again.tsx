@@ -1,5 +1,6 @@
 /** The session has ended, or a person confirms who they are: they sign in over the page, which stays as it is. */
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { type ComponentProps, useEffect, useRef } from 'react'
 import { continueSignedIn, useMe } from '../api.ts'
 import { Dialog, DialogActions } from '../components/dialog.tsx'
 import { ErrorNote, Skeleton } from '../components/note.tsx'
@@ -10,7 +11,7 @@ import { KeyForm } from './key-form.tsx'
 import styles from './sign-in.module.css'
 
 const TITLES: Readonly<Record<Reason, string>> = {
-  expired: 'Session expired',
+  ended: 'Session ended',
   suspended: 'Organization suspended',
   confirm: 'Confirm it is you',
 }
@@ -45,11 +46,18 @@ function Suspended() {
         resumed. What you typed is kept.
       </p>
       {error && <ErrorNote error={error} />}
-      <button type="button" data-kind="primary" disabled={isPending} onClick={() => mutate()}>
+      <First disabled={isPending} onClick={() => mutate()}>
         Try again
-      </button>
+      </First>
     </>
   )
+}
+
+/** What most people do. It has the focus as soon as it is there. */
+function First(props: ComponentProps<'button'>) {
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => button.current?.focus(), [])
+  return <button {...props} ref={button} type="button" data-kind="primary" />
 }
 
 function Ways({ reason }: { readonly reason: Reason }) {
@@ -77,11 +85,14 @@ function Ways({ reason }: { readonly reason: Reason }) {
         {reason === 'confirm' ? 'Sign in again to continue.' : 'Sign in again to continue. What you typed is kept.'}
       </p>
       {data instanceof Error && <ErrorNote error={data} />}
-      {providers.map(({ id, name }, index) => (
-        <button key={id} type="button" data-kind={index === 0 ? 'primary' : undefined} onClick={() => open(id)}>
-          Continue with {name}
-        </button>
-      ))}
+      {providers.map(({ id, name }, index) => {
+        const Button = index === 0 ? First : 'button'
+        return (
+          <Button key={id} type="button" onClick={() => open(id)}>
+            Continue with {name}
+          </Button>
+        )
+      })}
       {providers.length > 0 && mayEnterKey && <p className={styles.or}>or</p>}
       {mayEnterKey && <KeyForm isAlone={providers.length === 0} onSignedIn={continueSignedIn} />}
     </>

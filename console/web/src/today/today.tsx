@@ -24,6 +24,7 @@ import {
   needsAttention as endpointNeedsAttention,
   failedDelivery,
   stateOf as stateOfEndpoint,
+  stateOfRunEndpoint,
   useEventEndpoints,
   useRunEndpoint,
 } from '../endpoints/data.ts'
@@ -184,9 +185,10 @@ function LastFailure({ scheduleId }: { readonly scheduleId: string }) {
 }
 
 function RunEndpointLine({ failed }: { readonly failed: Attempt }) {
+  const { tone, word } = stateOfRunEndpoint(failed)
   return (
     <li>
-      <Status tone="bad">{failed.status === null ? 'Unreachable' : 'Failing'}</Status>
+      <Status tone={tone}>{word}</Status>
       <Link className="row-link" to="/endpoints">
         Run endpoint
       </Link>
