@@ -9,7 +9,6 @@ import { Check } from '../components/field.tsx'
 import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { ProjectsField, toggled } from '../components/project-choice.tsx'
 import { hasBundle, wordsOfBundle } from '../keys/purposes.ts'
-import { visible } from '../visible.ts'
 import styles from './authorize.module.css'
 import { askAbout, type ConsentRequest, decide } from './data.ts'
 import { DEFAULT_DAYS, DecisionButtons, Duration, Frame, leaveTo, Warning } from './parts.tsx'
@@ -78,7 +77,7 @@ function Consent({ request, query }: ConsentProps) {
     },
     onSuccess: ({ redirectTo }) => leaveTo(redirectTo),
   })
-  const name = visible(request.clientName)
+  const name = request.clientName
   const problem =
     bundles.size === 0 ? 'Tick what the app may do.' : projectIds?.length === 0 ? 'Choose the projects.' : undefined
   const submit = (event: FormEvent) => {
@@ -95,22 +94,22 @@ function Consent({ request, query }: ConsentProps) {
           'The app registered itself. Nobody has checked its name.'
         ) : (
           <>
-            The app is published by <strong>{visible(request.clientDomain)}</strong>.
+            The app is published by <strong>{request.clientDomain}</strong>.
           </>
         )}{' '}
-        It will work in <bdi>{visible(organization.name)}</bdi>
+        It will work in <bdi>{organization.name}</bdi>
         {user && (
           <>
             {' '}
-            as you, <bdi>{visible(user.name)}</bdi>
+            as you, <bdi>{user.name}</bdi>
           </>
         )}
-        , and you go back to <strong>{visible(request.redirectHost)}</strong>.
+        , and you go back to <strong>{request.redirectHost}</strong>.
       </p>
       {request.isLocal && (
         <Warning>
-          {visible(request.redirectHost)} is this computer: any program on it can use this name. Continue only if you
-          have just started to connect an app here.
+          {request.redirectHost} is this computer: any program on it can use this name. Continue only if you have just
+          started to connect an app here.
         </Warning>
       )}
       <fieldset>

@@ -37,7 +37,7 @@ export default function CodeView({ text: given, label, wraps = false, hasLineNum
           EditorState.readOnly.of(true),
           EditorView.editable.of(false),
           // The keyboard scrolls what has the focus.
-          EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': label, 'aria-readonly': 'true' }),
+          EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': visible(label), 'aria-readonly': 'true' }),
           hasLineNumbers ? lineNumbers({ formatNumber: (line) => String(numbers.current[line - 1] ?? '') }) : [],
           wraps ? EditorView.lineWrapping : [],
         ],

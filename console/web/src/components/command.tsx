@@ -1,6 +1,5 @@
 /** A command of a shell, with a button that copies it. */
 import { useRef } from 'react'
-import { visible } from '../visible.ts'
 import styles from './command.module.css'
 import { showToast } from './toast.tsx'
 
@@ -18,7 +17,7 @@ export function Command({ what, children }: { readonly what: string; readonly ch
   }
   return (
     <div className={styles.command}>
-      <code ref={code}>{visible(children)}</code>
+      <code ref={code}>{children}</code>
       <button type="button" aria-label={`Copy the command: ${what}`} onClick={() => void copy()}>
         Copy
       </button>

@@ -2,6 +2,7 @@
 import { EditorState, type Range } from '@codemirror/state'
 import { Decoration, EditorView } from '@codemirror/view'
 import { useEffect, useMemo, useRef } from 'react'
+import { visible } from '../visible.ts'
 import styles from './code.module.css'
 import { cspNonce, partsOf } from './code-view.tsx'
 import { type DiffLine, diffLines, wholeLines } from './diff-lines.ts'
@@ -34,7 +35,7 @@ export default function DiffView({ before, after, label, hidesUnchanged = true }
           cspNonce(),
           EditorState.readOnly.of(true),
           EditorView.editable.of(false),
-          EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': label, 'aria-readonly': 'true' }),
+          EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': visible(label), 'aria-readonly': 'true' }),
           EditorView.lineWrapping,
           EditorView.decorations.of(Decoration.set(decorations)),
         ],

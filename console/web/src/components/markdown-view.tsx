@@ -103,7 +103,7 @@ function elementOf(token: MarkedToken, depth: number): ReactNode {
     case 'code':
       return (
         <pre>
-          <code>{visible(token.text)}</code>
+          <code>{token.text}</code>
         </pre>
       )
     case 'hr':
@@ -115,7 +115,7 @@ function elementOf(token: MarkedToken, depth: number): ReactNode {
     case 'del':
       return createElement(token.type, null, <Tokens tokens={token.tokens} depth={depth} />)
     case 'codespan':
-      return <code>{visible(token.text)}</code>
+      return <code>{token.text}</code>
     case 'link':
       return (
         <Reference href={token.href}>
@@ -175,14 +175,14 @@ function Reference({ href, children }: { readonly href: string; readonly childre
     children
   ) : (
     <>
-      {children} <span className="quiet">({visible(href)})</span>
+      {children} <span className="quiet">({href})</span>
     </>
   )
 }
 
 function Picture({ href, text }: { readonly href: string; readonly text: string }) {
   const url = targetOf(href)
-  const name = visible(decodeEntities(text)) || 'picture'
+  const name = decodeEntities(text) || 'picture'
   return <Reference href={href}>{url?.host ? `${name} at ${url.host}` : name}</Reference>
 }
 

@@ -3,6 +3,7 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { EditorState } from '@codemirror/state'
 import { EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
 import { useEffect, useEffectEvent, useRef } from 'react'
+import { visible } from '../visible.ts'
 import styles from './code.module.css'
 import { cspNonce } from './code-view.tsx'
 
@@ -29,7 +30,7 @@ export default function TextEditorView({ text, label, onChange }: TextEditorProp
         doc: text,
         extensions: [
           cspNonce(),
-          EditorView.contentAttributes.of({ 'aria-label': label }),
+          EditorView.contentAttributes.of({ 'aria-label': visible(label) }),
           EditorView.lineWrapping,
           lineNumbers(),
           highlightSpecialChars({ addSpecialChars: UNSEEN }),

@@ -1,6 +1,5 @@
 /** Who did something, after what was done: " by Ada". */
 import { useName } from '../api.ts'
-import { visible } from '../visible.ts'
 
 /** Null: the service; undefined: not known. */
 export type Actor = { readonly userId: string | null; readonly apiKeyName: string } | null | undefined
@@ -11,7 +10,7 @@ export function Who({ actor }: { readonly actor: Actor }) {
   return (
     <>
       {' by '}
-      <bdi>{visible(actor === null ? 'the service' : (person ?? actor.apiKeyName))}</bdi>
+      <bdi>{actor === null ? 'the service' : (person ?? actor.apiKeyName)}</bdi>
     </>
   )
 }

@@ -218,7 +218,7 @@ const DeletionRow = memo((props: DeletionRowProps) => {
         <bdi className={styles.name}>{name}</bdi>
         <div className="quiet small">
           {wordOf(resourceType)}
-          {parent && <> · {visible(parent)}</>}
+          {parent && <> · {parent}</>}
         </div>
         <div className={`quiet small ${styles.narrow}`}>
           deleted {deleted}, for good <Time at={finalAt} />

@@ -7,7 +7,6 @@ import type { Tone } from '../components/status.tsx'
 import { WorkspaceError } from '../errors.ts'
 import { confirmSignIn } from '../session-end.ts'
 import { DAY_MS, MINUTE_MS } from '../time.ts'
-import { visible } from '../visible.ts'
 
 export type ApiKey = components['schemas']['ApiKey']
 export type Kind = ApiKey['kind']
@@ -48,7 +47,7 @@ export function useKeys() {
 }
 
 /** What an app calls itself may be anything. */
-export const nameOf = ({ name, app }: ApiKey) => (app ? visible(app.name) : name)
+export const nameOf = ({ name, app }: ApiKey) => app?.name ?? name
 
 const SOON_MS = 7 * DAY_MS
 

@@ -9,7 +9,6 @@ import { SecretOnce } from '../components/secret-once.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
 import { labelOf, type Rule, rulesQuery, useMaySignIn } from '../people/sign-in-data.ts'
-import { visible } from '../visible.ts'
 import { ConfirmingKey } from './confirming-key.tsx'
 import {
   type ApiKey,
@@ -139,7 +138,7 @@ function Revoke({ apiKey, tree, onDone, onClose }: DialogProps) {
             {withDescendants &&
               rules.map((rule) => (
                 <li key={rule.id} className="anywhere">
-                  <bdi>{visible(labelOf(rule))}</bdi>
+                  <bdi>{labelOf(rule)}</bdi>
                   <span className="quiet">, sign-in rule, with the sign-ins and apps of whom it admitted</span>
                 </li>
               ))}

@@ -6,7 +6,6 @@ import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
 import { Time, useNow } from '../components/time.tsx'
-import { visible } from '../visible.ts'
 import {
   type ApiKey,
   type Children,
@@ -100,8 +99,8 @@ function Loaded({ apiKey, all }: { readonly apiKey: ApiKey; readonly all: readon
           <h2>About it</h2>
           <Facts
             facts={[
-              ['App', app && <code>{visible(app.clientId)}</code>],
-              ['Sends people back to', app && <bdi>{visible(app.redirectHost)}</bdi>],
+              ['App', app && <code>{app.clientId}</code>],
+              ['Sends people back to', app && <bdi>{app.redirectHost}</bdi>],
               ['Projects', <Projects key="projects" projectIds={apiKey.projectIds} />],
               ['Created', <Time key="created" at={createdAt} />],
               ['Created with', createdByKeyId && <Creator id={createdByKeyId} all={all} />],

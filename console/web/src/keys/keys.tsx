@@ -12,7 +12,6 @@ import { Status } from '../components/status.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time, useNow } from '../components/time.tsx'
 import { hasDraft } from '../drafts.ts'
-import { visible } from '../visible.ts'
 import {
   type ApiKey,
   type Children,
@@ -227,7 +226,7 @@ function KeyRow({ apiKey, tree, onEnd }: KeyRowProps) {
           <bdi>{name}</bdi>
         </Link>
         <div className="quiet small anywhere">
-          {app && <bdi>{visible(app.redirectHost)} · </bdi>}
+          {app && <bdi>{app.redirectHost} · </bdi>}
           {id === own.id && 'you, here · '}
           <UserName userId={apiKey.userId} />
           {made > 0 && ` · made ${made} ${made === 1 ? 'key' : 'keys'}`}

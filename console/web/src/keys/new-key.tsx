@@ -9,7 +9,6 @@ import { ProjectsField, toggled } from '../components/project-choice.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { useDraft } from '../drafts.ts'
 import { DAY_MS, toDate } from '../time.ts'
-import { visible } from '../visible.ts'
 import { ConfirmingKey } from './confirming-key.tsx'
 import {
   creator,
@@ -174,7 +173,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
         <Field label="Acts as" help={ACTS_AS}>
           {(attributes) => (
             <select {...attributes} value={userId} onChange={({ target }) => set({ userId: target.value })}>
-              <option value={user.id}>You, {visible(user.name)}</option>
+              <option value={user.id}>You, {user.name}</option>
               <option value="">Nobody</option>
             </select>
           )}

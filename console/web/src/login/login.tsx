@@ -8,7 +8,6 @@ import { DEFAULT_DAYS, DecisionButtons, Duration, Frame, leaveTo, Warning } from
 import fieldStyles from '../components/field.module.css'
 import { ErrorNote } from '../components/note.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
-import { visible } from '../visible.ts'
 import { allowLogin } from './data.ts'
 
 export const Route = createLazyRoute('/login')({ component: Login })
@@ -73,11 +72,11 @@ function Decision({ request, query }: DecisionProps) {
       <h1 className="anywhere">Log in on {machine}</h1>
       <p className="anywhere">
         The command <code>workspace</code> on a computer that calls itself <strong>{machine}</strong> will work in{' '}
-        <bdi>{visible(organization.name)}</bdi>
+        <bdi>{organization.name}</bdi>
         {user && (
           <>
             {' '}
-            as you, <bdi>{visible(user.name)}</bdi>
+            as you, <bdi>{user.name}</bdi>
           </>
         )}
         . It may do everything that you may do here.

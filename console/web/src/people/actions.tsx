@@ -9,7 +9,6 @@ import type { MenuItem } from '../components/menu.tsx'
 import { showError, showToast } from '../components/toast.tsx'
 import { useShowDeleted } from '../deleted/data.ts'
 import { hasDraft, useDraft } from '../drafts.ts'
-import { visible } from '../visible.ts'
 import { type Resource, refreshKind, remove, rename, setArchived, WORDS } from './data.ts'
 import type { Kind } from './kinds.ts'
 import styles from './people.module.css'
@@ -28,7 +27,7 @@ export function useArchive(kind: Kind) {
     },
     onSuccess: async (_result, { resource, archived }) => {
       const undo = { label: 'Undo', onSelect: () => mutate({ resource, archived: !archived }) }
-      showToast(`${visible(resource.name)} ${archived ? 'archived' : 'unarchived'}.`, false, undo)
+      showToast(`${resource.name} ${archived ? 'archived' : 'unarchived'}.`, false, undo)
       await refreshKind(kind)
     },
     onError: showError,
@@ -81,7 +80,7 @@ function Rename({ kind, resource: { id, name: old }, onClose }: DialogProps) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => rename(kind, id, name.trim()),
     onSuccess: async ({ name: given }) => {
-      showToast(`${visible(old)} renamed to ${visible(given)}.`)
+      showToast(`${old} renamed to ${given}.`)
       draft.drop()
       onClose()
       await refreshKind(kind)
@@ -89,7 +88,7 @@ function Rename({ kind, resource: { id, name: old }, onClose }: DialogProps) {
   })
   return (
     <FormDialog
-      title={`Rename ${visible(old)}`}
+      title={`Rename ${old}`}
       verb="Rename"
       draft={draft}
       isPending={isPending}
@@ -134,13 +133,13 @@ function Delete({ kind, resource: { id, name }, onDeleted, onClose }: DeleteProp
   const isOneself = kind === 'users' && user?.id === id
   return (
     <Confirm
-      title={`Delete ${visible(name)}?`}
+      title={`Delete ${name}?`}
       verb="Delete"
       act={async () => {
         await remove(kind, id)
         await onDeleted?.()
         const projectId = kind === 'projects' ? id : undefined
-        void showDeleted(visible(name), { resourceType: WORDS[kind].type, resourceId: id, projectId })
+        void showDeleted(name, { resourceType: WORDS[kind].type, resourceId: id, projectId })
         await refreshKind(kind)
       }}
       onClose={onClose}

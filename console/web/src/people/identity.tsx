@@ -11,7 +11,6 @@ import { Time } from '../components/time.tsx'
 import { showError, showToast } from '../components/toast.tsx'
 import { hasDraft, useDraft } from '../drafts.ts'
 import { Projects } from '../keys/keys.tsx'
-import { visible } from '../visible.ts'
 import styles from './people.module.css'
 import { AccessFields, problemOfAccess, ROLE_WORDS } from './roles.tsx'
 import {
@@ -44,7 +43,7 @@ export function Identities({ userId }: { readonly userId: string }) {
 
 function RuleNames({ ids }: { readonly ids: readonly string[] }) {
   const { data: rules } = useQuery(rulesQuery)
-  const names = rules?.filter(({ id }) => ids.includes(id)).map((rule) => visible(labelOf(rule)))
+  const names = rules?.filter(({ id }) => ids.includes(id)).map(labelOf)
   // A rule that gave a role at the last sign-in may have changed or gone since.
   if (names?.length === 0) return 'a rule that is gone'
   return (
@@ -65,7 +64,7 @@ function OneIdentity({ identity }: { readonly identity: Identity }) {
     mutationFn: () => setBlocked(id, false),
     onError: showError,
     onSuccess: async () => {
-      showToast(`${visible(userName)} can sign in again.`)
+      showToast(`${userName} can sign in again.`)
       await refreshSignIn()
     },
   })
@@ -82,9 +81,9 @@ function OneIdentity({ identity }: { readonly identity: Identity }) {
           ['Given by', ruleIds === null ? 'an admin, to this person' : <RuleNames key="rules" ids={ruleIds} />],
           ['Projects', <Projects key="projects" projectIds={projectIds} />],
           ['Last sign-in', lastSignInAt ? <Time key="last" at={lastSignInAt} /> : 'never'],
-          ['E-mail', email && visible(email)],
-          ['Provider', visible(shortIssuer(issuer))],
-          ['ID there', <code key="subject">{visible(subject)}</code>],
+          ['E-mail', email],
+          ['Provider', shortIssuer(issuer)],
+          ['ID there', <code key="subject">{subject}</code>],
         ]}
       />
       {may.write && (
@@ -109,11 +108,11 @@ function OneIdentity({ identity }: { readonly identity: Identity }) {
       {asked === 'role' && <ChangeRole identity={identity} onClose={close} />}
       {asked === 'block' && (
         <Confirm
-          title={`Block ${visible(userName)}?`}
+          title={`Block ${userName}?`}
           verb="Block"
           act={async () => {
             await setBlocked(id, true)
-            showToast(`${visible(userName)} is blocked.`)
+            showToast(`${userName} is blocked.`)
             await refreshSignIn()
           }}
           onClose={close}
@@ -123,11 +122,11 @@ function OneIdentity({ identity }: { readonly identity: Identity }) {
       )}
       {asked === 'remove' && (
         <Confirm
-          title={`Remove the access of ${visible(userName)}?`}
+          title={`Remove the access of ${userName}?`}
           verb="Remove"
           act={async () => {
             await removeAccess(id)
-            showToast(`The access of ${visible(userName)} is removed.`)
+            showToast(`The access of ${userName} is removed.`)
             await refreshSignIn()
           }}
           onClose={close}
@@ -158,11 +157,7 @@ function ChangeRole({ identity, onClose }: ChangeRoleProps) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => setAccess(id, isByRules ? null : access),
     onSuccess: async () => {
-      showToast(
-        isByRules
-          ? `The rules decide about ${visible(userName)}.`
-          : `${visible(userName)} is ${ROLE_WORDS[access.role].name}.`,
-      )
+      showToast(isByRules ? `The rules decide about ${userName}.` : `${userName} is ${ROLE_WORDS[access.role].name}.`)
       draft.drop()
       onClose()
       await refreshSignIn()
@@ -170,7 +165,7 @@ function ChangeRole({ identity, onClose }: ChangeRoleProps) {
   })
   return (
     <FormDialog
-      title={`Change the role of ${visible(userName)}`}
+      title={`Change the role of ${userName}`}
       verb="Save"
       draft={draft}
       isPending={isPending}

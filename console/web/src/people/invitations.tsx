@@ -13,7 +13,6 @@ import { Time } from '../components/time.tsx'
 import { showToast } from '../components/toast.tsx'
 import { hasDraft, useDraft } from '../drafts.ts'
 import { Projects } from '../keys/keys.tsx'
-import { visible } from '../visible.ts'
 import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
 import styles from './people.module.css'
 import { AccessFields, problemOfAccess, ROLE_WORDS } from './roles.tsx'
@@ -83,9 +82,9 @@ function List({ invitations }: { readonly invitations: readonly Invitation[] }) 
         {open.map((invitation) => (
           <Row key={invitation.id}>
             <Cell>
-              <bdi className="anywhere">{visible(invitation.email)}</bdi>
+              <bdi className="anywhere">{invitation.email}</bdi>
               <div className="quiet small anywhere">
-                <bdi>{visible(shortIssuer(invitation.issuer))}</bdi>
+                <bdi>{shortIssuer(invitation.issuer)}</bdi>
               </div>
             </Cell>
             <Cell>{ROLE_WORDS[invitation.role].name}</Cell>
@@ -98,7 +97,7 @@ function List({ invitations }: { readonly invitations: readonly Invitation[] }) 
             {may.write && (
               <Cell className={styles.menu}>
                 <Menu
-                  label={`Actions for ${visible(invitation.email)}`}
+                  label={`Actions for ${invitation.email}`}
                   items={[{ label: 'Delete', isDangerous: true, onSelect: () => setDeleting(invitation) }]}
                 />
               </Cell>
@@ -159,7 +158,7 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
   })
   if (data) {
     return (
-      <Dialog title={`${visible(data.email)} is invited`} onClose={onClose}>
+      <Dialog title={`${data.email} is invited`} onClose={onClose}>
         <div className={styles.body}>
           <p>
             No e-mail is sent. The invitation ends <Time at={data.expiresAt} />.
@@ -211,7 +210,7 @@ interface DeleteInvitationProps {
 }
 
 function DeleteInvitation({ invitation, onClose }: DeleteInvitationProps) {
-  const email = visible(invitation.email)
+  const { email } = invitation
   return (
     <Confirm
       title={`Delete the invitation of ${email}?`}

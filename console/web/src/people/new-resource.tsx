@@ -5,7 +5,6 @@ import { useNavigate } from '@tanstack/react-router'
 import { Field, FormDialog } from '../components/field.tsx'
 import { showToast } from '../components/toast.tsx'
 import { useDraft } from '../drafts.ts'
-import { visible } from '../visible.ts'
 import { create, refreshKind, WORDS } from './data.ts'
 import type { Kind } from './kinds.ts'
 
@@ -30,7 +29,7 @@ export function NewResource({ kind, onClose }: { readonly kind: Kind; readonly o
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => create(kind, id.trim() || newId, name.trim()),
     onSuccess: async (created) => {
-      showToast(`${visible(created.name)} created.`)
+      showToast(`${created.name} created.`)
       draft.drop()
       onClose()
       await navigate({ to: '/people/$kind/$id', params: { kind, id: created.id } })

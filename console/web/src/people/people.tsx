@@ -13,7 +13,6 @@ import { Time } from '../components/time.tsx'
 import { hasDraft } from '../drafts.ts'
 import type { ApiKey } from '../keys/data.ts'
 import { Projects } from '../keys/keys.tsx'
-import { visible } from '../visible.ts'
 import { ActionDialog, itemsOf, renamedOf, useArchive } from './actions.tsx'
 import { Avatar } from './avatar.tsx'
 import { type Resource, reachOf, resourcesQuery, useKeysOf, useMay, WORDS } from './data.ts'
@@ -132,10 +131,7 @@ function Resources({ kind, resources }: { readonly kind: Kind; readonly resource
           >
             {may.change && (
               <Cell className={styles.menu}>
-                <Menu
-                  label={`Actions for ${visible(resource.name)}`}
-                  items={itemsOf(kind, resource, archive, setShown)}
-                />
+                <Menu label={`Actions for ${resource.name}`} items={itemsOf(kind, resource, archive, setShown)} />
               </Cell>
             )}
           </ResourceRow>
@@ -166,11 +162,11 @@ function ResourceRow({ kind, resource, role, reach, children }: ResourceRowProps
           {kind === 'users' && <Avatar user={resource} />}
           <div>
             <Link className="row-link" to="/people/$kind/$id" params={{ kind, id }}>
-              <bdi>{visible(name)}</bdi>
+              <bdi>{name}</bdi>
             </Link>
             <div className="quiet small anywhere">
               {kind === 'users' && id === user?.id && 'you · '}
-              <bdi>{visible(id)}</bdi>
+              <bdi>{id}</bdi>
             </div>
             {role && <div className={`quiet small ${styles.narrow}`}>{role}</div>}
             <div className={`quiet small ${styles.narrow}`}>

@@ -10,7 +10,6 @@ import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { showToast } from '../components/toast.tsx'
 import { type Draft, useDraft } from '../drafts.ts'
 import { WorkspaceError } from '../errors.ts'
-import { visible } from '../visible.ts'
 import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
 import { AccessFields, problemOfAccess } from './roles.tsx'
 import {
@@ -70,7 +69,7 @@ export function NewRule({ onClose }: { readonly onClose: () => void }) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: createRule,
     onSuccess: async (rule) => {
-      showToast(`The rule ${visible(labelOf(rule))} is created.`)
+      showToast(`The rule ${labelOf(rule)} is created.`)
       draft.drop()
       onClose()
       await refreshSignIn()
@@ -120,7 +119,7 @@ function Edit({ rule: given, etag: givenTag, identities, onClose }: EditProps) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: (settings: RuleSettings) => changeRule(rule.id, settings, etag),
     onSuccess: async (changed) => {
-      showToast(`The rule ${visible(labelOf(changed))} is saved.`)
+      showToast(`The rule ${labelOf(changed)} is saved.`)
       draft.drop()
       onClose()
       await refreshSignIn()
@@ -129,7 +128,7 @@ function Edit({ rule: given, etag: givenTag, identities, onClose }: EditProps) {
   const hasChanged = error instanceof WorkspaceError && error.code === 'etag_mismatch'
   return (
     <RuleForm
-      title={`Edit the rule ${visible(labelOf(rule))}`}
+      title={`Edit the rule ${labelOf(rule)}`}
       verb="Save"
       fields={fields}
       onChange={(changed) => setTyped({ rule, etag, fields: changed })}

@@ -11,7 +11,6 @@ import { Cell, Row, Table } from '../components/table.tsx'
 import { showToast } from '../components/toast.tsx'
 import { hasDraft } from '../drafts.ts'
 import { Projects } from '../keys/keys.tsx'
-import { visible } from '../visible.ts'
 import { Invitations } from './invitations.tsx'
 import styles from './people.module.css'
 import { ROLE_WORDS, Roles } from './roles.tsx'
@@ -119,9 +118,9 @@ function List({ rules, identities }: ListProps) {
         {rules.map((rule) => (
           <Row key={rule.id}>
             <Cell>
-              <bdi className="anywhere">{visible(labelOf(rule))}</bdi>
+              <bdi className="anywhere">{labelOf(rule)}</bdi>
               <div className="quiet small anywhere">
-                <bdi>{visible(shortIssuer(rule.issuer))}</bdi>
+                <bdi>{shortIssuer(rule.issuer)}</bdi>
               </div>
             </Cell>
             <Cell>{ROLE_WORDS[rule.role].name}</Cell>
@@ -132,7 +131,7 @@ function List({ rules, identities }: ListProps) {
             {may.write && (
               <Cell className={styles.menu}>
                 <Menu
-                  label={`Actions for ${visible(labelOf(rule))}`}
+                  label={`Actions for ${labelOf(rule)}`}
                   items={[
                     { label: 'Edit', onSelect: () => setShown({ rule, dialog: 'edit' }) },
                     { label: 'Delete', isDangerous: true, onSelect: () => setShown({ rule, dialog: 'delete' }) },
@@ -156,7 +155,7 @@ interface DeleteRuleProps {
 }
 
 function DeleteRule({ rule, identities, onClose }: DeleteRuleProps) {
-  const label = visible(labelOf(rule))
+  const label = labelOf(rule)
   return (
     <Confirm
       title={`Delete the rule ${label}?`}

@@ -6,7 +6,6 @@ import { Field } from '../components/field.tsx'
 import { ErrorNote } from '../components/note.tsx'
 import { Status } from '../components/status.tsx'
 import { Projects } from '../keys/keys.tsx'
-import { visible } from '../visible.ts'
 import { IssuerField, useOnlyIssuer } from './issuer-field.tsx'
 import styles from './people.module.css'
 import { ROLE_WORDS } from './roles.tsx'
@@ -123,7 +122,7 @@ function Result({ preview: { role, projectIds, ruleIds }, rules }: ResultProps) 
         {labels.map((label, index) => (
           <bdi key={ruleIds[index]}>
             {index > 0 && ', '}
-            {visible(label)}
+            {label}
           </bdi>
         ))}
         .

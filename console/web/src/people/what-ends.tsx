@@ -1,5 +1,4 @@
 /** What a change ends, said before it is made. */
-import { visible } from '../visible.ts'
 import styles from './people.module.css'
 import { type Identity, useIsOwn } from './sign-in-data.ts'
 
@@ -29,8 +28,8 @@ export function WhatEnds({ people, areNamed = false, after }: WhatEndsProps) {
           <ul className={styles.names}>
             {people.slice(0, NAMED).map(({ id, userName, email }) => (
               <li key={id} className="anywhere">
-                <bdi>{visible(userName)}</bdi>
-                {email && <span className="quiet"> {visible(email)}</span>}
+                <bdi>{userName}</bdi>
+                {email && <span className="quiet"> {email}</span>}
               </li>
             ))}
             {further > 0 && <li className="quiet">and {further} more</li>}

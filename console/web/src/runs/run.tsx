@@ -16,7 +16,6 @@ import { hasDraft, useDraft } from '../drafts.ts'
 import { placeOf, refreshSchedulesAndRuns, runNow, scheduleQuery } from '../schedules/data.ts'
 import { sessionQuery } from '../sessions/data.ts'
 import { toDuration } from '../time.ts'
-import { visible } from '../visible.ts'
 import { runQuery } from './data.ts'
 import styles from './run.module.css'
 import { durationOf, nameOf, stateOf } from './state.ts'
@@ -140,7 +139,7 @@ function SessionLink({ sessionId }: { readonly sessionId: string }) {
   const { data } = useQuery({ ...sessionQuery(sessionId), enabled: useCan()('sessions:read') })
   return (
     <Link to="/sessions/$sessionId" params={{ sessionId }}>
-      {data ? visible(data.name) : sessionId}
+      {data?.name ?? sessionId}
     </Link>
   )
 }

@@ -16,7 +16,6 @@ import { Time } from '../components/time.tsx'
 import { showError } from '../components/toast.tsx'
 import { useShowDeleted } from '../deleted/data.ts'
 import { pinsQuery } from '../pins/data.ts'
-import { visible } from '../visible.ts'
 import { filesQuery, MAX_FILES, removeSession, type Session as SessionData, sessionQuery, setPinned } from './data.ts'
 import { Upload } from './upload.tsx'
 import { Viewer } from './viewer.tsx'
@@ -39,7 +38,7 @@ function Loaded({ session }: { readonly session: SessionData }) {
   const [chosen, setChosen] = useState<readonly File[]>([])
   return (
     <Page
-      title={visible(session.name)}
+      title={session.name}
       details={
         <p className="quiet">
           <Link to="/sessions" search={{ project: session.projectId }}>
@@ -102,21 +101,20 @@ function Deletion({ session: { id, projectId, name } }: { readonly session: Sess
   const navigate = Route.useNavigate()
   const showDeleted = useShowDeleted()
   const [isAsking, setIsAsking] = useState(false)
-  const shown = visible(name)
   return (
     <>
       <Menu
-        label={`Actions for ${shown}`}
+        label={`Actions for ${name}`}
         items={[{ label: 'Delete', isDangerous: true, onSelect: () => setIsAsking(true) }]}
       />
       {isAsking && (
         <Confirm
-          title={`Delete ${shown}?`}
+          title={`Delete ${name}?`}
           verb="Delete"
           act={async () => {
             await removeSession(id)
             await navigate({ to: '/sessions' })
-            void showDeleted(shown, { resourceType: 'session', resourceId: id, projectId })
+            void showDeleted(name, { resourceType: 'session', resourceId: id, projectId })
             await refresh('sessions', 'pins')
           }}
           onClose={() => setIsAsking(false)}

@@ -8,7 +8,6 @@ import { Page } from '../components/page.tsx'
 import { ProjectName } from '../components/project-name.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
-import { visible } from '../visible.ts'
 import { type Session, sessionsQuery } from './data.ts'
 
 export const Route = createLazyRoute('/app/sessions')({ component: Sessions })
@@ -84,7 +83,7 @@ const SessionRow = memo(({ session: { id, name, projectId, createdAt } }: { read
   <Row>
     <Cell>
       <Link className="row-link" to="/sessions/$sessionId" params={{ sessionId: id }}>
-        <bdi>{visible(name)}</bdi>
+        <bdi>{name}</bdi>
       </Link>
     </Cell>
     <Cell className="anywhere">

@@ -5,7 +5,6 @@ import { Dialog, DialogActions } from '../components/dialog.tsx'
 import { toSize } from '../components/files/content.ts'
 import { ErrorNote } from '../components/note.tsx'
 import { showToast } from '../components/toast.tsx'
-import { visible } from '../visible.ts'
 import { filesQuery, refreshFiles, upload } from './data.ts'
 import styles from './upload.module.css'
 
@@ -69,7 +68,7 @@ export function Upload({ sessionId, chosen, folder: initial, onClose }: UploadPr
         <ul className={styles.files}>
           {files.map(({ file, path }, index) => (
             <li key={path}>
-              <bdi className="anywhere">{visible(path)}</bdi>
+              <bdi className="anywhere">{path}</bdi>
               <span className="quiet">
                 {index < done ? 'uploaded' : paths.has(path) ? 'replaces a file' : toSize(file.size)}
               </span>

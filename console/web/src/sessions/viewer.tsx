@@ -66,7 +66,7 @@ function Loaded({ file, linkTo, onDeleted }: LoadedProps) {
       name={name}
       details={
         <>
-          {toSize(file.sizeBytes)} · {visible(mediaTypeOf(file))} · <Time at={file.updatedAt} />
+          {toSize(file.sizeBytes)} · {mediaTypeOf(file)} · <Time at={file.updatedAt} />
         </>
       }
       view={formatted && isText ? { formatted, isSource, onSource: setIsSource } : undefined}
@@ -167,7 +167,7 @@ function Image({ file, type }: { readonly file: FileDetails; readonly type: stri
   const { data, error, refetch } = useQuery(contentQuery(file))
   if (error) return <ErrorNote error={error} retry={() => void refetch()} />
   if (!data) return <Skeleton />
-  return <Picture bytes={data} type={type} name={visible(file.path)} />
+  return <Picture bytes={data} type={type} name={file.path} />
 }
 
 /** Its policy (console/src/policies.ts) allows no script and no request. */
@@ -179,7 +179,7 @@ function Rendered({ file }: { readonly file: FileDetails }) {
         className={styles.frame}
         sandbox=""
         referrerPolicy="no-referrer"
-        title={`${visible(file.path)}, rendered`}
+        title={`${file.path}, rendered`}
         src={`${contentPath(file, '/api/render')}?${file.sha256}`}
       />
     </>

@@ -1,18 +1,17 @@
 /** Why the person is not signed in, and what helps. */
 import type { ReactNode } from 'react'
 import { showToast } from '../components/toast.tsx'
-import { visible } from '../visible.ts'
 import type { SignInProblem } from './problem.ts'
 import styles from './sign-in.module.css'
 
 export function ProblemNote({ problem }: { readonly problem: SignInProblem }) {
-  const provider = visible(problem.provider ?? 'the identity provider')
+  const provider = problem.provider ?? 'the identity provider'
   const [title, help] = textsOf(problem, provider)
   return (
     <section className={styles.problem} role="alert" data-tone={problem.reason === 'expired' ? 'quiet' : 'bad'}>
       <h2>{title}</h2>
       <p>{help}</p>
-      {problem.detail && <p className="small anywhere">{visible(problem.detail)}</p>}
+      {problem.detail && <p className="small anywhere">{problem.detail}</p>}
       {problem.claims.length > 0 && <Claims claims={problem.claims} provider={provider} />}
     </section>
   )
@@ -40,7 +39,7 @@ function textsOf(
         'The organization is not available',
         organization === null
           ? `Ask ${ADMIN} for the address of its sign-in page.`
-          : `There is no organization ${visible(organization)}, or it is suspended or being moved. Check the address, or ask ${ADMIN}.`,
+          : `There is no organization ${organization}, or it is suspended or being moved. Check the address, or ask ${ADMIN}.`,
       ]
     case 'user_quota':
       return ['The organization is full', `It has its maximum number of users. Ask ${ADMIN} to remove one.`]
@@ -84,8 +83,8 @@ function Claims({ claims, provider }: { readonly claims: SignInProblem['claims']
       <dl className={styles.claims} tabIndex={0} aria-label="Claims">
         {claims.map(([claim, value]) => (
           <div key={JSON.stringify([claim, value])}>
-            <dt className="anywhere">{visible(claim)}</dt>
-            <dd className="anywhere">{visible(value)}</dd>
+            <dt className="anywhere">{claim}</dt>
+            <dd className="anywhere">{value}</dd>
           </div>
         ))}
       </dl>

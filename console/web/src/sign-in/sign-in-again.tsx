@@ -6,7 +6,6 @@ import { Dialog, DialogActions } from '../components/dialog.tsx'
 import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { readSignInWays, rememberOrganization } from '../session.ts'
 import { dismiss, type Reason, type SessionEnd } from '../session-end.ts'
-import { visible } from '../visible.ts'
 import { KeyForm } from './key-form.tsx'
 import styles from './sign-in.module.css'
 
@@ -42,8 +41,8 @@ function Suspended() {
   return (
     <>
       <p>
-        The operator has suspended <bdi>{visible(organization.name)}</bdi>. Nothing can be read or changed until it is
-        resumed. What you typed is kept.
+        The operator has suspended <bdi>{organization.name}</bdi>. Nothing can be read or changed until it is resumed.
+        What you typed is kept.
       </p>
       {error && <ErrorNote error={error} />}
       <First disabled={isPending} onClick={() => mutate()}>

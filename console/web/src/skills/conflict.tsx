@@ -1,7 +1,6 @@
 /** What to do when somebody else has changed the same skill: both texts are there, and none is lost. */
 import { useEffect, useRef } from 'react'
 import { Diff } from '../components/diff.tsx'
-import { visible } from '../visible.ts'
 import type { DraftFile, Meanwhile } from './draft.ts'
 import styles from './editor.module.css'
 import { Author, Message } from './versions.tsx'
@@ -21,8 +20,8 @@ export function ConflictNote({ meanwhile: { version, conflicts } }: { readonly m
         <p>You have changed different files, so the draft has both changes now. Look at them and save again.</p>
       ) : (
         <p className="anywhere">
-          You have both changed {conflicts.map(visible).join(', ')}. Choose for each file whose text you continue from,
-          then save again.
+          You have both changed {conflicts.join(', ')}. Choose for each file whose text you continue from, then save
+          again.
         </p>
       )}
     </div>
@@ -55,11 +54,7 @@ export function OtherSide({ file, onSwap }: OtherSideProps) {
       <details open className={styles.difference}>
         <summary>From their text (−) to yours (+)</summary>
         {isText ? (
-          <Diff
-            before={theirs.content}
-            after={yours.content}
-            label={`Their text and yours of ${visible(file.filename)}`}
-          />
+          <Diff before={theirs.content} after={yours.content} label={`Their text and yours of ${file.filename}`} />
         ) : (
           <p className="quiet">This file is not text.</p>
         )}

@@ -5,7 +5,6 @@ import { useState } from 'react'
 import { useCan } from '../api.ts'
 import { ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
-import { visible } from '../visible.ts'
 import { readCurrent } from './data.ts'
 import { SkillEditor } from './editor.tsx'
 
@@ -29,7 +28,7 @@ function EditSkill() {
     return (
       <SkillEditor
         key={skillId}
-        title={`Edit ${visible(data.version.name)}`}
+        title={`Edit ${data.version.name}`}
         skillId={skillId}
         files={data.version.files}
         etag={data.etag}

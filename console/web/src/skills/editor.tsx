@@ -26,7 +26,6 @@ import { TextEditor } from '../components/text-editor.tsx'
 import { showToast } from '../components/toast.tsx'
 import { type Draft as Kept, useDraft } from '../drafts.ts'
 import { messageOf, WorkspaceError } from '../errors.ts'
-import { visible } from '../visible.ts'
 import { summaryOf } from './changes.ts'
 import { ConflictNote, OtherSide } from './conflict.tsx'
 import { isEditable } from './content.ts'
@@ -340,16 +339,15 @@ function DraftFileView({ draft, file, onType, onChange, onSwap }: DraftFileProps
   // It is decided once: what is typed does not end the editing.
   const [canEdit] = useState(() => isEditable(file))
   const { id, filename, content, executable } = file
-  const name = visible(filename)
   const isEntry = filename === ENTRY_FILE
   const remove = () => {
     onChange(withoutFile(draft, id))
     const undo = () => onChange((before) => withNewFile(withoutFile(before, id), file).draft)
-    showToast(`${name} is deleted when you save.`, false, { label: 'Undo', onSelect: undo })
+    showToast(`${filename} is deleted when you save.`, false, { label: 'Undo', onSelect: undo })
   }
   return (
     <FileArticle
-      name={name}
+      name={filename}
       details={isChanged(draft, file) ? 'changed' : 'not changed'}
       actions={
         <>
@@ -363,7 +361,7 @@ function DraftFileView({ draft, file, onType, onChange, onSwap }: DraftFileProps
           </label>
           {!isEntry && (
             <Menu
-              label={`Actions for ${name}`}
+              label={`Actions for ${filename}`}
               items={[
                 { label: 'Rename', onSelect: () => setIsRenaming(true) },
                 { label: 'Delete', isDangerous: true, onSelect: remove },
@@ -375,7 +373,7 @@ function DraftFileView({ draft, file, onType, onChange, onSwap }: DraftFileProps
     >
       {file.other && <OtherSide file={file} onSwap={onSwap} />}
       {canEdit ? (
-        <TextEditor text={content} label={`Text of ${name}`} onChange={onType} />
+        <TextEditor text={content} label={`Text of ${filename}`} onChange={onType} />
       ) : (
         <Empty title="This file cannot be edited here">
           {file.encoding === 'base64'
@@ -386,7 +384,7 @@ function DraftFileView({ draft, file, onType, onChange, onSwap }: DraftFileProps
       )}
       {isRenaming && (
         <PathDialog
-          title={`Rename ${name}`}
+          title={`Rename ${filename}`}
           verb="Rename"
           path={filename}
           problemOf={(path) => problemOfName(draft, path, id)}

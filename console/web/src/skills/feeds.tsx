@@ -80,7 +80,7 @@ function List({ canRevoke }: { readonly canRevoke: boolean }) {
           {data.items.map((feed) => (
             <tr key={feed.id}>
               <td className="anywhere">
-                <bdi>{visible(feed.name)}</bdi>
+                <bdi>{feed.name}</bdi>
               </td>
               <td className="anywhere">
                 <Offered feed={feed} />
@@ -96,7 +96,7 @@ function List({ canRevoke }: { readonly canRevoke: boolean }) {
                   <button
                     type="button"
                     data-kind="danger"
-                    aria-label={`Revoke ${visible(feed.name)}`}
+                    aria-label={`Revoke ${feed.name}`}
                     onClick={() => setRevoked(feed)}
                   >
                     Revoke
@@ -109,11 +109,11 @@ function List({ canRevoke }: { readonly canRevoke: boolean }) {
       </table>
       {revoked && (
         <Confirm
-          title={`Revoke ${visible(revoked.name)}?`}
+          title={`Revoke ${revoked.name}?`}
           verb="Revoke"
           act={async () => {
             await revokeFeed(revoked.id)
-            showToast(`${visible(revoked.name)} revoked.`)
+            showToast(`${revoked.name} revoked.`)
           }}
           onClose={() => setRevoked(undefined)}
         >
@@ -188,7 +188,7 @@ function NewFeed({ onClose }: { readonly onClose: () => void }) {
   if (data) {
     return (
       <SecretOnce
-        title={`Install from ${visible(data.name)}`}
+        title={`Install from ${data.name}`}
         word="command"
         // Without this variable, the installer sends the address to its maker.
         secret={`DO_NOT_TRACK=1 npx skills add ${data.url}`}
@@ -237,7 +237,7 @@ function NewFeed({ onClose }: { readonly onClose: () => void }) {
               {skills.items.map((skill) => (
                 <Check
                   key={skill.id}
-                  label={visible(skill.name)}
+                  label={skill.name}
                   isChecked={chosen.has(skill.id)}
                   onChange={(isChecked) => toggle(skill.id, isChecked)}
                 />

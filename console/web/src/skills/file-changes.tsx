@@ -3,7 +3,6 @@ import { useState } from 'react'
 import { Diff } from '../components/diff.tsx'
 import { toSize } from '../components/files/content.ts'
 import { Empty } from '../components/note.tsx'
-import { visible } from '../visible.ts'
 import { type FileChange, summaryOf, wordOf } from './changes.ts'
 import type { SkillFile } from './data.ts'
 import styles from './skill.module.css'
@@ -52,7 +51,7 @@ function Change({ change, hidesUnchanged, isOpenAtFirst }: ChangeProps) {
   return (
     <details className={styles.change} open={isOpen} onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>
-        <bdi className="anywhere">{visible(change.filename)}</bdi>
+        <bdi className="anywhere">{change.filename}</bdi>
         <span className={styles.word} data-word={word}>
           {word}
         </span>
@@ -70,6 +69,6 @@ function Texts({ change: { filename, before, after }, hidesUnchanged }: Omit<Cha
   const isText = (file: SkillFile | undefined) => file === undefined || file.encoding === 'utf-8'
   if (!isText(before) || !isText(after)) return <p className="quiet">This file is not text.</p>
   if (before?.content === after?.content) return <p className="quiet">The text is the same.</p>
-  const label = `Changes of ${visible(filename)}`
+  const label = `Changes of ${filename}`
   return <Diff before={before?.content} after={after?.content} label={label} hidesUnchanged={hidesUnchanged} />
 }

@@ -12,7 +12,6 @@ import { Tree } from '../components/files/tree.tsx'
 import { Filters, SearchField } from '../components/filters.tsx'
 import { Markdown } from '../components/markdown.tsx'
 import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
-import { visible } from '../visible.ts'
 import { bytesOf, splitFrontMatter } from './content.ts'
 import { ENTRY_FILE, type Version, versionQuery } from './data.ts'
 import styles from './skill.module.css'
@@ -88,7 +87,7 @@ export function SkillFiles({ skillId, version, isCurrent }: SkillFilesProps) {
         {file ? (
           <FileView key={`${version} ${filename}`} file={file} linkTo={linkTo} />
         ) : (
-          <Empty title="This version has no such file">{visible(filename)}</Empty>
+          <Empty title="This version has no such file">{filename}</Empty>
         )}
       </div>
     </div>
@@ -108,13 +107,12 @@ function FileView({ file, linkTo }: FileViewProps) {
   const imageType = imageTypeOf(named)
   const kind = imageType ? ('image' as const) : kindOf(named)
   const isText = encoding === 'utf-8' && (imageType === undefined || imageType === SVG)
-  const name = visible(filename)
   // A page of HTML is shown as its source only.
   const formatted = kind === 'text' || kind === 'html' || sizeBytes === 0 ? undefined : FORMATTED_VIEWS[kind]
   const showsSource = formatted === undefined || isSource
   return (
     <FileArticle
-      name={name}
+      name={filename}
       details={
         <>
           {toSize(sizeBytes)}
@@ -126,7 +124,7 @@ function FileView({ file, linkTo }: FileViewProps) {
       {sizeBytes === 0 ? (
         <Empty title="The file is empty" />
       ) : !showsSource && imageType ? (
-        <Picture bytes={bytes} type={imageType} name={name} />
+        <Picture bytes={bytes} type={imageType} name={filename} />
       ) : !isText ? (
         <NotShown sizeBytes={sizeBytes} />
       ) : !showsSource && kind === 'markdown' ? (
@@ -134,7 +132,7 @@ function FileView({ file, linkTo }: FileViewProps) {
       ) : (
         <Code
           text={(!showsSource && formatJson(content)) || content.replaceAll(/\r\n?/g, '\n')}
-          label={name}
+          label={filename}
           wraps={kind !== 'json'}
         />
       )}
@@ -155,7 +153,7 @@ function Formatted({ isEntry, text, linkTo }: FormattedProps) {
     <>
       <details className={styles.frontMatter}>
         <summary>Front matter</summary>
-        <pre>{visible(frontMatter)}</pre>
+        <pre>{frontMatter}</pre>
       </details>
       <Markdown text={body} linkTo={linkTo} />
     </>

@@ -10,7 +10,6 @@ import { Page } from '../components/page.tsx'
 import { Time } from '../components/time.tsx'
 import { showError, showToast } from '../components/toast.tsx'
 import { useShowDeleted } from '../deleted/data.ts'
-import { visible } from '../visible.ts'
 import { changesOf } from './changes.ts'
 import {
   archivePath,
@@ -66,7 +65,7 @@ function Loaded({ skillId, skill }: LoadedProps) {
   // Of a version that is not kept any more, the service says so.
   const shown = versions.find(({ version }) => version === number)
   const before = versionBefore(versions, number)
-  const name = visible((shown ?? current).name)
+  const name = (shown ?? current).name
   if (at !== undefined) return <Navigate {...placeOfChange(skillId, versions, at)} replace />
   const isFiles = view !== 'versions' && !comparesTwo
   return (
@@ -74,7 +73,7 @@ function Loaded({ skillId, skill }: LoadedProps) {
       title={name}
       details={
         <>
-          <p className={`anywhere ${styles.description}`}>{visible((shown ?? current).description)}</p>
+          <p className={`anywhere ${styles.description}`}>{(shown ?? current).description}</p>
           {shown && (
             <p className="quiet anywhere">
               Version {number} · <Message version={shown} /> · <Author version={shown} />, <Time at={shown.createdAt} />
@@ -273,7 +272,7 @@ function VersionChoice({ label, versions, value, onChange }: VersionChoiceProps)
       {versions.map(({ version, message }) => (
         <option key={version} value={version}>
           Version {version}
-          {message !== null && ` · ${visible(message).slice(0, MAX_MESSAGE)}`}
+          {message !== null && ` · ${message.slice(0, MAX_MESSAGE)}`}
         </option>
       ))}
     </select>

@@ -7,7 +7,6 @@ import { Empty, ErrorNote, Skeleton } from '../components/note.tsx'
 import { Page } from '../components/page.tsx'
 import { Cell, Row, ShowMore, Table } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
-import { visible } from '../visible.ts'
 import { type SkillSummary, skillsQuery } from './data.ts'
 import styles from './skills.module.css'
 
@@ -89,12 +88,12 @@ const SkillRow = memo(({ skill: { id, name, description, updatedAt } }: { readon
   <Row>
     <Cell>
       <Link className="row-link" to="/skills/$skillId" params={{ skillId: id }}>
-        <bdi>{visible(name)}</bdi>
+        <bdi>{name}</bdi>
       </Link>
-      <p className={`quiet small anywhere ${styles.below}`}>{visible(description)}</p>
+      <p className={`quiet small anywhere ${styles.below}`}>{description}</p>
     </Cell>
     <Cell className="wide-only">
-      <p className={`quiet anywhere ${styles.beside}`}>{visible(description)}</p>
+      <p className={`quiet anywhere ${styles.beside}`}>{description}</p>
     </Cell>
     <Cell className={styles.time}>
       <Time at={updatedAt} />

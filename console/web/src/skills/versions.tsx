@@ -4,18 +4,17 @@ import { useName } from '../api.ts'
 import { Status } from '../components/status.tsx'
 import { Time } from '../components/time.tsx'
 import { shortId } from '../short-id.ts'
-import { visible } from '../visible.ts'
 import { type VersionSummary, versionBefore } from './data.ts'
 import styles from './skill.module.css'
 
 export function Author({ version: { userId, apiKeyId } }: { readonly version: VersionSummary }) {
   const name = useName('users', userId)
-  return <bdi>{userId === null ? `API key ${shortId(apiKeyId)}` : visible(name ?? userId)}</bdi>
+  return <bdi>{userId === null ? `API key ${shortId(apiKeyId)}` : (name ?? userId)}</bdi>
 }
 
 /** What was said about it. */
 export function Message({ version: { message, version } }: { readonly version: VersionSummary }) {
-  if (message !== null) return <bdi>{visible(message)}</bdi>
+  if (message !== null) return <bdi>{message}</bdi>
   return <span className="quiet">{version === 1 ? 'first version' : 'no message'}</span>
 }
 

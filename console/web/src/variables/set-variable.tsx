@@ -6,7 +6,6 @@ import { refresh, useCan, useName, workspace } from '../api.ts'
 import { Check, Field, FormDialog } from '../components/field.tsx'
 import { showToast } from '../components/toast.tsx'
 import { useDraft } from '../drafts.ts'
-import { visible } from '../visible.ts'
 import { variablesQuery } from './data.ts'
 import styles from './variables.module.css'
 
@@ -32,7 +31,7 @@ export function SetVariable({ projectId, given, onClose }: SetVariableProps) {
   const canRead = useCan()('environment-variables:read')
   const { data: variables } = useQuery({ ...variablesQuery(projectId), enabled: canRead })
   const isReplaced = variables?.some(({ key }) => key === name) ?? false
-  const projectName = visible(useName('projects', projectId) ?? projectId)
+  const projectName = useName('projects', projectId) ?? projectId
   const { mutate, isPending, error } = useMutation({
     gcTime: 0,
     mutationFn: async () => {

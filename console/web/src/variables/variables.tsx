@@ -16,7 +16,6 @@ import { showToast } from '../components/toast.tsx'
 import { Who } from '../components/who.tsx'
 import { hasDraft } from '../drafts.ts'
 import { resourcesQuery } from '../people/data.ts'
-import { visible } from '../visible.ts'
 import { type Lease, type Past, pastQuery, type Variable, variablesQuery } from './data.ts'
 import { draftOfVariable, SetVariable } from './set-variable.tsx'
 import styles from './variables.module.css'
@@ -91,10 +90,10 @@ function Projects() {
             <Row key={id}>
               <Cell>
                 <Link className="row-link" to="/variables" search={{ project: id }}>
-                  <bdi>{visible(name)}</bdi>
+                  <bdi>{name}</bdi>
                 </Link>
               </Cell>
-              <Cell className="quiet anywhere">{visible(id)}</Cell>
+              <Cell className="quiet anywhere">{id}</Cell>
             </Row>
           ))}
         </Table>
@@ -151,7 +150,7 @@ function List({ projectId, onSet }: ListProps) {
   const names = useNames('projects')
   const { projectIds } = useMe().apiKey
   const projects = projectIds
-    ? projectIds.map((id) => [id, visible(names.get(id) ?? id)] as const)
+    ? projectIds.map((id) => [id, names.get(id) ?? id] as const)
     : withChosen(names, projectId)
   const { data, error, refetch } = useQuery(variablesQuery(projectId))
   const shown = data?.filter(({ key }) => key.toLowerCase().includes(q?.toLowerCase() ?? ''))
@@ -316,7 +315,7 @@ function LeasedBy({ lease: { event, isCertain } }: { readonly lease: Lease }) {
       {!isCertain && <span title="The event names only the first of many variables.">perhaps </span>}
       <Time at={event.createdAt} />
       <Who actor={event.actor} />
-      {event.actor?.userId != null && <span className="quiet"> with {visible(event.actor.apiKeyName)}</span>}
+      {event.actor?.userId != null && <span className="quiet"> with {event.actor.apiKeyName}</span>}
     </>
   )
 }
@@ -331,8 +330,8 @@ function Reading({ projectId }: { readonly projectId: string }) {
     <section className={styles.section} aria-labelledby="reading">
       <h2 id="reading">How an agent reads them</h2>
       <p className="quiet">
-        It leases them: the values of <bdi>{visible(name)}</bdi> come encrypted to a key that only its process has. Each
-        lease is an event with the names of the variables.
+        It leases them: the values of <bdi>{name}</bdi> come encrypted to a key that only its process has. Each lease is
+        an event with the names of the variables.
       </p>
       <ol className={styles.steps}>
         <li>

@@ -1,7 +1,6 @@
 /** Files as a tree, with the keys of a tree. */
 import { ChevronDown, ChevronRight, File, Folder } from 'lucide-react'
 import { type KeyboardEvent, memo, useEffect, useId, useMemo, useState } from 'react'
-import { visible } from '../../visible.ts'
 import styles from './tree.module.css'
 
 /** What the tree knows of a file. */
@@ -147,7 +146,7 @@ const TreeRow = memo(
           <ChevronRight size={14} aria-hidden="true" />
         )}
         {file ? <File size={14} aria-hidden="true" /> : <Folder size={14} aria-hidden="true" />}
-        <bdi title={visible(row.path)}>{visible(name)}</bdi>
+        <bdi title={row.path}>{name}</bdi>
       </div>
     )
   },
