@@ -32,7 +32,11 @@ export default defineConfig({
     cssCodeSplit: false,
     // Every browser of the target has it.
     modulePreload: { polyfill: false },
-    rolldownOptions: { onLog: (level, log, handle) => EXPECTED.test(log.message) || handle(level, log) },
+    rolldownOptions: {
+      onLog: (level, log, handle) => EXPECTED.test(log.message) || handle(level, log),
+      // One file with all that the first page needs, instead of one for each set of pages that share something.
+      output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] } },
+    },
   },
   html: { cspNonce: NO_NONCE },
 })

@@ -20,10 +20,17 @@ export interface FramedPage extends Addressed {
   readonly heading: RegExp
 }
 
-/** @throws if a route is not here, or one that is here does not exist. */
-export async function addressesOf(running: Console): Promise<readonly (Addressed & { readonly path: string })[]> {
+/**
+ * @param apiKey may read everything that they show.
+ * @throws if a route is not here, or one that is here does not exist.
+ */
+export async function addressesOf(
+  running: Console,
+  apiKey: string,
+): Promise<readonly (Addressed & { readonly path: string })[]> {
   const { demo } = running
-  const send = senderOf(demo.baseUrl, demo.serviceKey)
+  const send = senderOf(demo.baseUrl, apiKey)
+  const me = await send<{ apiKey: { id: string } }>('GET', '/v1/me')
   const idOf = async (path: string) => (await send<{ items: { id: string }[] }>('GET', path)).items[0]?.id ?? ''
   const addresses: Readonly<Record<string, Addressed>> = {
     '/': { address: '/', heading: /^Today$/ },
@@ -36,9 +43,9 @@ export async function addressesOf(running: Console): Promise<readonly (Addressed
     '/runs': { address: '/runs', heading: /^Runs$/ },
     '/runs/$runId': { address: `/runs/${await idOf('/v1/runs?status=failed&limit=1')}`, heading: /^(?!Run$)/ },
     '/pins': { address: '/pins', heading: /^Pins$/ },
-    '/sessions': { address: '/sessions', heading: /^Sessions$/, field: ['Search'] },
+    '/sessions': { address: '/sessions', heading: /^Sessions$/, field: ['Search by name'] },
     '/sessions/$sessionId': { address: `/sessions/${demo.sessionId}`, heading: /^(?!Session$)/ },
-    '/skills': { address: '/skills', heading: /^Skills$/, field: ['Search'] },
+    '/skills': { address: '/skills', heading: /^Skills$/, field: ['Search by name'] },
     '/skills/$skillId': { address: `/skills/${demo.skillId}`, heading: /^(?!Skill$)/ },
     '/skills/new': { address: '/skills/new', heading: /^New skill$/, field: ['What changed'], isOwn: true },
     '/skills/$skillId/edit': {
@@ -54,7 +61,7 @@ export async function addressesOf(running: Console): Promise<readonly (Addressed
       field: ['New variable', 'Name'],
     },
     '/keys': { address: '/keys', heading: /^Keys$/, field: ['New key', 'Name'] },
-    '/keys/$keyId': { address: `/keys/${await idOf('/v1/api-keys')}`, heading: /^(?!Key$)/ },
+    '/keys/$keyId': { address: `/keys/${me.apiKey.id}`, heading: /^(?!Key$)/ },
     '/people': { address: '/people', heading: /^People$/, field: ['New person', 'Name'] },
     '/people/sign-in': { address: '/people/sign-in', heading: /^People$/, field: ['Invite', 'E-mail address'] },
     '/people/identities/$identityId': {
@@ -72,7 +79,7 @@ export async function addressesOf(running: Console): Promise<readonly (Addressed
       heading: /^(?!Endpoint$)/,
       field: ['Edit', 'Note'],
     },
-    '/deleted': { address: '/deleted', heading: /^Deleted$/, field: ['Search'] },
+    '/deleted': { address: '/deleted', heading: /^Deleted$/, field: ['Search by name'] },
     $: { address: '/nowhere', heading: /^There is no such page$/, isOwn: true },
     '/authorize': { address: `/authorize?${await requestOfApp(running)}` },
     '/login': {
@@ -84,14 +91,16 @@ export async function addressesOf(running: Console): Promise<readonly (Addressed
   }
   const router = readFileSync(join(ROOT, 'console/web/src/router.tsx'), 'utf8')
   const routes = Array.from(router.matchAll(/\bpath: '([^']+)'/g), ([, path = '']) => path)
-  const differing = [...Object.keys(addresses), ...routes].filter((path) => !(path in addresses && routes.includes(path)))
+  const differing = [...Object.keys(addresses), ...routes].filter(
+    (path) => !(path in addresses && routes.includes(path)),
+  )
   if (differing.length > 0) throw new Error(`The routes of the console and the addresses here differ: ${differing}`)
   return Object.entries(addresses).map(([path, addressed]) => ({ path, ...addressed }))
 }
 
 /** The pages that a session leads to. Those without data of the service never fail. */
-export async function framedPages(running: Console): Promise<readonly FramedPage[]> {
-  const all = await addressesOf(running)
+export async function framedPages(running: Console, apiKey: string): Promise<readonly FramedPage[]> {
+  const all = await addressesOf(running, apiKey)
   return all.flatMap(({ heading, ...rest }) => (heading && rest.path !== '$' ? [{ heading, ...rest }] : []))
 }
 

@@ -4,6 +4,7 @@
  */
 import { onlineManager, type Query, QueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
+import { takeEarly } from './early.ts'
 import { isUnreachable, WorkspaceError } from './errors.ts'
 
 const MAX_PAUSE_MS = 10_000
@@ -82,7 +83,7 @@ export async function observedFetch(request: Request): Promise<Response> {
     updateSoon()
   }
   try {
-    const response = await fetch(request)
+    const response = await (takeEarly(request.url) ?? fetch(request))
     note(response.ok ? undefined : new WorkspaceError({ response }))
     return response
   } catch (error) {

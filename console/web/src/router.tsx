@@ -14,6 +14,7 @@ import { KINDS } from './people/kinds.ts'
 import { choice, count, day, search, text } from './search.ts'
 import { readSignInWays, rememberedOrganization } from './session.ts'
 import { noteEnd } from './sign-in/problem.ts'
+import { Today } from './today/today.tsx'
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -92,9 +93,8 @@ const login = createRoute({
   errorComponent: PageError,
 }).lazy(async () => (await loadPart(() => import('./login/login.tsx'))).Route)
 
-const today = createRoute({ getParentRoute: () => app, path: '/' }).lazy(
-  async () => (await loadPart(() => import('./today/today.tsx'))).Route,
-)
+/** Most people begin here: it comes with the first scripts. */
+const today = createRoute({ getParentRoute: () => app, path: '/', component: Today })
 
 export const SCHEDULE_STATES = ['enabled', 'paused', 'failing'] as const
 

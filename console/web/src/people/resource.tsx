@@ -9,8 +9,7 @@ import { Page } from '../components/page.tsx'
 import { Status } from '../components/status.tsx'
 import { Time } from '../components/time.tsx'
 import { Projects } from '../keys/keys.tsx'
-import { nameOf } from '../schedules/words.ts'
-import { visible } from '../visible.ts'
+import { nameOf } from '../schedules/state.ts'
 import { ActionDialog, itemsOf, renamedOf, useArchive } from './actions.tsx'
 import { Avatar } from './avatar.tsx'
 import {
@@ -66,7 +65,7 @@ function Loaded({ kind, resource, problem }: LoadedProps) {
   const isOneself = kind === 'users' && user?.id === id
   return (
     <Page
-      title={visible(name)}
+      title={name}
       details={
         <p>
           {archivedAt && (
@@ -106,7 +105,7 @@ function Loaded({ kind, resource, problem }: LoadedProps) {
               ['Created', <Time key="created" at={createdAt} />],
               ['Changed', updatedAt !== createdAt && <Time at={updatedAt} />],
               ['Archived', archivedAt && <Time at={archivedAt} />],
-              ['ID', <code key="id">{visible(id)}</code>],
+              ['ID', <code key="id">{id}</code>],
             ]}
           />
           <Elsewhere kind={kind} id={id} />
@@ -201,7 +200,7 @@ function Keys({ userId }: { readonly userId: string }) {
             {keys.map(({ id, name, projectIds }) => (
               <li key={id}>
                 <Link className="row-link" to="/keys/$keyId" params={{ keyId: id }}>
-                  <bdi>{visible(name)}</bdi>
+                  <bdi>{name}</bdi>
                 </Link>
                 <span className="quiet small">
                   <Projects projectIds={projectIds} />
@@ -242,7 +241,7 @@ function Schedules({ kind, id }: SchedulesProps) {
                 to="/$parents/$parentId/schedules/$scheduleId"
                 params={{ parents: kind, parentId: id, scheduleId: schedule.id }}
               >
-                <bdi>{visible(nameOf(schedule))}</bdi>
+                <bdi>{nameOf(schedule)}</bdi>
               </Link>
               {schedule.enabledAt === null && <Status tone="idle">Paused</Status>}
             </li>

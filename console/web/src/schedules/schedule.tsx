@@ -22,8 +22,8 @@ import { draftOfSchedule, EditSchedule } from './editor.tsx'
 import { NextTimes } from './next-times.tsx'
 import styles from './schedule.module.css'
 import { ParentName } from './schedules.tsx'
-import { stateOf } from './state.ts'
-import { describeWhen, nameOf } from './words.ts'
+import { nameOf, stateOf } from './state.ts'
+import { describeWhen } from './words.ts'
 
 export const Route = createLazyRoute('/app/$parents/$parentId/schedules/$scheduleId')({ component: Schedule })
 

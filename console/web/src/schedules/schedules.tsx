@@ -19,8 +19,8 @@ import { change, type Place, placeOf, runNow, schedulesQuery } from './data.ts'
 import { NEW_SCHEDULE, NewSchedule } from './editor.tsx'
 import { OfProjects } from './of-projects.tsx'
 import styles from './schedules.module.css'
-import { stateOf } from './state.ts'
-import { describeWhen, nameOf } from './words.ts'
+import { nameOf, stateOf } from './state.ts'
+import { describeWhen } from './words.ts'
 
 export const Route = createLazyRoute('/app/schedules')({ component: Schedules })
 

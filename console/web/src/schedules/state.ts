@@ -1,6 +1,7 @@
 /** The state of a schedule as people name it. */
 import type { ScheduleSummary } from '../api.ts'
 import type { Tone } from '../components/status.tsx'
+import { shortId } from '../short-id.ts'
 
 /** A schedule is late if the tick, once a minute, has missed it. */
 const LATE_MS = 3 * 60_000
@@ -23,4 +24,8 @@ export function stateOf(schedule: State, now: Date): { readonly tone: Tone; read
 export function needsAttention(schedule: State, now: Date): boolean {
   const { tone } = stateOf(schedule, now)
   return tone === 'bad' || tone === 'warning'
+}
+
+export function nameOf({ name, id }: { readonly name: string | null; readonly id: string }): string {
+  return name ?? `Schedule ${shortId(id)}`
 }

@@ -1,7 +1,6 @@
 /** A schedule in words. */
 import cronstrue from 'cronstrue'
 import type { ScheduleSummary } from '../api.ts'
-import { shortId } from '../short-id.ts'
 import { HAS_24_HOURS, toZoned } from '../time.ts'
 
 const OPTIONS = { use24HourTimeFormat: HAS_24_HOURS, trimHoursLeadingZero: !HAS_24_HOURS, verbose: false }
@@ -20,8 +19,4 @@ export function describeCron(cron: string): string {
   } catch {
     return cron
   }
-}
-
-export function nameOf({ name, id }: { readonly name: string | null; readonly id: string }): string {
-  return name ?? `Schedule ${shortId(id)}`
 }

@@ -1,6 +1,6 @@
 /** What needs attention, a day back and a day ahead, and the person's pins. */
 import { useQuery } from '@tanstack/react-query'
-import { createLazyRoute, Link } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import {
   filledPage,
   listQuery,
@@ -34,13 +34,10 @@ import { RUNS_REFRESH_MS, runsQuery } from '../runs/data.ts'
 import { nameOf as nameOfRun, stateOf as stateOfRun } from '../runs/state.ts'
 import { placeOf, schedulesQuery } from '../schedules/data.ts'
 import { OfProjects } from '../schedules/of-projects.tsx'
-import { needsAttention, stateOf } from '../schedules/state.ts'
-import { nameOf } from '../schedules/words.ts'
+import { nameOf, needsAttention, stateOf } from '../schedules/state.ts'
 import { MINUTE_MS } from '../time.ts'
 import { Axis } from './axis.tsx'
 import styles from './today.module.css'
-
-export const Route = createLazyRoute('/app/')({ component: Today })
 
 /** A run that nobody has taken for so long waits for a worker. */
 const WAITING_MS = 10 * MINUTE_MS
@@ -52,7 +49,7 @@ const DELIVERED_RUNS = 20
 /** The latest run may be under way. */
 const LATEST_RUNS = 3
 
-function Today() {
+export function Today() {
   const can = useCan()
   const { user, apiKey } = useMe()
   return (
