@@ -3,15 +3,15 @@
  * recovers without a reload.
  * @module-tag slow
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Browser, Page, Route } from 'playwright-core'
+import type { Browser, Locator, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { existingDatabaseFile, localDatabase } from '../../../operate/database.ts'
 import { launchChromium } from '../../../test/browser/chromium.ts'
 import { signedIn } from '../../../test/browser/console.ts'
-import { ROOT } from '../../../test/support/commands.ts'
+import { runScript } from '../../../test/support/commands.ts'
 import { type Console, startConsole } from '../console.ts'
-import { addPerson, type Person, senderOf } from './people.ts'
+import { type FramedPage, framedPages } from './addresses.ts'
+import { addPerson, type Person } from './people.ts'
 
 let running: Console
 let browser: Browser
@@ -27,52 +27,60 @@ afterAll(async () => {
   await running.stop()
 })
 
-/** Without a session: the sign-in pages. With one, but not in the frame of the pages: what programs open. */
-const OTHER_ROUTES = ['/sign-in', '/sign-in/$organizationId', '/signed-in', '/authorize', '/login', '$']
+const API = '**/api/v1/**'
+/** Everything that a page shows is out of date then, and it reads all of it again. */
+const STALE_MS = 6 * 60_000
+/** Longer than any pause before the next attempt, and longer than a page waits before it says so. */
+const PAUSE_MS = 11_000
 
-/** An address of each page, and what it shows when it has its data. A page that is new has to be here. */
-function pagesOf({ demo }: Console, ids: Readonly<Record<'schedule' | 'run' | 'endpoint' | 'key', string>>) {
-  return {
-    '/': ['/', /^Today$/],
-    '/schedules': ['/schedules', /^Schedules$/],
-    '/$parents/$parentId/schedules/$scheduleId': [`/agents/${demo.agentId}/schedules/${ids.schedule}`, /^Triage/],
-    '/runs': ['/runs', /^Runs$/],
-    '/runs/$runId': [`/runs/${ids.run}`, /^(?!Run$)/],
-    '/pins': ['/pins', /^Pins$/],
-    '/sessions': ['/sessions', /^Sessions$/],
-    '/sessions/$sessionId': [`/sessions/${demo.sessionId}`, /^(?!Session$)/],
-    '/skills': ['/skills', /^Skills$/],
-    '/skills/$skillId': [`/skills/${demo.skillId}`, /^(?!Skill$)/],
-    '/skills/new': ['/skills/new', /^New skill$/],
-    '/skills/$skillId/edit': [`/skills/${demo.skillId}/edit`, /^Edit (?!skill$)/],
-    '/skills/feeds': ['/skills/feeds', /^Feeds of skills$/],
-    '/activity': ['/activity', /^Activity$/],
-    '/variables': [`/variables?project=${demo.projectId}`, /^Variables$/],
-    '/keys': ['/keys', /^Keys$/],
-    '/keys/$keyId': [`/keys/${ids.key}`, /^laptop of /],
-    '/people': ['/people', /^People$/],
-    '/people/sign-in': ['/people/sign-in', /^People$/],
-    '/people/identities/$identityId': [`/people/identities/${crypto.randomUUID()}`, /./],
-    '/people/$kind/$id': [`/people/users/${person.id}`, /^Mary /],
-    '/endpoints': ['/endpoints', /^Endpoints$/],
-    '/endpoints/$endpointId': [`/endpoints/${ids.endpoint}`, /example\.com/],
-    '/deleted': ['/deleted', /^Deleted$/],
-  } as const satisfies Record<string, readonly [address: string, heading: RegExp]>
+/** What happens to each request to the API, or `offline`, and what the pages say then. */
+interface Fault {
+  readonly respond: 'offline' | ((route: Route, isOver: Promise<void>) => Promise<void>)
+  readonly words?: RegExp
+  /** The title of the dialog that says it. */
+  readonly dialog?: string
 }
 
-async function pages() {
-  const send = senderOf(running.demo.baseUrl, running.demo.serviceKey)
-  const idOf = async (path: string) => (await send<{ items: { id: string }[] }>('GET', path)).items[0]?.id ?? ''
-  const { id: endpoint } = await send<{ id: string }>('POST', '/v1/event-endpoints', {
-    url: 'https://example.com/hook',
-  })
-  const { apiKey } = await person.send<{ apiKey: { id: string } }>('GET', '/v1/me')
-  return pagesOf(running, {
-    schedule: await idOf('/v1/schedules?query=Triage'),
-    run: await idOf('/v1/runs?limit=1'),
-    endpoint,
-    key: apiKey.id,
-  })
+const answer =
+  (status: number, headers = {}) =>
+  (route: Route) =>
+    route.fulfill({ status, headers, json: { error: 'The service says what is wrong.' } })
+
+const UNAVAILABLE = /^The service is temporarily unavailable\. Trying again …/
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  'without a network': { respond: 'offline', words: /^Offline\./ },
+  down: { respond: (route) => route.abort(), words: /^The console is not reachable\. Trying again …/ },
+  'status 500': { respond: answer(500), words: UNAVAILABLE },
+  'status 503': { respond: answer(503, { 'Retry-After': '1' }), words: UNAVAILABLE },
+  'status 429': { respond: answer(429, { 'Retry-After': '1' }), words: /^Too many requests\. Trying again …/ },
+  slow: {
+    respond: async (route, isOver) => {
+      await isOver
+      await route.continue().catch(() => undefined)
+    },
+    // A request without a response for a minute, of this clock, has failed.
+    words: /^(?:The service takes long to respond\.|The console is not reachable\. Trying again …)/,
+  },
+  'without the session': { respond: answer(401, { 'Error-Code': 'api_key_expired' }), dialog: 'Session ended' },
+  suspended: { respond: answer(401, { 'Error-Code': 'organization_suspended' }), dialog: 'Organization suspended' },
+}
+
+/** @returns what ends it. */
+async function begin(page: Page, { respond }: Fault): Promise<() => Promise<void>> {
+  if (respond === 'offline') {
+    await page.context().setOffline(true)
+    // A request before the page knows it would fail at once.
+    await expect.poll(() => page.evaluate('navigator.onLine')).toBe(false)
+    return () => page.context().setOffline(false)
+  }
+  const over = Promise.withResolvers<void>()
+  const handle = (route: Route) => respond(route, over.promise)
+  await page.route(API, handle)
+  return async () => {
+    await page.unroute(API, handle)
+    over.resolve()
+  }
 }
 
 const status = (page: Page) => page.getByRole('region', { name: 'Messages' }).getByRole('status')
@@ -80,144 +88,143 @@ const status = (page: Page) => page.getByRole('region', { name: 'Messages' }).ge
 /** As the router does, without a load of the page. */
 const goTo = (page: Page, address: string) => page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)})`)
 
+/** A page that reads nothing, whose clock the test moves. */
 async function open(): Promise<Page> {
-  // A page that reads nothing.
   const { page } = await signedIn(browser, { url: running.url, apiKey: person.apiKey }, '/nowhere')
+  await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  await page.clock.install()
+  await page.reload()
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
   await page.evaluate('window.isTheSame = true')
   return page
 }
 
+/** Polls, and lets no pause of the page take its time. */
+const expectSoon = (page: Page, read: () => Promise<unknown>, message: string) =>
+  expect.poll(
+    async () => {
+      await page.clock.fastForward(PAUSE_MS)
+      return await read()
+    },
+    { message, interval: 300 },
+  )
+
 /** The page stays loaded, with the navigation. */
 async function expectShell(page: Page, what: string): Promise<void> {
   expect(await page.evaluate('window.isTheSame === true'), what).toBe(true)
-  expect(await page.getByRole('navigation', { name: 'Pages' }).count(), what).toBe(1)
+  expect(await page.locator('nav[aria-label=Pages]').count(), what).toBe(1)
 }
 
-async function expectRecovered(page: Page, heading: RegExp, what: string): Promise<void> {
-  await page.getByRole('heading', { level: 1, name: heading }).waitFor()
-  await expect.poll(() => status(page).textContent(), { message: what }).toBe('')
+async function expectSaid(page: Page, { words, dialog }: Fault, what: string, isLoaded = false): Promise<void> {
+  if (dialog) await expectSoon(page, () => page.getByRole('dialog', { name: dialog }).count(), what).toBe(1)
+  const staleSince = isLoaded && words !== FAULTS.slow?.words ? / Not up to date since \d/ : /^/
+  if (words) {
+    await expectSoon(page, async () => (await status(page).textContent()) ?? '', what).toMatch(words)
+    await expectSoon(page, async () => (await status(page).textContent()) ?? '', what).toMatch(staleSince)
+  }
+  await expectShell(page, what)
+}
+
+async function expectRecovered(page: Page, { dialog: title }: Fault, heading: RegExp, what: string): Promise<void> {
+  if (title) {
+    const dialog = page.getByRole('dialog', { name: title })
+    if (title === 'Session ended') {
+      await dialog.getByLabel('API key').fill(person.apiKey)
+      await dialog.getByRole('button', { name: 'Sign in' }).click()
+    } else await dialog.getByRole('button', { name: 'Try again' }).click()
+    await dialog.waitFor({ state: 'detached' })
+  }
+  await expectSoon(page, () => status(page).textContent(), what).toBe('')
+  await page.locator('h1').filter({ hasText: heading }).waitFor()
   await expect.poll(() => page.locator('[aria-busy=true]').count(), { message: what }).toBe(0)
   await expectShell(page, what)
 }
 
-const answer =
-  (code: number, headers = {}) =>
-  (route: Route) =>
-    route.fulfill({ status: code, headers, json: { error: 'The service says what is wrong.' } })
-
-/** What happens to requests to the API, and what the pages say then. */
-const FAULTS = {
-  down: [(route: Route) => route.abort(), /^The console is not reachable\. Trying again …/],
-  'status 500': [answer(500), /^The service is temporarily unavailable\. Trying again …/],
-  'status 503, as while it moves to another database': [
-    answer(503, { 'Retry-After': '1' }),
-    /^The service is temporarily unavailable\. Trying again …/,
-  ],
-  'status 429': [answer(429, { 'Retry-After': '1' }), /^Too many requests\. Trying again …/],
-  slow: [
-    async (route: Route) => {
-      await new Promise((resolve) => setTimeout(resolve, 7000))
-      await route.continue().catch(() => undefined)
-    },
-    /^The service takes long to respond\./,
-  ],
-} as const
-
-it('every page is in the table', async () => {
-  const routes = readFileSync(join(ROOT, 'console/web/src/router.tsx'), 'utf8').matchAll(/\bpath: '([^']+)'/g)
-  const paths = Array.from(routes, ([, path]) => path).filter((path = '') => !OTHER_ROUTES.includes(path))
-  expect(Object.keys(await pages()).sort()).toEqual(paths.sort())
-})
+/** @returns the field of the page with a text, if it has one. */
+async function type(page: Page, { field }: FramedPage): Promise<Locator | undefined> {
+  if (!field) return undefined
+  for (const name of field.slice(0, -1)) await page.getByRole('button', { name, exact: true }).first().click()
+  const typed = page.getByLabel(field.at(-1) ?? '', { exact: true }).last()
+  await typed.fill('typed before')
+  return typed
+}
 
 describe('every page', () => {
-  it('says that the API fails, and shows what it has as soon as the API recovers', async () => {
-    const page = await open()
-    for (const [path, [address, heading]] of Object.entries(await pages())) {
-      await page.route('**/api/v1/**', answer(500))
-      await goTo(page, address)
-      await status(page).getByText('The service is temporarily unavailable. Trying again …').waitFor()
-      await expectShell(page, path)
-      await page.unroute('**/api/v1/**')
-      await expectRecovered(page, heading, path)
-    }
-    await page.context().close()
-  })
-
-  it('that was not loaded yet says "Offline", and is shown as soon as there is a network', async () => {
-    const page = await open()
-    for (const [path, [address, heading]] of Object.entries(await pages())) {
-      await page.context().setOffline(true)
-      await goTo(page, address)
-      await status(page).getByText('Offline.').waitFor()
-      await expectShell(page, path)
-      await page.context().setOffline(false)
-      await expectRecovered(page, heading, path)
-    }
-    await page.context().close()
-  })
-})
-
-describe.each([
-  ['session has ended', 'api_key_expired', 'Session ended'],
-  ['organization is suspended', 'organization_suspended', 'Organization suspended'],
-])('every page whose %s', (_what, code, title) => {
-  it('says so over what it shows, and continues', async () => {
-    const page = await open()
-    const dialog = page.getByRole('dialog', { name: title })
-    for (const [path, [address, heading]] of Object.entries(await pages())) {
-      await page.route('**/api/v1/**', answer(401, { 'Error-Code': code }))
-      await goTo(page, address)
-      await dialog.waitFor()
-      await expectShell(page, path)
-      await page.unroute('**/api/v1/**')
-      if (title === 'Session ended') {
-        await dialog.getByLabel('API key').fill(person.apiKey)
-        await dialog.getByRole('button', { name: 'Sign in' }).click()
-      } else await dialog.getByRole('button', { name: 'Try again' }).click()
-      await dialog.waitFor({ state: 'detached' })
-      await expectRecovered(page, heading, path)
-    }
-    await page.context().close()
-  })
-})
-
-describe('a page', () => {
   it.each(Object.entries(FAULTS))(
-    'of an API that is %s says so, keeps what is typed, and recovers',
-    async (what, [fault, words]) => {
+    'of an API that is %s: says so at first and later, keeps what is typed, and recovers',
+    async (name, fault) => {
       const page = await open()
-      await page.route('**/api/v1/**', fault)
-      await goTo(page, '/people')
-      await status(page).getByText(words).waitFor()
-      // The client has given up: the page goes on by itself.
-      if (what === 'down') {
-        let attempts = 0
-        page.on('request', (request) => {
-          if (request.url().includes('/v1/users?')) attempts += 1
-        })
-        await expect.poll(() => attempts).toBeGreaterThan(4)
+      for (const each of await framedPages(running, person.apiKey)) {
+        const { path, address, heading } = each
+        const end = await begin(page, fault)
+        await goTo(page, address)
+        await expectSaid(page, fault, `${path}, ${name}, at first`)
+        await end()
+        await expectRecovered(page, fault, heading, `${path}, ${name}, at first`)
+        const typed = await type(page, each)
+        await page.clock.fastForward(STALE_MS)
+        const endAgain = await begin(page, fault)
+        // As when the person comes back to the tab.
+        await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
+        await expectSaid(page, fault, `${path}, ${name}, later`, true)
+        await endAgain()
+        await expectRecovered(page, fault, heading, `${path}, ${name}, later`)
+        if (typed) expect(await typed.inputValue(), path).toBe('typed before')
+        await typed?.fill('')
       }
-      await page.unroute('**/api/v1/**')
-      await expectRecovered(page, /^People$/, what)
-      // What is shown stays, and the page says since when it is not up to date.
-      await page.getByRole('button', { name: 'New person', exact: true }).click()
-      await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('Typed before')
-      await page.route('**/api/v1/**', fault)
-      if (what !== 'slow')
-        await status(page)
-          .getByText(/Not up to date since \d/)
-          .waitFor()
-      await page.getByRole('dialog').getByLabel('ID', { exact: true }).fill(crypto.randomUUID())
-      await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
-      if (what !== 'slow') await page.getByRole('dialog').getByRole('alert').waitFor()
-      await page.unroute('**/api/v1/**')
-      if (what !== 'slow') {
-        expect(await page.getByRole('dialog').getByLabel('Name', { exact: true }).inputValue()).toBe('Typed before')
-        await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
-      }
-      await expectRecovered(page, /^Typed before$/, what)
       await page.context().close()
     },
   )
+})
+
+describe('a page', () => {
+  it('whose organization an operator suspends says so over what is typed, and continues once it is resumed', async () => {
+    const page = await open()
+    await goTo(page, '/people')
+    await page.getByRole('button', { name: 'New person', exact: true }).click()
+    const field = page.getByRole('dialog').getByLabel('Name', { exact: true })
+    await field.fill('Typed before')
+    const { organizationId } = running.demo
+    const organization = (...args: string[]) => runScript('organization', [...args, '--persist-to', running.state])
+    expect((await organization('suspend', organizationId, '--reason', 'A test')).status).toBe(0)
+    const suspended = page.getByRole('dialog', { name: 'Organization suspended' })
+    await expectSoon(page, () => suspended.count(), 'suspended').toBe(1)
+    await suspended.getByRole('button', { name: 'Try again' }).click()
+    await suspended.getByRole('alert').waitFor()
+    expect((await organization('resume', organizationId)).status).toBe(0)
+    await suspended.getByRole('button', { name: 'Try again' }).click()
+    await suspended.waitFor({ state: 'detached' })
+    await expectShell(page, 'suspended')
+    expect(await field.inputValue()).toBe('Typed before')
+    await page.context().close()
+  })
+
+  it('whose organization is moved to another database meanwhile saves what is typed', async () => {
+    const page = await open()
+    await goTo(page, '/people')
+    await page.getByRole('button', { name: 'New person', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name', { exact: true }).fill('Typed before')
+    await dialog.getByLabel('ID', { exact: true }).fill(crypto.randomUUID())
+    const { organizationId } = running.demo
+    const moved = runScript('organization', ['move', organizationId, '--to', '1', '--persist-to', running.state])
+    const database = localDatabase(existingDatabaseFile({ remote: false, persistTo: running.state }))
+    const halts = { sql: `SELECT "kind" FROM "halts" WHERE "organizationId" = ?`, parameters: [organizationId] }
+    await expect.poll(async () => (await database.batch([halts]))[0]?.length, { interval: 5 }).toBe(1)
+    database.close()
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    expect((await moved).status).toBe(0)
+    // The client tries again. If it has given up, the person does.
+    await expectSoon(
+      page,
+      async () => {
+        const again = dialog.getByRole('button', { name: 'Create' })
+        if ((await again.count()) > 0 && (await again.isEnabled())) await again.click()
+        return await page.getByRole('heading', { level: 1, name: 'Typed before' }).count()
+      },
+      'moved',
+    ).toBe(1)
+    await expectShell(page, 'moved')
+    await page.context().close()
+  })
 })
