@@ -36,6 +36,12 @@ export const queryClient = new QueryClient({
   },
 })
 
+/** Since the browser said so, nothing was loaded. */
+let wasOffline = false
+onlineManager.subscribe((isOnline) => {
+  wasOffline ||= !isOnline
+})
+
 /**
  * Loads a part of the console once. Chromium never loads a module again that it could not load, so without a network it
  * waits, and after another failure the page reloads itself (`reloadForParts`).
@@ -44,7 +50,12 @@ export const loadPart = <Part>(load: () => Promise<Part>): Promise<Part> =>
   queryClient.fetchQuery({
     // Each has its own address in it.
     queryKey: ['part', String(load)],
-    queryFn: load,
+    queryFn: async () => {
+      // Browsers may say that there is a network again before there is one.
+      if (wasOffline) await fetch('/', { method: 'HEAD' })
+      wasOffline = false
+      return await load()
+    },
     networkMode: 'online',
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: Number.POSITIVE_INFINITY,
