@@ -11,13 +11,13 @@ import { isLimiting, REQUEST_POLICY } from './access/rate-limit.ts'
 import { BOOKMARK } from './access/replica.ts'
 import { isFull, isUnavailable } from './db/failures.ts'
 import type { Environment } from './environment.ts'
-import { ApiError, errorResponse, internalError, RETRY_LATER, unavailable } from './errors.ts'
+import { ApiError, errorResponse, failure, internalError, RETRY_LATER, unavailable } from './errors.ts'
 import { health } from './health.ts'
 import { needsLookUp, readBytes, requireLengthWithin, requireUncompressed } from './http/body.ts'
 import { closestPath } from './http/closest.ts'
 import { matchesEntityTag } from './http/conditional.ts'
 import type { HonoEnvironment } from './http/context.ts'
-import { noRoom } from './http/full-database.ts'
+import { documents503, noRoom } from './http/full-database.ts'
 import { mount, startOfPath } from './http/mount.ts'
 import { describeProblem, describeSent, describeSize } from './http/problems.ts'
 import { logRequest } from './http/request-log.ts'
@@ -149,7 +149,7 @@ export function createApp(): Hono<HonoEnvironment> {
     if (bytes > HEADERS_LIMIT_BYTES) {
       const sent = `${bytes} bytes`
       const problem = { wrong: 'are too large', sent, allowed: `up to ${describeSize(HEADERS_LIMIT_BYTES)}` }
-      throw new ApiError('headers_too_large', describeProblem('headers', problem))
+      throw new ApiError(failure('headers_too_large', describeProblem('headers', problem)))
     }
     return next()
   })
@@ -179,18 +179,23 @@ export function createApp(): Hono<HonoEnvironment> {
       const base = new URL(c.req.url).pathname.startsWith(`${PREFIX}/`) ? PREFIX : ''
       const meant = closestPath(path, others)
       const advice = meant === undefined ? '' : ` Did you mean ${base}${meant}?`
-      return errorResponse(c, new ApiError('path_not_found', `No such path.${advice} See ${base}/openapi.json.`))
+      return errorResponse(
+        c,
+        new ApiError(failure('path_not_found', `No such path.${advice} See ${base}/openapi.json.`)),
+      )
     }
     const allowed = methods.join(', ')
     const problem = { wrong: 'is not allowed for this path', sent: describeSent(method), allowed }
-    return errorResponse(c, new ApiError('method_not_allowed', describeProblem('method', problem), { Allow: allowed }))
+    return errorResponse(
+      c,
+      new ApiError(failure('method_not_allowed', describeProblem('method', problem)), { Allow: allowed }),
+    )
   })
   app.onError((error, c) => {
     if (error instanceof ApiError) return errorResponse(c, error)
     if (isFull(error)) return errorResponse(c, noRoom(c.get('contract')))
     if (!isUnavailable(error)) return errorResponse(c, internalError())
-    const documents503 = c.req.path === '/mcp' || 503 in (c.get('contract')?.errors ?? {})
-    return errorResponse(c, documents503 ? unavailable() : internalError(RETRY_LATER))
+    return errorResponse(c, documents503(c.get('contract')) ? unavailable() : internalError(RETRY_LATER))
   })
   return app
 }
@@ -210,7 +215,7 @@ async function forwardToMcp(c: Context<HonoEnvironment>): Promise<Response> {
       sent: describeSent(origin),
       allowed: 'the origin of the service and those in CORS_ORIGINS',
     }
-    throw new ApiError('origin_forbidden', describeProblem('Origin', problem))
+    throw new ApiError(failure('origin_forbidden', describeProblem('Origin', problem)))
   }
   requireLengthWithin(MCP_BODY_LIMIT_BYTES, c.req.raw)
   const callerScope = needsLookUp(c.req.raw) ? MCP_LARGE_CALLER : MCP_CALLER

@@ -108,13 +108,29 @@ export const ERROR_STATUSES = {
 /** The header `Error-Code`: why a request failed, for programs. */
 export type ErrorCode = keyof typeof ERROR_STATUSES
 
+/** A failure that an operation may have. Its contract lists it, and what finds it names it. */
+export interface Failure<Code extends ErrorCode = ErrorCode> {
+  readonly code: Code
+  /** What is wrong and what to change. `{limit}` is a value that only the request knows. */
+  readonly message: string
+}
+
+export function failure<const Code extends ErrorCode>(code: Code, message: string): Failure<Code> {
+  return { code, message }
+}
+
+/** The failure with the values of its message. */
+export function filled<F extends Failure>(failure: F, values: Readonly<Record<string, string | number>>): F {
+  return { ...failure, message: failure.message.replaceAll(/\{(\w+)\}/g, (name, key) => String(values[key] ?? name)) }
+}
+
 /** A response that is not a success. The message tells the client what to change, never what failed inside. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: ErrorCode
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(code: ErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor({ code, message }: Failure, headers: Readonly<Record<string, string>> = {}) {
     super(message)
     this.code = code
     this.headers = headers
@@ -142,8 +158,7 @@ export const RETRY_LATER = { 'Retry-After': String(RETRY_AFTER_SECONDS) }
 export const unauthorized = {
   missing: () =>
     new ApiError(
-      'api_key_missing',
-      'The API key is missing. Send it in the header "Authorization: Bearer <API key>".',
+      failure('api_key_missing', 'The API key is missing. Send it in the header "Authorization: Bearer <API key>".'),
       {
         'WWW-Authenticate': 'Bearer',
       },
@@ -153,14 +168,18 @@ export const unauthorized = {
   revoked: () => refusedKey('api_key_revoked', 'The API key was revoked.'),
   token: () =>
     new ApiError(
-      'api_key_invalid',
-      'The access token is not valid: it has expired, was revoked, or is for another service. Connect again.',
+      failure(
+        'api_key_invalid',
+        'The access token is not valid: it has expired, was revoked, or is for another service. Connect again.',
+      ),
       INVALID_TOKEN,
     ),
   suspended: () =>
     new ApiError(
-      'organization_suspended',
-      'The operator of the service has suspended the organization of this API key. Ask the operator.',
+      failure(
+        'organization_suspended',
+        'The operator of the service has suspended the organization of this API key. Ask the operator.',
+      ),
       INVALID_TOKEN,
     ),
 }
@@ -168,27 +187,25 @@ export const unauthorized = {
 const INVALID_TOKEN = { 'WWW-Authenticate': 'Bearer error="invalid_token"' }
 
 function refusedKey(code: ErrorCode, message: string): ApiError {
-  return new ApiError(code, `${message} Use another API key.`, INVALID_TOKEN)
+  return new ApiError(failure(code, `${message} Use another API key.`), INVALID_TOKEN)
 }
 
-/** @param what the request creates: "a new schedule". */
-export const idempotencyKeyReused = (what: string) =>
-  new ApiError('idempotency_key_reused', `This Idempotency-Key was used with another body. Use a new one for ${what}.`)
-
 export const unavailable = (message = 'The service is temporarily unavailable.') =>
-  new ApiError('unavailable', `${message} Retry after ${RETRY_AFTER_SECONDS} seconds.`, RETRY_LATER)
+  new ApiError(failure('unavailable', `${message} Retry after ${RETRY_AFTER_SECONDS} seconds.`), RETRY_LATER)
 
 export const databaseFull = () =>
   new ApiError(
-    'database_full',
-    'The database is nearly full. Delete what is no longer needed, or ask the operator of the service.',
+    failure(
+      'database_full',
+      'The database is nearly full. Delete what is no longer needed, or ask the operator of the service.',
+    ),
   )
 
 /** @param headers `RETRY_LATER` if the cause passes, and the operation documents no other status for it. */
 export const internalError = (
   headers?: Readonly<Record<string, string>>,
   message = 'The request failed because of an internal error. Retry it; if it fails again, report the X-Request-Id of this response.',
-) => new ApiError('internal_error', message, headers)
+) => new ApiError(failure('internal_error', message), headers)
 
 export function errorResponse(c: Context, { code, message, status, headers }: ApiError): Response {
   return c.json({ error: message }, status, { 'Error-Code': code, ...headers })

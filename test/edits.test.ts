@@ -20,8 +20,6 @@ type Edit = readonly [
 
 interface Editable {
   readonly what: string
-  /** In sentences; `what` if it is left out. */
-  readonly noun?: string
   readonly table: string
   /** @returns the request that creates it: a PUT at its own path, or a POST. */
   prepare(workspace: Workspace): Promise<readonly [method: 'PUT' | 'POST', path: string, json: object]>
@@ -53,7 +51,6 @@ function schedule(parent: 'Project' | 'Agent', own: object): Editable {
   const isProject = parent === 'Project'
   return {
     what: `${parent.toLowerCase()} schedule of a POST`,
-    noun: 'schedule',
     table: 'schedules',
     async prepare(workspace) {
       const id = await (isProject ? workspace.addProject() : workspace.addAgent())
@@ -73,7 +70,6 @@ function declaredSchedule(parent: 'Project' | 'Agent', own: object): Editable {
   const isProject = parent === 'Project'
   return {
     what: `${parent.toLowerCase()} schedule of a PUT`,
-    noun: 'schedule',
     table: 'schedules',
     async prepare(workspace) {
       const id = await (isProject ? workspace.addProject() : workspace.addAgent())
@@ -275,7 +271,7 @@ describe.each(edits)('If-Match of a $what: $how', ({ editable, edit: change }) =
         header,
         412,
         'etag_mismatch',
-        expect.stringContaining(`If-Match does not have the current ETag of the ${editable.noun ?? editable.what}`),
+        expect.stringContaining('If-Match does not have the current ETag.'),
       ])
     }
     expect(await rows()).toEqual(before)
@@ -324,7 +320,6 @@ const puts = EDITABLES.filter(({ edits: [first] }) => first?.[1] === 'PUT')
 
 describe.each(puts)('PUT of a $what', (editable) => {
   const [change] = editable.edits as readonly [Edit, ...Edit[]]
-  const noun = editable.noun ?? editable.what
 
   /** A resource that does not exist. */
   async function withoutResource() {
@@ -355,7 +350,7 @@ describe.each(puts)('PUT of a $what', (editable) => {
     const refused = answers.find(({ status }) => status === 412)
     expect(refused?.headers.get('Error-Code')).toBe('already_exists')
     expect(refused?.body.error).toBe(
-      `The ${noun} exists already, and If-None-Match is "*". Leave the header out to change the ${noun}.`,
+      'The resource exists already, and If-None-Match is "*". Leave the header out to change it.',
     )
     expect(await added()).toBe(1)
   })

@@ -643,7 +643,7 @@ describe('the packed cli', () => {
     const refused = await workspace(['events'], restricted.body.token)
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      'Audit events need an API key that is not restricted to projects.\n',
+      'This API key is restricted to projects. Use a key that is not.\n',
     ])
   })
 

@@ -4,8 +4,8 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { now, type Parameter, text } from '../db/parameters.ts'
 import { apiKeys, identities, signInRules } from '../db/schema.ts'
 import { guarded, query } from '../db/statement.ts'
-import { ApiError } from '../errors.ts'
 import { recordedForEach } from './events.ts'
+import { roleExceedsOwnKey } from './failures.ts'
 import { mayAct } from './guard.ts'
 import { hasScopes, typeOfEnd } from './manage-keys.ts'
 import { type Preconditions, precondition } from './preconditions.ts'
@@ -82,16 +82,7 @@ export const callerHasScopesOf = <const P extends readonly Parameter[]>(
   role: SQLWrapper,
   takes: P,
   isGiving: SQLWrapper = sql`true`,
-) =>
-  precondition(
-    sql`(not ${isGiving} or ${hasScopes(scopesOf(role))})`,
-    () =>
-      new ApiError(
-        'exceeds_own_key',
-        'The role has a scope that your API key lacks. Choose another role, or use an API key that has all its scopes.',
-      ),
-    [...takes, roleScopes],
-  )
+) => precondition(sql`(not ${isGiving} or ${hasScopes(scopesOf(role))})`, roleExceedsOwnKey, [...takes, roleScopes])
 
 const ended = alias(apiKeys, 'ended')
 const person = alias(identities, 'person')

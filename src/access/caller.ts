@@ -16,7 +16,7 @@ import type { Values } from '../db/parameters.ts'
 import { type Rows, runBatch, type Statement, type Steps } from '../db/statement.ts'
 import { HOUR_MS } from '../durations.ts'
 import type { Environment } from '../environment.ts'
-import { ApiError, type ErrorCode, unauthorized } from '../errors.ts'
+import { ApiError, type ErrorCode, failure, unauthorized } from '../errors.ts'
 import { getAddress } from './address.ts'
 import { type ParsedToken, parseToken } from './api-key.ts'
 import { type CallerResult, recordUse } from './guard.ts'
@@ -177,7 +177,7 @@ export class Caller {
   /** The error for invalid input. A key that is not live is told that first, which costs a look-up of the key. */
   async inputError(message: string, code: ErrorCode = 'invalid_input'): Promise<ApiError> {
     if (this.organizationId === undefined) await this.#lookUp()
-    return new ApiError(code, message)
+    return new ApiError(failure(code, message))
   }
 
   /**
@@ -206,11 +206,15 @@ export class Caller {
     const { scope, actsAsUser } = this.#callerScope
     if (!isInScope)
       throw new ApiError(
-        'missing_scope',
-        `This API key lacks the scope "${scope}". Use a key that has it; GET /v1/me shows the scopes of a key.`,
+        failure(
+          'missing_scope',
+          `This API key lacks the scope "${scope}". Use a key that has it; GET /v1/me shows the scopes of a key.`,
+        ),
       )
     if (actsAsUser && callerUserId === null) {
-      throw new ApiError('user_required', 'This API key does not act as a user. Use a key that belongs to a user.')
+      throw new ApiError(
+        failure('user_required', 'This API key does not act as a user. Use a key that belongs to a user.'),
+      )
     }
   }
 

@@ -24,10 +24,6 @@ export function deletionValues({ now, limits }: { readonly now: string; readonly
   return { deletionId: newUuid(), finalAt: new Date(Date.parse(now) + undoMs).toISOString() }
 }
 
-/** True before and after the deletion is final. */
-export const deletedMessage = (noun: string) =>
-  `The ${noun} was deleted, and its ID is never used again. GET /v1/deletions lists what can be restored.`
-
 /** D1 allows 32 arguments of a function: a name and a value for each column. */
 const COLUMNS_AT_ONCE = 16
 

@@ -4,8 +4,8 @@
  */
 import { and, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys } from '../db/schema.ts'
-import { ApiError } from '../errors.ts'
 import { eventType } from './events.ts'
+import { callerIsRotated } from './failures.ts'
 import { precondition } from './preconditions.ts'
 
 /** True if each project of a list (JSON) is in another. */
@@ -27,15 +27,7 @@ export const includesProjects = (projectIds: SQLWrapper): SQL =>
 export const isUnrotated = isNull(apiKeys.rotatedAt)
 
 /** The caller's key was not rotated. @param exception what a rotated key may do. */
-export const callerIsUnrotated = (exception?: SQL) =>
-  precondition(
-    or(isUnrotated, exception),
-    () =>
-      new ApiError(
-        'api_key_rotated',
-        'Your API key was rotated. Until it expires, it can manage no key but itself: it can delete itself, without descendants. Use its successor.',
-      ),
-  )
+export const callerIsUnrotated = (exception?: SQL) => precondition(or(isUnrotated, exception), callerIsRotated)
 
 /** True if the caller's key has the scopes (JSON). */
 export const hasScopes = (list: SQLWrapper) => areScopesIn(list, apiKeys.scopes)

@@ -6,8 +6,7 @@ import { and, eq, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from '
 import type { AnySQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { text } from '../db/parameters.ts'
 import { agents, apiKeys, deletions, projects } from '../db/schema.ts'
-import { ApiError } from '../errors.ts'
-import { deletedMessage } from './deletions.ts'
+import { agentArchived, deleted, notFound } from './failures.ts'
 import { precondition } from './preconditions.ts'
 import { withAccessTo } from './project.ts'
 
@@ -27,17 +26,14 @@ export interface ResourceKind<Table extends ResourceTable = ResourceTable, IdNam
   readonly table: Table
 }
 
-export const agentIsActive = precondition(
-  isNull(agents.archivedAt),
-  () => new ApiError('agent_archived', 'The agent is archived. Unarchive it first.'),
-)
+export const agentIsActive = precondition(isNull(agents.archivedAt), agentArchived)
 
 /** @param isThere true if there is a row, and nothing that it depends on was deleted. */
 export function namedResource<const IdName extends string>(
   kind: ResourceKind<ResourceTable, IdName>,
   isThere: SQL = isNotNull(kind.table.id),
 ) {
-  const { type, noun, idName, table } = kind
+  const { type, idName, table } = kind
   const id = text(idName)
   const row = {
     table,
@@ -56,15 +52,9 @@ export function namedResource<const IdName extends string>(
   return {
     joins: [row, deletion],
     /** Holds for a deleted resource, too. */
-    exists: precondition(
-      or(isNotNull(table.id), isNotNull(deletions.resourceId)),
-      () => new ApiError(`${type}_not_found`, `There is no ${noun} with this ${idName}.`),
-    ),
+    exists: precondition(or(isNotNull(table.id), isNotNull(deletions.resourceId)), notFound(kind)),
     /** Holds for an ID that was never used, too. */
-    isNotDeleted: precondition(
-      or(isThere, and(isNull(table.id), isNull(deletions.resourceId))),
-      () => new ApiError(`${type}_deleted`, deletedMessage(noun)),
-    ),
+    isNotDeleted: precondition(or(isThere, and(isNull(table.id), isNull(deletions.resourceId))), deleted(kind)),
   }
 }
 

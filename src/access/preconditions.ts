@@ -8,11 +8,11 @@ import type { Parameter } from '../db/parameters.ts'
 import { apiKeys } from '../db/schema.ts'
 import { guarded, query, type Statement } from '../db/statement.ts'
 import type { Limits } from '../environment.ts'
-import type { ApiError } from '../errors.ts'
+import { ApiError, ERROR_STATUSES, type Failure } from '../errors.ts'
 import { type CallerResult, callerFields, isCallersKey, mayAct } from './guard.ts'
 
-/** What an error is made from, beside the result of the check. */
-interface ErrorContext {
+/** What the message of a failure may need, beside the result of the check. */
+interface FailureContext {
   readonly limits: Limits
 }
 
@@ -23,13 +23,17 @@ export interface Precondition<Result = unknown, P extends Parameter = Parameter>
   readonly result: SQL<Result> | undefined
   readonly takes: readonly P[]
   isMet(result: Result): boolean
-  error(context: ErrorContext, result: Result): ApiError
+  failure(context: FailureContext, result: Result): Failure
 }
+
+type FailureOf = Failure | ((context: FailureContext) => Failure)
+
+const toFunction = (failure: FailureOf) => (typeof failure === 'function' ? failure : () => failure)
 
 /** A condition. */
 export function precondition<const P extends readonly Parameter[] = []>(
   condition: SQL | undefined,
-  error: (context: ErrorContext) => ApiError,
+  failure: FailureOf,
   takes?: P,
 ): Precondition<0 | 1 | null, P[number]> {
   return {
@@ -37,26 +41,32 @@ export function precondition<const P extends readonly Parameter[] = []>(
     result: sql`${condition}`,
     takes: takes ?? [],
     isMet: (result) => result === 1,
-    error,
+    failure: toFunction(failure),
   }
 }
 
 /** A condition that costs too much to be checked as well: it failed if no other did. */
 export function uncheckedPrecondition<const P extends readonly Parameter[] = []>(
   condition: SQL | undefined,
-  error: (context: ErrorContext) => ApiError,
+  failure: FailureOf,
   takes?: P,
 ): Precondition<unknown, P[number]> {
-  return { holds: sql`(${condition})`, result: undefined, takes: takes ?? [], isMet: () => true, error }
+  return {
+    holds: sql`(${condition})`,
+    result: undefined,
+    takes: takes ?? [],
+    isMet: () => true,
+    failure: toFunction(failure),
+  }
 }
 
 /**
- * A condition whose error is made from what was found: NULL where it holds. Name it after what is found.
+ * A condition whose failure says what was found: NULL where it holds. Name it after what is found.
  * @param holds the condition of the statements that act, if it is not simply that nothing was found.
  */
 export function preconditionUnless<Found, const P extends readonly Parameter[] = []>(
   found: SQL<Found | null>,
-  error: (context: ErrorContext, found: Found) => ApiError,
+  failure: (context: FailureContext, found: Found) => Failure,
   takes?: P,
   holds: SQL | undefined = isNull(found),
 ): Precondition<Found | null, P[number]> {
@@ -65,7 +75,7 @@ export function preconditionUnless<Found, const P extends readonly Parameter[] =
     result: found,
     takes: takes ?? [],
     isMet: (result) => result === null,
-    error: (context, result) => error(context, result as Found),
+    failure: (context, result) => failure(context, result as Found),
   }
 }
 
@@ -116,9 +126,9 @@ export interface Preconditions<Values = unknown, P extends Parameter = Parameter
    * Where nothing was done: the error of the precondition that does not hold. Of several, the first in the order of the
    * statuses (docs/contract.md, "The order of the checks"), then as listed.
    */
-  refusal(result: CheckResult<Values>, context: ErrorContext): ApiError
+  refusal(result: CheckResult<Values>, context: FailureContext): ApiError
   /** @throws {ApiError} that error, if a checked precondition does not hold. */
-  requireMet(result: CheckResult<Values>, context: ErrorContext): void
+  requireMet(result: CheckResult<Values>, context: FailureContext): void
 }
 
 /** docs/contract.md, "The order of the checks". */
@@ -153,11 +163,13 @@ export function requiring<
   const rows = <Fields extends SelectedFields>(fields: Fields, condition?: SQL) =>
     selectRows(fields, joins, and(guard, condition))
 
-  function errorOf(results: object, context: ErrorContext, candidates: typeof listed) {
+  function errorOf(results: object, context: FailureContext, candidates: typeof listed) {
     const values = results as Readonly<Record<string, unknown>>
-    return candidates
-      .map(([name, { error }]) => error(context, values[name]))
-      .toSorted((a, b) => STATUS_ORDER.indexOf(a.status) - STATUS_ORDER.indexOf(b.status))[0]
+    const rank = ({ code }: Failure) => STATUS_ORDER.indexOf(ERROR_STATUSES[code])
+    const [first] = candidates
+      .map(([name, { failure }]) => failure(context, values[name]))
+      .toSorted((a, b) => rank(a) - rank(b))
+    return first && new ApiError(first)
   }
   const unmet = (results: object) =>
     listed.filter(([name, { result, isMet }]) => result && !isMet((results as Record<string, unknown>)[name]))

@@ -4,7 +4,8 @@ import { number, type Parameter, type Values } from '../db/parameters.ts'
 import { apiKeys, organizationUsage } from '../db/schema.ts'
 import type { StoredQuota } from '../db/usage.ts'
 import type { Limits, Quota, Quotas } from '../environment.ts'
-import { ApiError } from '../errors.ts'
+import { type Failure, filled } from '../errors.ts'
+import { quotaExceeded } from './failures.ts'
 import { preconditionUnless } from './preconditions.ts'
 
 /** The parameter that has the value of a quota. */
@@ -37,7 +38,7 @@ export function withinQuotas<const P extends readonly Parameter[] = []>(
   added: Partial<Readonly<Record<StoredQuota, SQL>>>,
   takes?: P,
 ) {
-  return preconditionUnless(exceededQuota(added), ({ limits }, quota) => quotaExceeded(quota, limits), takes)
+  return preconditionUnless(exceededQuota(added), ({ limits }, quota) => quotaExceededBy(quota, limits), takes)
 }
 
 /** The values of statements with `exceededQuota`, bound for every operation. */
@@ -61,20 +62,10 @@ const NOUNS: Readonly<Record<Quota, string>> = {
   variableBytes: 'bytes of encrypted environment variables',
 }
 
-export function quotaExceeded(quota: Quota, { quotas, undoDays }: Limits): ApiError {
+/** The failure, with the quota that the change would exceed. */
+export function quotaExceededBy(quota: Quota, { quotas, undoDays }: Limits): Failure {
+  const { code, message } = filled(quotaExceeded, { quota: NOUNS[quota], limit: quotas[quota] })
   const advice =
-    undoDays > 0 && quota !== 'apiKeys'
-      ? ' What was deleted counts as long as it can be restored; DELETE /v1/deletions/{id} removes it for good.'
-      : ''
-  return new ApiError(
-    'quota_exceeded',
-    `This would exceed the organization's quota of ${NOUNS[quota]}: ${quotas[quota]}. Delete some first.${advice}`,
-  )
+    ' What was deleted counts as long as it can be restored; DELETE /v1/deletions/{id} removes it for good.'
+  return { code, message: undoDays > 0 && quota !== 'apiKeys' ? message + advice : message }
 }
-
-/** @param parentType of the schedules. */
-export const scheduleLimitReached = ({ limits }: { limits: Limits }, parentType: 'project' | 'agent') =>
-  new ApiError(
-    'schedule_limit',
-    `The ${parentType} has reached the limit of schedules: ${limits.schedules}. Delete one first.`,
-  )

@@ -3,7 +3,7 @@
  * isolate stores the addresses that sent too many refused keys, because the binding counts every look-up as a request.
  */
 import type { Environment } from '../environment.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, failure } from '../errors.ts'
 import { RecentMap } from './recent-map.ts'
 
 /**
@@ -33,7 +33,7 @@ function policyOf(limit: Limit): string {
 
 /** The binding does not tell what is left, so `RateLimit` is sent only when nothing is. */
 function tooManyRequests(limit: Limit): ApiError {
-  return new ApiError('rate_limited', `Too many requests. Retry after ${MINUTE_SECONDS} seconds.`, {
+  return new ApiError(failure('rate_limited', `Too many requests. Retry after ${MINUTE_SECONDS} seconds.`), {
     'Retry-After': String(MINUTE_SECONDS),
     'RateLimit-Policy': policyOf(limit),
     RateLimit: `"${POLICIES[limit].name}";r=0;t=${MINUTE_SECONDS}`,

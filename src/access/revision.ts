@@ -2,7 +2,7 @@
 import { isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { now, textOrNull } from '../db/parameters.ts'
 import { asJson } from '../db/rows.ts'
-import { ApiError } from '../errors.ts'
+import { alreadyExists, etagMismatch } from './failures.ts'
 import { precondition } from './preconditions.ts'
 
 /** The entity tags in `If-Match`, with their quotes; `*`; or null without the header. */
@@ -56,27 +56,15 @@ export function rowAfter<Row>([updated]: readonly Row[], { unchanged }: { readon
 }
 
 /** @param revision of the named resource; NULL if it does not exist. */
-export function matchesRevision(noun: string, revision: SQLWrapper) {
+export function matchesRevision(revision: SQLWrapper) {
   return precondition(
     sql`${ifMatch} is null or (${ifMatch} = '*' and ${revision} is not null) or instr(${ifMatch}, '"' || ${revision} || '"') > 0`,
-    () =>
-      new ApiError(
-        'etag_mismatch',
-        `If-Match does not have the current ETag of the ${noun}. Retrieve the ${noun} and repeat the change with its ETag.`,
-      ),
+    etagMismatch,
     [ifMatch],
   )
 }
 
 /** For a PUT. @param revision of the named resource; NULL if it does not exist. */
-export function isNewIfRequired(noun: string, revision: SQLWrapper) {
-  return precondition(
-    sql`${ifNoneMatch} is null or ${isNull(revision)}`,
-    () =>
-      new ApiError(
-        'already_exists',
-        `The ${noun} exists already, and If-None-Match is "*". Leave the header out to change the ${noun}.`,
-      ),
-    [ifNoneMatch],
-  )
+export function isNewIfRequired(revision: SQLWrapper) {
+  return precondition(sql`${ifNoneMatch} is null or ${isNull(revision)}`, alreadyExists, [ifNoneMatch])
 }

@@ -2,7 +2,7 @@
 import type { MiddlewareHandler } from 'hono'
 import type * as z from 'zod/mini'
 import type { Caller } from '../access/caller.ts'
-import { ApiError, type Problem } from '../errors.ts'
+import { ApiError, failure, type Problem } from '../errors.ts'
 import type { OperationEnvironment } from './context.ts'
 import type { Contract } from './contract.ts'
 import { problemOfJson } from './json-bounds.ts'
@@ -18,14 +18,14 @@ const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 /** @throws {ApiError} 413 if `Content-Length` is over the limit. */
 export function requireLengthWithin(limitBytes: number, { headers }: Request): void {
   const bytes = Number(headers.get('Content-Length') ?? 0)
-  if (bytes > limitBytes) throw new ApiError('body_too_large', tooLarge(limitBytes, `${bytes} bytes`))
+  if (bytes > limitBytes) throw new ApiError(failure('body_too_large', tooLarge(limitBytes, `${bytes} bytes`)))
 }
 
 /** @throws {ApiError} 411 if the request has no valid `Content-Length`. */
 export function requireDeclaredLength({ headers }: Request): void {
   if (!/^\d+$/.test(headers.get('Content-Length') ?? '')) {
     const problem = { wrong: 'is missing', allowed: 'the number of bytes of the body' }
-    throw new ApiError('length_required', describeProblem('Content-Length', problem))
+    throw new ApiError(failure('length_required', describeProblem('Content-Length', problem)))
   }
 }
 

@@ -1,7 +1,7 @@
 /** The public description of an operation: types only. Each resource has its contracts in contract.ts. */
 import type * as z from 'zod/mini'
 import type { CallerScope } from '../access/caller.ts'
-import type { ErrorCode } from '../errors.ts'
+import type { Failure } from '../errors.ts'
 
 /** The group of an operation in the OpenAPI document. */
 export type Tag =
@@ -51,10 +51,10 @@ export interface Contract extends CallerScope {
   readonly worksWhenFull?: boolean
   /** True if the body has a secret: no error message repeats a value of it. */
   readonly takesSecret?: true
-  /** The codes of its own errors. Those that any operation may have are listed in openapi/document.ts. */
-  readonly errorCodes?: readonly ErrorCode[]
-  /** The documented errors: what each status means for this operation. */
-  readonly errors: Readonly<Record<number, string>>
+  /** Its own failures. Those that any operation may have are listed in openapi/document.ts. */
+  readonly failures?: readonly Failure[]
+  /** Where a specification says what each status of an error means, and which there are. */
+  readonly errors?: Readonly<Record<number, string>>
 }
 
 export interface TakenElsewhere {

@@ -10,11 +10,13 @@ export function isRefusedWhenFull({ success, worksWhenFull }: Contract): boolean
   return !(worksWhenFull ?? (success.status !== 201 && !('created' in success)))
 }
 
+/** False for an operation whose specification has no 503. @param contract undefined outside of the operations. */
+export const documents503 = (contract: Contract | undefined) => !contract?.errors || 503 in contract.errors
+
 /** The answer to a request for which the database has no room, as far as its contract allows. */
 export function noRoom(contract: Contract | undefined): ApiError {
   const { message } = databaseFull()
-  const documents503 = contract === undefined || 503 in contract.errors
-  if (!documents503) return internalError(RETRY_LATER, message)
+  if (!documents503(contract)) return internalError(RETRY_LATER, message)
   return contract && isRefusedWhenFull(contract) ? databaseFull() : unavailable(message)
 }
 

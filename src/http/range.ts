@@ -1,5 +1,5 @@
 /** Range requests (RFC 9110, section 14). */
-import { ApiError } from '../errors.ts'
+import { ApiError, failure } from '../errors.ts'
 import { describeProblem, describeSent } from './problems.ts'
 
 /** `bytes=0-9`, `bytes=10-` or, for the last ten bytes, `bytes=-10`. */
@@ -29,7 +29,7 @@ export function parseRange(
     sent: describeSent(range),
     allowed: `a range within its ${sizeBytes} bytes`,
   }
-  throw new ApiError('range_not_satisfiable', describeProblem('Range', problem), {
+  throw new ApiError(failure('range_not_satisfiable', describeProblem('Range', problem)), {
     'Content-Range': `bytes */${sizeBytes}`,
   })
 }

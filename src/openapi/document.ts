@@ -8,13 +8,22 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi'
 import packageJson from '../../package.json' with { type: 'json' }
-import { ERROR_STATUSES, type ErrorCode } from '../errors.ts'
+import { ERROR_STATUSES, type ErrorCode, type Failure } from '../errors.ts'
 import { isBodyOptional } from '../http/body.ts'
 import type { Contract, Success, Tag } from '../http/contract.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { docs } from '../http/fields.ts'
 import { isRefusedWhenFull } from '../http/full-database.ts'
-import { DATABASE_FULL, TOO_MANY_REQUESTS, UNAUTHORIZED } from '../http/statuses.ts'
+import {
+  DATABASE_FULL,
+  INTERNAL_ERROR,
+  INVALID_INPUT,
+  LENGTH_REQUIRED,
+  NO_SUCH_RANGE,
+  STORE_UNAVAILABLE,
+  TOO_MANY_REQUESTS,
+  UNAUTHORIZED,
+} from '../http/statuses.ts'
 import { commonVariants, shareVariants } from './share.ts'
 import { eventsWebhook, scheduleRunWebhook } from './webhook.ts'
 
@@ -96,17 +105,33 @@ interface DocumentedError {
   readonly text: string
 }
 
-function errorsOf(contract: Contract, isCore: boolean): DocumentedError[] {
-  const errors = {
-    ...contract.errors,
-    ...(!isCore && { 401: UNAUTHORIZED, 429: TOO_MANY_REQUESTS }),
-    ...(!isCore && isRefusedWhenFull(contract) && { 507: DATABASE_FULL }),
+/** The errors of an operation whose specification does not say what each status means. */
+function errorsOf(contract: Contract): DocumentedError[] {
+  const { failures = [], upload, success } = contract
+  const general: Readonly<Record<number, string>> = {
+    400: INVALID_INPUT,
+    401: UNAUTHORIZED,
+    ...(upload?.needsLength && { 411: LENGTH_REQUIRED }),
+    ...('partial' in success && { 416: NO_SUCH_RANGE }),
+    429: TOO_MANY_REQUESTS,
+    500: INTERNAL_ERROR,
+    503: STORE_UNAVAILABLE,
+    ...(isRefusedWhenFull(contract) && { 507: DATABASE_FULL }),
   }
-  const listed = Object.entries(errors).map(([status, description]) =>
-    describeError(status, description, listErrorCodes(contract, Number(status))),
-  )
-  const others = GENERAL_CODES.filter((code) => [401, 405, 413, 429, 431].includes(ERROR_STATUSES[code]))
-  return [...listed, describeError('default', SERVICE_ERRORS, others)]
+  const statuses = new Set([...Object.keys(general), ...failures.map(({ code }) => String(ERROR_STATUSES[code]))])
+  return Array.from(statuses, (status) => {
+    const codes = listErrorCodes(contract, Number(status))
+    const text = general[Number(status)]
+    if (text !== undefined) return describeError(status, text, codes)
+    const own = failures.filter(({ code }) => ERROR_STATUSES[code] === Number(status))
+    return { ...describeError(status, '', codes), text: describeFailures(own) }
+  })
+}
+
+/** The messages of the failures of a status, each with its code. */
+function describeFailures(failures: readonly Failure[]): string {
+  const described = failures.map(({ code, message }) => `\`${code}\`: ${message}`)
+  return described.length === 1 ? described.join() : described.map((line) => `- ${line}`).join('\n')
 }
 
 function describeError(status: string, description: string, codes: readonly ErrorCode[]): DocumentedError {
@@ -157,9 +182,13 @@ function print(value: unknown, depth: number): string {
 }
 
 function describe(operations: readonly Endpoint[]) {
-  const listed = operations.map(({ contract }, index) => {
-    const errors = errorsOf(contract, index < CORE_OPERATIONS)
-    return { contract, errors }
+  const listed = operations.map(({ contract }) => {
+    const others = GENERAL_CODES.filter((code) => [401, 405, 413, 429, 431].includes(ERROR_STATUSES[code]))
+    const specified = Object.entries(contract.errors ?? {}).map(([status, description]) =>
+      describeError(status, description, listErrorCodes(contract, Number(status))),
+    )
+    const errors = contract.errors ? specified : errorsOf(contract)
+    return { contract, errors: [...errors, describeError('default', SERVICE_ERRORS, others)] }
   })
   const allErrors = listed.flatMap(({ errors }) => errors)
   const commonErrors = commonVariants(allErrors.map(({ name, text }) => ({ name, variant: text })))
@@ -308,14 +337,15 @@ function isRepeatablePost({ method, headers, showsSecretOnce, isRepeatable }: Co
 
 /** The values of `Error-Code` that a response with this status may have. */
 export function listErrorCodes(contract: Contract, status: number): ErrorCode[] {
-  const { scope, actsAsUser, errorCodes = [] } = contract
+  const { scope, actsAsUser, failures = [] } = contract
   const general: ErrorCode[] = [
     'invalid_input',
     ...(scope === null ? [] : (['missing_scope'] as const)),
     ...(actsAsUser ? (['user_required'] as const) : []),
     ...GENERAL_CODES,
   ]
-  return [...general, ...errorCodes].filter((code) => ERROR_STATUSES[code] === status)
+  const codes = new Set([...general, ...failures.map(({ code }) => code)])
+  return [...codes].filter((code) => ERROR_STATUSES[code] === status)
 }
 
 function describeScope({ scope, actsAsUser }: Contract): string {

@@ -8,7 +8,7 @@ import { SCOPES } from '../access/scopes.ts'
 import { sha256 } from '../crypto/digest.ts'
 import { DAY_MS } from '../durations.ts'
 import type { Environment } from '../environment.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, failure } from '../errors.ts'
 import { projectIdList } from '../http/fields.ts'
 import { connectable, insertGrant } from '../resources/api-keys/grants.ts'
 import { asKey } from './as-key.ts'
@@ -30,15 +30,14 @@ export function connectApp(
   return asKey(environment, context, session, (request) => {
     const { bundles, projectIds, days } = app
     if (!(bundles === null || bundles.every(isBundle))) {
-      throw new ApiError('invalid_input', 'bundles names an unknown permission.')
+      throw new ApiError(failure('invalid_input', 'bundles names an unknown permission.'))
     }
     if (!Number.isInteger(days) || days < 1 || days > MAX_GRANT_DAYS) {
-      throw new ApiError('invalid_input', `days is not a number of days; allowed: 1 to ${MAX_GRANT_DAYS}.`)
+      throw new ApiError(failure('invalid_input', `days is not a number of days; allowed: 1 to ${MAX_GRANT_DAYS}.`))
     }
     if (!z.safeParse(projectIdList(), projectIds).success) {
       throw new ApiError(
-        'invalid_input',
-        'projectIds is too long, names a project twice, or has an ID that is not allowed.',
+        failure('invalid_input', 'projectIds is too long, names a project twice, or has an ID that is not allowed.'),
       )
     }
     return connect(request, { ...app, bundles })

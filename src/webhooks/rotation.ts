@@ -1,8 +1,8 @@
 /** The rotation of the secret of a receiver, in SQL. At most two secrets are valid at a time. */
 import { type SQLWrapper, sql } from 'drizzle-orm'
+import { rotationInProgress } from '../access/failures.ts'
 import { precondition } from '../access/preconditions.ts'
 import { now, text, textOrNull } from '../db/parameters.ts'
-import { ApiError } from '../errors.ts'
 
 const sealedSecret = text('sealedSecret')
 /** When the previous secret expires; null if it ends with the rotation. */
@@ -19,15 +19,7 @@ export function rotationOf(
     previousSealedSecret: whileItOverlaps(receiver.previousSealedSecret).as('previousSealedSecret'),
     previousSecretExpiresAt: whileItOverlaps(receiver.previousExpiresAt).as('previousSecretExpiresAt'),
 
-    noThirdSecret: precondition(
-      sql`(${expiresAt} is null or not ${overlaps})`,
-      () =>
-        new ApiError(
-          'rotation_in_progress',
-          'The previous secret is still valid after the last rotation. Wait until it expires, or rotate with overlapSeconds 0.',
-        ),
-      [expiresAt],
-    ),
+    noThirdSecret: precondition(sql`(${expiresAt} is null or not ${overlaps})`, rotationInProgress, [expiresAt]),
 
     /** The parameter of `rotated`, beside that of the precondition. */
     parameter: sealedSecret,

@@ -28,8 +28,7 @@ export const contents: Mistakes = {
       request: 'GET /v1/session-files?query=app',
       status: 403,
       code: 'unrestricted_key_required',
-      error:
-        'Lists of the files of all sessions need an API key that is not restricted to projects. Name a session as sessionId.',
+      error: 'This API key is restricted to projects. Name a session as sessionId.',
     },
     {
       mistake: 'path in place of query',

@@ -127,8 +127,7 @@ export const organization: Mistakes = {
       request: 'GET /v1/sessions',
       status: 403,
       code: 'unrestricted_key_required',
-      error:
-        'Lists of all sessions need an API key that is not restricted to projects. Name one of its projects as projectId.',
+      error: 'This API key is restricted to projects. Name one of them as projectId.',
     },
     {
       mistake: 'an order by name',
@@ -173,7 +172,7 @@ export const organization: Mistakes = {
       json: { name: 'a' },
       status: 403,
       code: 'unrestricted_key_required',
-      error: 'Changes of agents need an API key that is not restricted to projects.',
+      error: 'This API key is restricted to projects. Use a key that is not.',
     },
     {
       mistake: 'a user that does not exist',
@@ -616,7 +615,7 @@ export const organization: Mistakes = {
       request: 'GET /v1/audit-events',
       status: 403,
       code: 'unrestricted_key_required',
-      error: 'Audit events need an API key that is not restricted to projects.',
+      error: 'This API key is restricted to projects. Use a key that is not.',
     },
     {
       mistake: 'the events of a day, as a date',

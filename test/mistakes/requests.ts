@@ -113,7 +113,7 @@ export const requests: Mistakes = {
       request: 'GET /v1/run-endpoint',
       status: 403,
       code: 'unrestricted_key_required',
-      error: 'Run endpoints need an API key that is not restricted to projects.',
+      error: 'This API key is restricted to projects. Use a key that is not.',
     },
   ],
 

@@ -600,8 +600,7 @@ export const schedules: Mistakes = {
       headers: { 'If-Match': '"1"' },
       status: 412,
       code: 'etag_mismatch',
-      error:
-        'If-Match does not have the current ETag of the schedule. Retrieve the schedule and repeat the change with its ETag.',
+      error: 'If-Match does not have the current ETag. Retrieve the resource and repeat the change with its ETag.',
     },
     {
       mistake: 'to create one that exists',
@@ -610,7 +609,7 @@ export const schedules: Mistakes = {
       headers: { 'If-None-Match': '*' },
       status: 412,
       code: 'already_exists',
-      error: 'The schedule exists already, and If-None-Match is "*". Leave the header out to change the schedule.',
+      error: 'The resource exists already, and If-None-Match is "*". Leave the header out to change it.',
     },
     {
       mistake: 'a type of parent that does not exist',
@@ -632,8 +631,7 @@ export const schedules: Mistakes = {
       request: 'GET /v1/schedules',
       status: 403,
       code: 'unrestricted_key_required',
-      error:
-        'Lists of all schedules need an API key that is not restricted to projects. List the schedules of one project or agent instead.',
+      error: 'This API key is restricted to projects. List the schedules of one project or agent instead.',
     },
   ],
 
@@ -812,8 +810,7 @@ export const schedules: Mistakes = {
       request: 'GET /v1/runs',
       status: 403,
       code: 'unrestricted_key_required',
-      error:
-        'Runs of all projects need an API key that is not restricted to projects. Name one of its projects as projectId.',
+      error: 'This API key is restricted to projects. Name one of them as projectId.',
     },
     {
       mistake: 'a run of an archived project',

@@ -1,5 +1,12 @@
 /** The API keys of an organization (docs/contract.md, API keys). */
 import * as z from 'zod/mini'
+import {
+  callerIsRotated,
+  listedProjectNotFound,
+  namedUserNotFound,
+  otherUser,
+  quotaExceeded,
+} from '../../access/failures.ts'
 import { SCOPES } from '../../access/scopes.ts'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
@@ -17,7 +24,25 @@ import {
   uuid,
 } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import {
+  apiKeyAlreadyExpired,
+  apiKeyAlreadyRotated,
+  apiKeyForbidden,
+  apiKeyNotFound,
+  connectedAppNotFound,
+  deletionScopeMissing,
+  expiryExceedsOwnKey,
+  freshSignInRequired,
+  otherConnectedApp,
+  projectsExceedOwnKey,
+  rotatedEndExceedsOwnKey,
+  rotatedScopesExceedOwnKey,
+  scopesExceedOwnKey,
+  sessionCreatesSession,
+  sessionExceedsOwnKey,
+  sessionIsRotated,
+  tokenAlreadyReturned,
+} from './failures.ts'
 
 export const MAX_SESSION_SECONDS = 12 * 3600
 const KINDS = ['key', 'session', 'grant'] as const
@@ -110,10 +135,6 @@ const headers = z.object({
   ),
 })
 
-const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
-const NO_KEY = 'The organization has no API key with this apiKeyId.'
-const ROTATED = 'Or your API key was rotated: it can only delete itself, without its descendants.'
-const OUT_OF_REACH = `The API key belongs to another user, or may use projects that yours may not. ${ROTATED}`
 const params = z.object({ apiKeyId: uuid('The API key.', EXAMPLE_IDS.apiKeyId) })
 
 export const createApiKeyContract = {
@@ -161,21 +182,18 @@ export const createApiKeyContract = {
     example: exampleNewApiKey,
     headers: { Location: 'The path of the API key.' },
   },
-  errorCodes: [
-    'api_key_rotated',
-    'exceeds_own_key',
-    'fresh_sign_in_required',
-    'user_not_found',
-    'project_not_found',
-    'quota_exceeded',
-    'token_already_returned',
+  failures: [
+    callerIsRotated,
+    scopesExceedOwnKey,
+    otherUser,
+    projectsExceedOwnKey,
+    expiryExceedsOwnKey,
+    freshSignInRequired,
+    namedUserNotFound,
+    listedProjectNotFound,
+    quotaExceeded,
+    tokenAlreadyReturned,
   ],
-  errors: {
-    ...errors,
-    403: `The new key would have a scope, user, project or expiry that yours does not allow, or only within 10 minutes of a sign-in. ${ROTATED}`,
-    404: 'The organization has no user with this userId, or no project with one of these projectIds.',
-    409: 'An API key was already created with this `Idempotency-Key`, or the organization has the maximum number of API keys.',
-  },
 } as const satisfies Contract
 
 export const listApiKeysContract = {
@@ -202,7 +220,6 @@ export const listApiKeysContract = {
     schema: pageSchema('ApiKeyPage', apiKey, uuid()),
     example: { items: [exampleApiKey], nextCursor: null },
   },
-  errors,
 } as const satisfies Contract
 
 export const rotateApiKeyContract = {
@@ -234,23 +251,18 @@ export const rotateApiKeyContract = {
     example: exampleNewApiKey,
     headers: { Location: 'The path of the successor.' },
   },
-  errorCodes: [
-    'api_key_forbidden',
-    'api_key_is_session',
-    'api_key_rotated',
-    'exceeds_own_key',
-    'fresh_sign_in_required',
-    'api_key_not_found',
-    'api_key_already_expired',
-    'api_key_already_rotated',
-    'token_already_returned',
+  failures: [
+    apiKeyForbidden,
+    sessionIsRotated,
+    callerIsRotated,
+    rotatedScopesExceedOwnKey,
+    rotatedEndExceedsOwnKey,
+    freshSignInRequired,
+    apiKeyNotFound,
+    apiKeyAlreadyExpired,
+    apiKeyAlreadyRotated,
+    tokenAlreadyReturned,
   ],
-  errors: {
-    ...errors,
-    403: `${OUT_OF_REACH} Or the key to rotate has a scope that yours lacks, expires later, or is a session.`,
-    404: NO_KEY,
-    409: 'The API key has expired or was rotated, or an API key was already created with this `Idempotency-Key`.',
-  },
 } as const satisfies Contract
 
 export const deleteApiKeyContract = {
@@ -277,12 +289,7 @@ export const deleteApiKeyContract = {
     schema: deletion,
     example: { deleted: true, id: exampleApiKey.id, descendants: 2 },
   },
-  errorCodes: ['api_key_forbidden', 'api_key_rotated', 'api_key_not_found'],
-  errors: {
-    ...errors,
-    403: OUT_OF_REACH,
-    404: 'The organization has no API key with this apiKeyId, or it is revoked and `descendants` is not true.',
-  },
+  failures: [apiKeyForbidden, callerIsRotated, apiKeyNotFound],
 } as const satisfies Contract
 
 export const createApiKeySessionContract = {
@@ -323,11 +330,7 @@ export const createApiKeySessionContract = {
     },
     headers: { Location: 'The path of the session.' },
   },
-  errorCodes: ['api_key_is_session', 'api_key_rotated', 'exceeds_own_key'],
-  errors: {
-    ...errors,
-    403: 'Your API key is a session, was rotated, or ends before the session would.',
-  },
+  failures: [sessionCreatesSession, callerIsRotated, sessionExceedsOwnKey],
 } as const satisfies Contract
 
 export const deleteOwnApiKeyContract = {
@@ -347,7 +350,6 @@ export const deleteOwnApiKeyContract = {
     schema: deletion,
     example: { deleted: true, id: exampleApiKey.id, descendants: 0 },
   },
-  errors,
 } as const satisfies Contract
 
 export const deleteOwnSessionsContract = {
@@ -370,8 +372,7 @@ export const deleteOwnSessionsContract = {
       .register(docs, { id: 'SessionsDeletion' }),
     example: { deleted: true, sessions: 2 },
   },
-  errorCodes: ['api_key_rotated', 'missing_scope'],
-  errors: { ...errors, 403: 'Your API key was rotated.' },
+  failures: [callerIsRotated, deletionScopeMissing],
 } as const satisfies Contract
 
 export const deleteOwnAppContract = {
@@ -391,10 +392,5 @@ export const deleteOwnAppContract = {
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'AppDeletion' }),
     example: { deleted: true, id: EXAMPLE_IDS.grantId },
   },
-  errorCodes: ['api_key_forbidden', 'api_key_rotated', 'api_key_not_found'],
-  errors: {
-    ...errors,
-    403: `The app was connected by another person or with another API key, or may use projects that yours may not. ${ROTATED}`,
-    404: 'The organization has no connected app with this apiKeyId.',
-  },
+  failures: [otherConnectedApp, callerIsRotated, connectedAppNotFound],
 } as const satisfies Contract

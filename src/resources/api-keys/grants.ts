@@ -10,7 +10,16 @@ import { now, text, textOrNull } from '../../db/parameters.ts'
 import { insertRow } from '../../db/rows.ts'
 import { apiKeys, identities } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
+import { filled } from '../../errors.ts'
+import {
+  bundlesExceedOwn,
+  connectedAppLimit,
+  connectedAppNotFound,
+  consentIsDecided,
+  otherConnectedApp,
+  projectsExceedOwn,
+  signedInPersonRequired,
+} from './failures.ts'
 
 /** Of a person. */
 const MAX_GRANTS = 50
@@ -73,10 +82,7 @@ const grantsOfPerson = query
 
 /** A session ends in hours, so the grant takes everything from it but its end. */
 export const connectable = requiring([creatorOfSession, identityOfSession], {
-  callerIsSession: precondition(
-    sql`${apiKeys.kind} = 'session'`,
-    () => new ApiError('api_key_forbidden', 'Apps are connected by a person who is signed in.'),
-  ),
+  callerIsSession: precondition(sql`${apiKeys.kind} = 'session'`, signedInPersonRequired),
   consentIsNew: precondition(
     notExists(
       query
@@ -84,28 +90,15 @@ export const connectable = requiring([creatorOfSession, identityOfSession], {
         .from(grant)
         .where(and(eq(grant.organizationId, apiKeys.organizationId), eq(grant.idempotencyKey, consentHash))),
     ),
-    () =>
-      new ApiError('idempotency_key_reused', 'You have decided about this request already. Start again at the app.'),
+    consentIsDecided,
     [consentHash],
   ),
   projectsExist: projectsExist(projectIds, [projectIds]),
-  grantsSomething: precondition(
-    sql`json_array_length(${granted}) > 0`,
-    () => new ApiError('exceeds_own_key', 'You may do nothing of what the app would be allowed. Tick something else.'),
-    [scopes],
-  ),
-  projectsAreAccessible: precondition(
-    includesProjects(newProjectIds),
-    () => new ApiError('exceeds_own_key', 'projectIds goes beyond your own projects.'),
-    [projectIds],
-  ),
+  grantsSomething: precondition(sql`json_array_length(${granted}) > 0`, bundlesExceedOwn, [scopes]),
+  projectsAreAccessible: precondition(includesProjects(newProjectIds), projectsExceedOwn, [projectIds]),
   withinLimit: precondition(
     sql`(select count(*) from (${grantsOfPerson})) < ${sql.raw(String(MAX_GRANTS))}`,
-    () =>
-      new ApiError(
-        'quota_exceeded',
-        `You have connected ${MAX_GRANTS} apps, which is the limit. Disconnect one first.`,
-      ),
+    filled(connectedAppLimit, { limit: MAX_GRANTS }),
   ),
 })
 
@@ -183,19 +176,9 @@ const isOwnGrant = and(
 )
 
 export const disconnectable = requiring([{ table: grant, on: isNamed, takes: [apiKeyId] }], {
-  appExists: precondition(
-    isNotNull(grant.id),
-    () => new ApiError('api_key_not_found', 'There is no connected app with this apiKeyId.'),
-  ),
+  appExists: precondition(isNotNull(grant.id), connectedAppNotFound),
   callerIsUnrotated: callerIsUnrotated(),
-  appIsOwn: precondition(
-    isOwnGrant,
-    () =>
-      new ApiError(
-        'api_key_forbidden',
-        'The app was connected by another person or with another API key, or may use projects that yours may not.',
-      ),
-  ),
+  appIsOwn: precondition(isOwnGrant, otherConnectedApp),
 })
 
 const recordedDisconnection = recordedBefore(disconnectable, [], {

@@ -2,7 +2,7 @@
 import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { uncheckedPrecondition } from '../../access/preconditions.ts'
-import { parameterOf, quotaExceeded } from '../../access/quotas.ts'
+import { parameterOf, quotaExceededBy } from '../../access/quotas.ts'
 import { now, number } from '../../db/parameters.ts'
 import { apiKeys } from '../../db/schema.ts'
 import { query } from '../../db/statement.ts'
@@ -32,5 +32,5 @@ export const withinApiKeyQuota = uncheckedPrecondition(
   sql`(select count(*) from (${countedKeys(isNull(counted.expiresAt))
     .unionAll(countedKeys(gt(counted.expiresAt, now)))
     .limit(apiKeyQuota)})) < ${apiKeyQuota}`,
-  ({ limits }) => quotaExceeded('apiKeys', limits),
+  ({ limits }) => quotaExceededBy('apiKeys', limits),
 )

@@ -18,6 +18,7 @@ import {
 import { alias } from 'drizzle-orm/sqlite-core'
 import { hasRule } from '../../access/admission.ts'
 import { guardedChange, mightAct, recordedAfter, recordedForEach } from '../../access/events.ts'
+import { namedUserNotFound, otherUser } from '../../access/failures.ts'
 import { isUnrestricted, mayAct } from '../../access/guard.ts'
 import {
   actsAs,
@@ -49,8 +50,25 @@ import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from 
 import { columnsIn, indexedBy, insertRow, isFoundBy } from '../../db/rows.ts'
 import { apiKeys, identities, invitations, signInRules, skillFeeds, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
+import { failure, filled } from '../../errors.ts'
 import { apiKey } from './contract.ts'
+import {
+  apiKeyAlreadyExpired,
+  apiKeyAlreadyRotated,
+  apiKeyForbidden,
+  apiKeyNotFound,
+  deletionScopeMissing,
+  expiryExceedsOwnKey,
+  freshSignInRequired,
+  projectsExceedOwnKey,
+  rotatedEndExceedsOwnKey,
+  rotatedScopesExceedOwnKey,
+  scopesExceedOwnKey,
+  sessionCreatesSession,
+  sessionExceedsOwnKey,
+  sessionIsRotated,
+  tokenAlreadyReturned,
+} from './failures.ts'
 import { withinApiKeyQuota } from './quota.ts'
 
 /** Of an API key. */
@@ -100,15 +118,7 @@ const isForSignIn = (expiresAt: SQLWrapper) => sql`(${isWithinDays(expiresAt)} a
 
 /** @param isAllowed what the session may do by itself. @param isAllowedFresh what it may do after a sign-in just now. */
 const signInIsFresh = <P extends Parameter>(isAllowed: SQL | undefined, isAllowedFresh: SQL | undefined, takes: P[]) =>
-  precondition(
-    or(isAllowed, isFresh, not(isSignIn), not(isAllowedFresh ?? sql`false`)),
-    () =>
-      new ApiError(
-        'fresh_sign_in_required',
-        'You signed in more than 10 minutes ago, and the key would outlive the session or may do more. Sign in again, then repeat it.',
-      ),
-    takes,
-  )
+  precondition(or(isAllowed, isFresh, not(isSignIn), not(isAllowedFresh ?? sql`false`)), freshSignInRequired, takes)
 
 /** A key as the API returns it, except that its lists and its app are JSON. */
 const fields = columnsIn(apiKeys, apiKey, { app: appOf(apiKeys) })
@@ -124,20 +134,15 @@ const earlierKey = {
   ),
   takes: [idempotencyKey, id],
 }
-const earlierKeyId = preconditionUnless(
-  sql<string | null>`${earlier.id}`,
-  (_, earlierId) =>
-    new ApiError(
-      'token_already_returned',
-      `This Idempotency-Key created the API key ${earlierId}, whose token was returned then. Rotate that key, or use a new Idempotency-Key.`,
-    ),
+const earlierKeyId = preconditionUnless(sql<string | null>`${earlier.id}`, (_, apiKeyId) =>
+  filled(tokenAlreadyReturned, { apiKeyId }),
 )
 
 export const creatable = requiring([earlierKey, identityOfSignIn], {
   pastExpiresAt: preconditionUnless(
     sql<string | null>`case when ${newExpiresAt} <= ${now} then ${newExpiresAt} end`,
     (_, expiresAt) =>
-      new ApiError('invalid_input', `expiresAt is not in the future; got "${expiresAt}"; allowed: a time after now.`),
+      failure('invalid_input', `expiresAt is not in the future; got "${expiresAt}"; allowed: a time after now.`),
     [expiresAt, expiresAtIsGiven],
   ),
   userExists: precondition(
@@ -150,7 +155,7 @@ export const creatable = requiring([earlierKey, identityOfSignIn], {
           .where(and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, newUserId))),
       ),
     ),
-    () => new ApiError('user_not_found', 'userId names a user that the organization does not have.'),
+    namedUserNotFound,
     [userId, userIdIsGiven],
   ),
   projectsExist: projectsExist(projectIds, [projectIds]),
@@ -164,42 +169,23 @@ export const creatable = requiring([earlierKey, identityOfSignIn], {
     ),
     [scopes, userId, userIdIsGiven, projectIds, projectIdsIsGiven, expiresAt, expiresAtIsGiven],
   ),
-  callerHasScopes: precondition(
-    or(hasScopes(scopes), isLeaseOfAdmin(scopes, newProjectIds)),
-    () =>
-      new ApiError(
-        'exceeds_own_key',
-        'scopes has a scope that your API key lacks. Leave it out, or use an API key that has it.',
-      ),
-    [scopes, projectIds, projectIdsIsGiven],
-  ),
-  userIsAccessible: precondition(
-    or(actsAs(newUserId), and(isNull(newUserId), isAdmin)),
-    () =>
-      new ApiError(
-        'exceeds_own_key',
-        'userId is not the user that your API key acts as. Leave it out, or use an API key that acts as no user.',
-      ),
-    [userId, userIdIsGiven],
-  ),
-  projectsAreAccessible: precondition(
-    includesProjects(newProjectIds),
-    () =>
-      new ApiError(
-        'exceeds_own_key',
-        'projectIds goes beyond the projects of your API key. Leave it out, or use an API key that may use these projects.',
-      ),
-    [projectIds, projectIdsIsGiven],
-  ),
-  callerLivesAsLong: precondition(
-    or(livesUntil(newExpiresAt), isForSignIn(newExpiresAt)),
-    () =>
-      new ApiError(
-        'exceeds_own_key',
-        'expiresAt goes beyond the end of your API key. Leave it out, or use an API key that is valid for longer.',
-      ),
-    [expiresAt, expiresAtIsGiven],
-  ),
+  callerHasScopes: precondition(or(hasScopes(scopes), isLeaseOfAdmin(scopes, newProjectIds)), scopesExceedOwnKey, [
+    scopes,
+    projectIds,
+    projectIdsIsGiven,
+  ]),
+  userIsAccessible: precondition(or(actsAs(newUserId), and(isNull(newUserId), isAdmin)), otherUser, [
+    userId,
+    userIdIsGiven,
+  ]),
+  projectsAreAccessible: precondition(includesProjects(newProjectIds), projectsExceedOwnKey, [
+    projectIds,
+    projectIdsIsGiven,
+  ]),
+  callerLivesAsLong: precondition(or(livesUntil(newExpiresAt), isForSignIn(newExpiresAt)), expiryExceedsOwnKey, [
+    expiresAt,
+    expiresAtIsGiven,
+  ]),
   earlierKeyId,
   // A rotation replaces one key by another, so it always fits.
   withinQuota: withinApiKeyQuota,
@@ -237,17 +223,9 @@ const named = alias(apiKeys, 'named')
 const isNamed = and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, apiKeyId))
 const isCallersOwn = sql`${named.id} = ${apiKeys.id}`
 
-const keyExists = precondition(
-  isNotNull(named.id),
-  () => new ApiError('api_key_not_found', 'There is no API key with this apiKeyId.'),
-)
+const keyExists = precondition(isNotNull(named.id), apiKeyNotFound)
 
-const accessibleKeyIf = (holds: SQL | undefined) =>
-  precondition(
-    holds,
-    () =>
-      new ApiError('api_key_forbidden', 'The API key belongs to another user, or may use projects that yours may not.'),
-  )
+const accessibleKeyIf = (holds: SQL | undefined) => precondition(holds, apiKeyForbidden)
 
 const keyIsAccessible = accessibleKeyIf(isKeyAccessible(named))
 
@@ -297,24 +275,13 @@ const isLiveSessionOf = (key: typeof named | typeof apiKeys) =>
     gt(session.expiresAt, now),
   )
 
-const keyIsNoSession = (key: typeof named | typeof apiKeys, message: string) =>
-  precondition(sql`${key.kind} = 'key'`, () => new ApiError('api_key_is_session', message))
-
 export const sessionCreatable = requiring([], {
-  callerIsNoSession: keyIsNoSession(
-    apiKeys,
-    'Your API key is a session, which cannot create sessions. Use the API key that created it.',
-  ),
+  callerIsNoSession: precondition(sql`${apiKeys.kind} = 'key'`, sessionCreatesSession),
   callerIsUnrotated: callerIsUnrotated(),
-  callerLivesAsLong: precondition(
-    or(not(expiresAtIsGiven), livesUntil(expiresAt)),
-    () =>
-      new ApiError(
-        'exceeds_own_key',
-        'expiresInSeconds goes beyond the end of your API key. Leave it out, or use an API key that is valid for longer.',
-      ),
-    [expiresAt, expiresAtIsGiven],
-  ),
+  callerLivesAsLong: precondition(or(not(expiresAtIsGiven), livesUntil(expiresAt)), sessionExceedsOwnKey, [
+    expiresAt,
+    expiresAtIsGiven,
+  ]),
 })
 
 /** The sessions of the caller's key that one more session ends: the oldest. */
@@ -384,29 +351,20 @@ export const rotatable = requiring(
     keyExists,
     callerIsUnrotated: callerIsUnrotated(isCallersOwn),
     keyIsAccessible,
-    keyIsNoSession: keyIsNoSession(named, 'The API key is a session, which cannot be rotated. Create another session.'),
+    keyIsNoSession: precondition(sql`${named.kind} = 'key'`, sessionIsRotated),
     signInIsFresh: signInIsFresh(
       livesUntil(named.expiresAt),
       and(hasScopes(named.scopes), isWithinDays(named.expiresAt)),
       [],
     ),
-    callerHasScopes: precondition(
-      hasScopes(named.scopes),
-      () => new ApiError('exceeds_own_key', 'The API key has scopes that yours lacks. Use an API key that has them.'),
-    ),
+    callerHasScopes: precondition(hasScopes(named.scopes), rotatedScopesExceedOwnKey),
     callerLivesAsLong: precondition(
       or(livesUntil(named.expiresAt), isForSignIn(named.expiresAt)),
-      () => new ApiError('exceeds_own_key', 'The API key ends after yours. Use an API key that is valid for longer.'),
+      rotatedEndExceedsOwnKey,
     ),
     earlierKeyId,
-    keyIsUnrotated: precondition(
-      isNull(named.rotatedAt),
-      () => new ApiError('api_key_already_rotated', 'The API key was rotated. Rotate its successor.'),
-    ),
-    keyIsUnexpired: precondition(
-      or(isNull(named.expiresAt), gt(named.expiresAt, now)),
-      () => new ApiError('api_key_already_expired', 'The API key has expired. Create a new one.'),
-    ),
+    keyIsUnrotated: precondition(isNull(named.rotatedAt), apiKeyAlreadyRotated),
+    keyIsUnexpired: precondition(or(isNull(named.expiresAt), gt(named.expiresAt, now)), apiKeyAlreadyExpired),
   },
 )
 
@@ -765,11 +723,7 @@ export const sessionsDeletable = requiring([], {
   callerIsUnrotated: callerIsUnrotated(),
   callerMaySignOut: precondition(
     or(eq(apiKeys.kind, 'session'), hasScopes(sql`'["api-keys:write"]'`)),
-    () =>
-      new ApiError(
-        'missing_scope',
-        'This API key lacks the scope api-keys:write, which this operation requires of a key that is no session.',
-      ),
+    deletionScopeMissing,
   ),
 })
 

@@ -11,7 +11,7 @@ import { countAgainst } from '../../access/rate-limit.ts'
 import { databaseOf } from '../../db/database.ts'
 import { isUnavailable } from '../../db/failures.ts'
 import { type RowOf, runBatch } from '../../db/statement.ts'
-import { ApiError, unavailable } from '../../errors.ts'
+import { ApiError, failure, unavailable } from '../../errors.ts'
 import type { HonoEnvironment } from '../../http/context.ts'
 import { endLink, insertKey, recordKey, selectLink } from './statements.ts'
 
@@ -54,7 +54,7 @@ function refusalOf(link: RowOf<typeof selectLink>, now: string, address: string)
     const revocation = `create another API key with "${command}", and send DELETE /v1/api-keys/${keyId}?descendants=true with it`
     const key =
       keyId === null ? '' : ` It gave the API key ${keyId}. If you did not open it, revoke that key: ${revocation}.`
-    return new ApiError('claim_link_used', `This claim link was used at ${rotatedAt}.${key}`)
+    return new ApiError(failure('claim_link_used', `This claim link was used at ${rotatedAt}.${key}`))
   }
   const end = revokedAt ?? (expiresAt !== null && expiresAt <= now ? expiresAt : null)
   if (end === null && movedTo === null)
@@ -64,11 +64,13 @@ function refusalOf(link: RowOf<typeof selectLink>, now: string, address: string)
       ? 'ended, because its organization moved to another database'
       : `${revokedAt === null ? 'expired' : 'was revoked'} at ${end}`
   return new ApiError(
-    'claim_link_expired',
-    `This claim link ${ended}. For a new one, deploy again, or run: ${command} --claim --url ${address}`,
+    failure(
+      'claim_link_expired',
+      `This claim link ${ended}. For a new one, deploy again, or run: ${command} --claim --url ${address}`,
+    ),
   )
 }
 
 function notFound(): ApiError {
-  return new ApiError('claim_link_not_found', 'There is no such claim link.')
+  return new ApiError(failure('claim_link_not_found', 'There is no such claim link.'))
 }

@@ -1,11 +1,19 @@
 /** The deletions that can still be undone (docs/contract.md, Deletions). */
 import * as z from 'zod/mini'
 import type { DeletedType } from '../../access/deletions.ts'
+import {
+  agentArchived,
+  projectArchived,
+  projectForbidden,
+  projectRequired,
+  scheduleLimitReached,
+  unrestrictedKeyRequired,
+} from '../../access/failures.ts'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, externalId, instant, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema, pagesExamine } from '../../http/paging.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import { deletionNotFound, parentDeleted, skillNameTaken } from './failures.ts'
 
 /** What can be restored. */
 export const DELETED_TYPES = [
@@ -45,13 +53,7 @@ const exampleDeletion = {
   finalAt: '2026-04-05T01:00:00.000Z',
 }
 
-const always = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
-const codes = ['deletion_not_found', 'project_forbidden', 'unrestricted_key_required'] as const
-const errors = {
-  ...always,
-  403: `${OTHER_PROJECTS} Or it is restricted to projects, and an agent or a user was deleted.`,
-  404: 'The organization has no deletion with this ID that can be undone.',
-}
+const failures = [deletionNotFound, projectForbidden, unrestrictedKeyRequired]
 const named = {
   tag: 'Deletions',
   params: z.object({ deletionId: uuid('The deletion.', EXAMPLE_IDS.deletionId) }),
@@ -80,8 +82,7 @@ export const listDeletionsContract = {
     schema: pageSchema('DeletionPage', deletion, uuid()),
     example: { items: [exampleDeletion], nextCursor: null },
   },
-  errorCodes: ['unrestricted_key_required', 'project_forbidden'],
-  errors: { ...always, 403: OTHER_PROJECTS },
+  failures: [projectRequired, projectForbidden],
 } as const satisfies Contract
 
 export const retrieveDeletionContract = {
@@ -93,8 +94,7 @@ export const retrieveDeletionContract = {
   description: 'Returns one deletion that can be undone.',
   scope: 'deletions:read',
   success: { status: 200, description: 'The deletion.', schema: deletion, example: exampleDeletion },
-  errorCodes: codes,
-  errors,
+  failures,
 } as const satisfies Contract
 
 export const restoreDeletionContract = {
@@ -113,11 +113,15 @@ export const restoreDeletionContract = {
     schema: z.strictObject({ restored: z.literal(true), ...resource }).register(docs, { id: 'Restoration' }),
     example: { restored: true, resourceType: 'session', resourceId: EXAMPLE_IDS.deletedSessionId },
   },
-  errorCodes: [...codes, 'parent_deleted', 'project_archived', 'agent_archived', 'skill_name_taken', 'schedule_limit'],
-  errors: {
-    ...errors,
-    409: 'The project or agent that it belonged to is deleted or archived, another skill has the name, or the project or agent has the maximum number of schedules.',
-  },
+  failures: [
+    ...failures,
+    parentDeleted,
+    projectArchived,
+    agentArchived,
+    skillNameTaken,
+    scheduleLimitReached('project'),
+    scheduleLimitReached('agent'),
+  ],
 } as const satisfies Contract
 
 export const purgeDeletionContract = {
@@ -136,6 +140,5 @@ export const purgeDeletionContract = {
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'DeletionPurge' }),
     example: { deleted: true, id: EXAMPLE_IDS.purgedDeletionId },
   },
-  errorCodes: codes,
-  errors,
+  failures,
 } as const satisfies Contract

@@ -4,11 +4,11 @@ import { alias, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-c
 import { type DeletedType, fromJson } from '../../access/deletions.ts'
 import type { EventType } from '../../access/event-types.ts'
 import { guardedChange, recordedBefore } from '../../access/events.ts'
+import { scheduleLimitReached, unrestrictedKeyRequired } from '../../access/failures.ts'
 import { isAccessible, isUnrestricted } from '../../access/guard.ts'
 import { agentIsActive } from '../../access/platform-resource.ts'
 import { precondition, preconditionUnless, requiring } from '../../access/preconditions.ts'
 import { accessibleIf, namesProjectIfRestricted, projectIdOrNull, projectIsActive } from '../../access/project.ts'
-import { scheduleLimitReached } from '../../access/quotas.ts'
 import { newRevision } from '../../access/revision.ts'
 import { listOf } from '../../db/examined.ts'
 import { cursor, now, number, type Parameter, text, textOrNull } from '../../db/parameters.ts'
@@ -25,7 +25,8 @@ import {
   users,
 } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
+import { filled } from '../../errors.ts'
+import { deletionNotFound, parentDeleted, skillNameTaken } from './failures.ts'
 
 const deletionId = text('deletionId')
 const resourceType = textOrNull('resourceType')
@@ -63,7 +64,7 @@ const fields = {
 }
 
 export const listable = requiring([], {
-  isUnrestricted: namesProjectIfRestricted('Lists of all deletions'),
+  isUnrestricted: namesProjectIfRestricted,
   isAccessible: accessibleIf(sql`${projectIdOrNull} is null or ${isAccessible(projectIdOrNull)}`),
 })
 
@@ -104,23 +105,9 @@ const isOf = (...types: readonly DeletedType[]) =>
   sql`${deletions.resourceType} in (${sql.raw(types.map((type) => `'${type}'`).join(', '))})`
 
 const isThereAndAccessible = {
-  deletionExists: precondition(
-    isNotNull(deletions.id),
-    () =>
-      new ApiError(
-        'deletion_not_found',
-        'There is no deletion with this deletionId that can be undone: it is final, what was deleted is restored, or there was none.',
-      ),
-  ),
+  deletionExists: precondition(isNotNull(deletions.id), deletionNotFound),
   projectIsAccessible: accessibleIf(or(isNull(deletions.projectId), isAccessible(deletions.projectId))),
-  isUnrestricted: precondition(
-    or(not(isOf('agent', 'user')), isUnrestricted),
-    () =>
-      new ApiError(
-        'unrestricted_key_required',
-        'Deletions of agents and users need an API key that is not restricted to projects.',
-      ),
-  ),
+  isUnrestricted: precondition(or(not(isOf('agent', 'user')), isUnrestricted), unrestrictedKeyRequired),
 }
 
 /** The caller may do with the deletion what its scope says: what it could have deleted. */
@@ -179,20 +166,16 @@ export const restorable = requiring([namedDeletion, itsProject, itsAgent], {
   ...isThereAndAccessible,
   parentExists: precondition(
     or(not(isOf('session', 'pull_request', 'schedule')), isNotNull(projects.id), isNotNull(agents.id)),
-    () =>
-      new ApiError('parent_deleted', 'The project or agent that it belonged to was deleted too. Restore that first.'),
+    parentDeleted,
   ),
   projectIsActive,
   agentIsActive,
-  nameIsFree: precondition(
-    sql`(not ${isOf('skill')} or not exists (${namesake}))`,
-    () => new ApiError('skill_name_taken', 'Another skill has this name now. Rename or delete that skill first.'),
-  ),
+  nameIsFree: precondition(sql`(not ${isOf('skill')} or not exists (${namesake}))`, skillNameTaken),
   fullParent: preconditionUnless(
     sql<
       'project' | 'agent' | null
     >`case when ${isOf('schedule')} and ${countOfParent} >= ${scheduleLimit} then ${parentType} end`,
-    scheduleLimitReached,
+    ({ limits }, type) => filled(scheduleLimitReached(type), { limit: limits.schedules }),
     [scheduleLimit],
   ),
 })

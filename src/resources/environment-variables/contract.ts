@@ -1,5 +1,6 @@
 /** The encrypted environment variables of a project (docs/contract.md, Environment variables). */
 import * as z from 'zod/mini'
+import { projectArchived, projectForbidden, projectNotFound, quotaExceeded } from '../../access/failures.ts'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import {
@@ -14,7 +15,14 @@ import {
   uuid,
 } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import {
+  keyReusedForVariables,
+  leaseTooLarge,
+  namedVariablesNotFound,
+  restrictedKeyRequired,
+  variableLimitReached,
+  variableNotFound,
+} from './failures.ts'
 
 const variableKey = text(1, 255, {
   description: 'The name of the variable.',
@@ -46,7 +54,7 @@ export const deleteEnvironmentVariableContract = {
       .register(docs, { id: 'EnvironmentVariableDeletion' }),
     example: { deleted: true, key: EXAMPLE_IDS.variableKey },
   },
-  errorCodes: ['project_forbidden', 'project_not_found', 'environment_variable_not_found', 'project_archived'],
+  failures: [projectForbidden, projectNotFound, variableNotFound, projectArchived],
   errors: {
     400: 'The path is invalid, or the API key lacks the required scope.',
     403: 'The API key is restricted to other projects.',
@@ -75,14 +83,6 @@ const exampleVariable = {
   updatedAt: '2026-03-29T01:00:00.000Z',
 }
 
-const errors = {
-  400: INVALID_INPUT,
-  403: OTHER_PROJECTS,
-  404: 'The organization has no project with this projectId.',
-  500: INTERNAL_ERROR,
-  503: STORE_UNAVAILABLE,
-}
-
 export const listEnvironmentVariablesContract = {
   operationId: 'listEnvironmentVariables',
   method: 'GET',
@@ -100,8 +100,7 @@ export const listEnvironmentVariablesContract = {
     schema: pageSchema('EnvironmentVariablePage', variable, variableKey),
     example: { items: [exampleVariable], nextCursor: null },
   },
-  errorCodes: ['project_forbidden', 'project_not_found'],
-  errors,
+  failures: [projectForbidden, projectNotFound],
 } as const satisfies Contract
 
 export const putEnvironmentVariableContract = {
@@ -129,17 +128,7 @@ export const putEnvironmentVariableContract = {
     schema: variable,
     example: exampleVariable,
   },
-  errorCodes: [
-    'project_forbidden',
-    'project_not_found',
-    'project_archived',
-    'environment_variable_limit',
-    'quota_exceeded',
-  ],
-  errors: {
-    ...errors,
-    409: 'The project is archived or would have more than 12 MiB of values, or the project or the organization would have more variables than allowed.',
-  },
+  failures: [projectForbidden, projectNotFound, projectArchived, variableLimitReached, quotaExceeded],
 } as const satisfies Contract
 
 export const setEnvironmentVariablesContract = {
@@ -183,20 +172,14 @@ export const setEnvironmentVariablesContract = {
     example: { items: [exampleVariable] },
     headers: { Location: 'The path of the list of variables.' },
   },
-  errorCodes: [
-    'project_forbidden',
-    'project_not_found',
-    'project_archived',
-    'environment_variable_limit',
-    'idempotency_key_reused',
-    'quota_exceeded',
+  failures: [
+    projectForbidden,
+    projectNotFound,
+    projectArchived,
+    variableLimitReached,
+    keyReusedForVariables,
+    quotaExceeded,
   ],
-  errors: {
-    ...errors,
-    409:
-      'The project is archived or would have more than 12 MiB of values, the project or the organization would have more variables than allowed, ' +
-      'or the `Idempotency-Key` was used with another body.',
-  },
 } as const satisfies Contract
 
 /** Nobody has its private key. */
@@ -266,17 +249,5 @@ export const leaseEnvironmentVariablesContract = {
       ciphertext: 'BNllodxPYjvVrHM5ewq3eqKW0GDEX7GhrTOgFOa2AANBuKPDoZjkQle03UB3CUQAeajArIsjU6KHlCwBk4SWBcdj',
     },
   },
-  errorCodes: [
-    'restricted_key_required',
-    'project_forbidden',
-    'project_not_found',
-    'environment_variable_not_found',
-    'lease_too_large',
-  ],
-  errors: {
-    ...errors,
-    403: 'The API key is not restricted to projects, or it is restricted to others.',
-    404: 'There is no such project or variable.',
-    409: 'The variables are too large for one lease.',
-  },
+  failures: [restrictedKeyRequired, projectForbidden, projectNotFound, namedVariablesNotFound, leaseTooLarge],
 } as const satisfies Contract

@@ -4,8 +4,9 @@
  */
 import { Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, EncapError, HkdfSha256, type SenderContext } from '@hpke/core'
 import type { KeyRing } from '../../crypto/key-ring.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, filled } from '../../errors.ts'
 import { describeSize } from '../../http/problems.ts'
+import { leaseTooLarge } from './failures.ts'
 import { type Owner, openVariable, type SealedVariable } from './open-variable.ts'
 
 export const suite = new CipherSuite({
@@ -55,10 +56,7 @@ async function encodeVariables(variables: readonly SealedVariable[], owner: Owne
     const part = Buffer.from(text)
     size += part.byteLength
     if (size > MAX_PLAINTEXT_BYTES)
-      throw new ApiError(
-        'lease_too_large',
-        `The variables are too large for one lease: their JSON has more than ${describeSize(MAX_PLAINTEXT_BYTES)}. Lease fewer at once: name them in keys.`,
-      )
+      throw new ApiError(filled(leaseTooLarge, { limit: describeSize(MAX_PLAINTEXT_BYTES) }))
     parts.push(part)
   }
   add('{')

@@ -17,13 +17,20 @@ import {
 import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import { precondition, preconditionUnless, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { namedProject, projectExists, projectId, projectIsAccessible, projectIsActive } from '../../access/project.ts'
-import { exceededQuota, quotaExceeded } from '../../access/quotas.ts'
+import { exceededQuota, quotaExceededBy } from '../../access/quotas.ts'
 import { cursor, now, number, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, environmentVariables, projects, variableRequests } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { ApiError, idempotencyKeyReused } from '../../errors.ts'
+import { filled } from '../../errors.ts'
 import { describeSent } from '../../http/problems.ts'
+import {
+  keyReusedForVariables,
+  namedVariablesNotFound,
+  restrictedKeyRequired,
+  variableLimitReached,
+  variableNotFound,
+} from './failures.ts'
 
 const key = text('key')
 /** JSON list of the names of the variables that the request sets or leases; NULL for a lease of all. */
@@ -49,14 +56,7 @@ const namedVariable = {
   takes: [projectId, key],
 }
 
-const variableExists = precondition(
-  isNotNull(environmentVariables.key),
-  () =>
-    new ApiError(
-      'environment_variable_not_found',
-      'The project has no environment variable with this key. Keys are case-sensitive.',
-    ),
-)
+const variableExists = precondition(isNotNull(environmentVariables.key), variableNotFound)
 
 export const deletable = requiring([namedProject, namedVariable], {
   projectExists,
@@ -174,23 +174,19 @@ export const settable = requiring(
     projectIsAccessible,
     isFirstRequest: precondition(
       or(isNull(variableRequests.idempotencyKey), and(eq(variableRequests.createdAt, now), hasEqualBody)),
-      () => idempotencyKeyReused('new variables'),
+      keyReusedForVariables,
       [fingerprints],
     ),
     projectIsActive,
     exceededQuota: preconditionUnless(
       exceeded,
-      ({ limits }, quota) => quotaExceeded(quota, limits),
+      ({ limits }, quota) => quotaExceededBy(quota, limits),
       [keys, sealedLength, firstSeal],
       or(isBegun, isNull(exceeded)),
     ),
     isWithinLimits: uncheckedPrecondition(
       or(isBegun, fits),
-      ({ limits }) =>
-        new ApiError(
-          'environment_variable_limit',
-          `The project would have more than ${limits.variables} variables, or more than 12 MiB of values. Delete some first.`,
-        ),
+      ({ limits }) => filled(variableLimitReached, { limit: limits.variables }),
       [keys, sealedLength, firstSeal, variableLimit],
     ),
   },
@@ -276,14 +272,7 @@ export const selectRepeated = guarded(readable, [idempotencyKey, fingerprints, k
     .orderBy(asc(environmentVariables.key)),
 )
 
-const keyIsRestricted = precondition(
-  isNotNull(apiKeys.projectIds),
-  () =>
-    new ApiError(
-      'restricted_key_required',
-      'A lease needs an API key that is restricted to projects. Create one: POST /v1/api-keys with "projectIds" and the scope "environment-variables:lease".',
-    ),
-)
+const keyIsRestricted = precondition(isNotNull(apiKeys.projectIds), restrictedKeyRequired)
 
 const MAX_NAMED = 3
 
@@ -306,10 +295,7 @@ const keysExist = preconditionUnless(
   (_, missing) => {
     const names = missing.split(',').map((name) => describeSent(name))
     const others = names.splice(MAX_NAMED).length > 0 ? ' and others' : ''
-    return new ApiError(
-      'environment_variable_not_found',
-      `The project has no environment variable ${names.join(', ')}${others}. Keys are case-sensitive.`,
-    )
+    return filled(namedVariablesNotFound, { keys: names.join(', ') + others })
   },
   [keys],
 )

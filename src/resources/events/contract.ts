@@ -1,9 +1,11 @@
 /** The operations that read events (docs/contract.md, Events). */
+
 import * as z from 'zod/mini'
+import { unrestrictedKeyRequired } from '../../access/failures.ts'
 import type { Contract } from '../../http/contract.ts'
 import { docs, time } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import { listCursorExpired } from './failures.ts'
 import { cursorField, eventFilters, eventSchema, exampleEvent } from './fields.ts'
 
 const { limit, cursor } = pageQuery(cursorField())
@@ -54,13 +56,7 @@ export const listEventsContract = {
     schema: eventPage,
     example: examplePage,
   },
-  errorCodes: ['cursor_expired'],
-  errors: {
-    400: INVALID_INPUT,
-    410: 'The next event after this cursor is no longer kept, so events may be missing. Read what you keep a copy of again, and continue with `after=now`.',
-    500: INTERNAL_ERROR,
-    503: STORE_UNAVAILABLE,
-  },
+  failures: [listCursorExpired],
 } as const satisfies Contract
 
 export const listAuditEventsContract = {
@@ -85,11 +81,5 @@ export const listAuditEventsContract = {
     schema: pageSchema('EventPage', eventSchema, cursorField()),
     example: { items: [exampleEvent], nextCursor: null },
   },
-  errorCodes: ['unrestricted_key_required'],
-  errors: {
-    400: INVALID_INPUT,
-    403: 'The API key is restricted to projects.',
-    500: INTERNAL_ERROR,
-    503: STORE_UNAVAILABLE,
-  },
+  failures: [unrestrictedKeyRequired],
 } as const satisfies Contract

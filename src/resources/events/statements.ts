@@ -1,4 +1,5 @@
 /** The events of an organization, in SQL. access/events.ts writes them. */
+
 import {
   and,
   asc,
@@ -17,14 +18,15 @@ import {
 } from 'drizzle-orm'
 import { callersProjectIds } from '../../access/guard.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
-import { unrestrictedFor } from '../../access/project.ts'
+import { keyIsUnrestricted } from '../../access/project.ts'
 import { hasType } from '../../access/wanted.ts'
 import { MAX_EXAMINED } from '../../db/examined.ts'
 import { number, type Parameter, rowLimit, textOrNull } from '../../db/parameters.ts'
 import { equalsIfGiven } from '../../db/rows.ts'
 import { apiKeys, auditEvents, eventUsage } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
+import type { Failure } from '../../errors.ts'
+import { listCursorExpired } from './failures.ts'
 
 /** The number that a page begins after; of an audit trail, the one that it ends before. */
 const after = number('after')
@@ -150,19 +152,12 @@ const hasNoneRemovedAfter = (sequence: SQLWrapper) =>
 /** True if no event after this number may have been deleted. */
 export const isKeptAfter = (sequence: SQLWrapper) => and(hasNoneOldAfter(sequence), hasNoneRemovedAfter(sequence))
 
-/** @param cursor whose it is. @param advice what to do. */
-export const cursorExpired = (cursor: string, advice: string) => () =>
-  new ApiError(
-    'cursor_expired',
-    `The next event after ${cursor} is no longer kept, so events may be missing. ${advice}`,
-  )
-
-/** No event after the cursor of the request may have been deleted. @param advice what to do then. */
-export const keptAfter = (advice: string) =>
-  precondition(isKeptAfter(after), cursorExpired('this cursor', advice), [after, oldestKept])
+/** No event after the cursor of the request may have been deleted. */
+export const keptAfter = (cursorExpired: Failure) =>
+  precondition(isKeptAfter(after), cursorExpired, [after, oldestKept])
 
 export const readable = requiring([], {
-  isKept: keptAfter('Read what you keep a copy of again, and continue with after=now.'),
+  isKept: keptAfter(listCursorExpired),
 })
 
 export const feed = listed(readable, [after], gt(auditEvents.sequence, after), asc(auditEvents.sequence))
@@ -177,7 +172,7 @@ export const selectEnd = guarded(readable, [], () =>
   }),
 )
 
-export const auditable = requiring([], { isUnrestricted: unrestrictedFor('Audit events') })
+export const auditable = requiring([], { isUnrestricted: keyIsUnrestricted })
 
 export const trail = listed(
   auditable,

@@ -1,11 +1,17 @@
 /** The people who signed in, as their identity providers know them (docs/people.md). */
 import * as z from 'zod/mini'
+import {
+  callerIsRotated,
+  listedProjectNotFound,
+  roleExceedsOwnKey,
+  unrestrictedKeyRequired,
+} from '../../access/failures.ts'
 import { ROLE_NAMES } from '../../access/roles.ts'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, externalId, instant, projectIdList, rule, someOf, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import { blockedExceedsOwnKey, identityNotFound, ownRole, userDeleted } from './failures.ts'
 
 export const identity = z
   .strictObject({
@@ -51,9 +57,6 @@ const example = {
   createdAt: '2026-03-02T09:15:00.000Z',
 } as const
 
-const RESTRICTED = 'The API key is restricted to projects.'
-const NO_IDENTITY = 'The organization has no identity with this identityId.'
-const errors = { 400: INVALID_INPUT, 403: RESTRICTED, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE } as const
 const params = z.object({ identityId: uuid('The identity.', EXAMPLE_IDS.identityId) })
 const onOne = '/v1/identities/{identityId}'
 
@@ -76,8 +79,7 @@ export const listIdentitiesContract = {
     schema: pageSchema('IdentityPage', identity, uuid()),
     example: { items: [example], nextCursor: null },
   },
-  errorCodes: ['unrestricted_key_required'],
-  errors,
+  failures: [unrestrictedKeyRequired],
 } as const satisfies Contract
 
 export const retrieveIdentityContract = {
@@ -90,8 +92,7 @@ export const retrieveIdentityContract = {
   scope: 'sign-in:read',
   params,
   success: { status: 200, description: 'The identity.', schema: identity, example },
-  errorCodes: ['unrestricted_key_required', 'identity_not_found'],
-  errors: { ...errors, 404: NO_IDENTITY },
+  failures: [unrestrictedKeyRequired, identityNotFound],
 } as const satisfies Contract
 
 export const updateIdentityContract = {
@@ -127,20 +128,15 @@ export const updateIdentityContract = {
     schema: identity,
     example: { ...example, role: 'viewer', ruleIds: null },
   },
-  errorCodes: [
-    'unrestricted_key_required',
-    'api_key_forbidden',
-    'exceeds_own_key',
-    'api_key_rotated',
-    'identity_not_found',
-    'project_not_found',
-    'user_not_found',
+  failures: [
+    unrestrictedKeyRequired,
+    ownRole,
+    roleExceedsOwnKey,
+    callerIsRotated,
+    identityNotFound,
+    listedProjectNotFound,
+    userDeleted,
   ],
-  errors: {
-    ...errors,
-    403: `${RESTRICTED} Or it lacks a scope of the role that the person gets or keeps, is the person's own, or was rotated.`,
-    404: `${NO_IDENTITY} Or no project with one of these projectIds, or a person to unblock has no user any more.`,
-  },
 } as const satisfies Contract
 
 export const deleteIdentityContract = {
@@ -159,10 +155,5 @@ export const deleteIdentityContract = {
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'IdentityDeletion' }),
     example: { deleted: true, id: example.id },
   },
-  errorCodes: ['unrestricted_key_required', 'exceeds_own_key', 'api_key_rotated', 'identity_not_found'],
-  errors: {
-    ...errors,
-    403: `${RESTRICTED} Or the person is blocked and it may not unblock them, or it was rotated.`,
-    404: NO_IDENTITY,
-  },
+  failures: [unrestrictedKeyRequired, blockedExceedsOwnKey, callerIsRotated, identityNotFound],
 } as const satisfies Contract

@@ -1,17 +1,18 @@
 /** The people who signed in, in SQL. A change of an identity ends the keys of the person. */
+
 import { and, asc, eq, exists, gt, isNotNull, isNull, or, type SQLWrapper, sql } from 'drizzle-orm'
 import { callerHasScopesOf, endOfKeys, ofIdentity, roleScopes, scopesOf } from '../../access/admission.ts'
 import { eventType, guardedChange, recordedBefore } from '../../access/events.ts'
 import { callerIsUnrotated, hasScopes } from '../../access/manage-keys.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
-import { projectsExist, unrestrictedFor } from '../../access/project.ts'
+import { keyIsUnrestricted, projectsExist } from '../../access/project.ts'
 import { differs, unchangedIf } from '../../access/revision.ts'
 import { cursor, now, number, numberOrNull, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { asSql, columnsIn, indexedBy } from '../../db/rows.ts'
 import { apiKeys, identities, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
 import { identity } from './contract.ts'
+import { blockedExceedsOwnKey, identityNotFound, ownRole, userDeleted } from './failures.ts'
 
 const identityId = text('identityId')
 const userId = text('userId')
@@ -24,7 +25,7 @@ const blocked = numberOrNull('blocked')
 /** 1 if the person gets a role, or can use theirs again; else 0. */
 const isGiving = number('isGiving')
 
-const isUnrestricted = unrestrictedFor('Identities')
+const isUnrestricted = keyIsUnrestricted
 const isOwn = eq(identities.organizationId, apiKeys.organizationId)
 
 const user = query
@@ -58,10 +59,7 @@ export const selectIdentitiesOfUser = guarded(listable, [userId, cursor, rowLimi
 
 const named = { table: identities, on: and(isOwn, eq(identities.id, identityId)), takes: [identityId] }
 const isNamed = eq(identities.id, identityId)
-const identityExists = precondition(
-  isNotNull(identities.id),
-  () => new ApiError('identity_not_found', 'There is no identity with this identityId.'),
-)
+const identityExists = precondition(isNotNull(identities.id), identityNotFound)
 const ofNamed = { id: identities.id, name: label }
 
 export const readable = requiring([named], { identityExists, isUnrestricted })
@@ -87,20 +85,10 @@ export const updatable = requiring(
   [named],
   {
     ...toChange,
-    isNotOwnRole: precondition(
-      sql`(${role} is null or ${identities.id} is not ${apiKeys.identityId})`,
-      () => new ApiError('api_key_forbidden', 'You cannot give yourself a role. Ask another admin.'),
-      [role],
-    ),
-    userExists: precondition(
-      or(sql`${blocked} is not 0`, exists(user)),
-      () =>
-        new ApiError(
-          'user_not_found',
-          'The user of this person was deleted. Restore the user, or delete the identity.',
-        ),
-      [blocked],
-    ),
+    isNotOwnRole: precondition(sql`(${role} is null or ${identities.id} is not ${apiKeys.identityId})`, ownRole, [
+      role,
+    ]),
+    userExists: precondition(or(sql`${blocked} is not 0`, exists(user)), userDeleted, [blocked]),
     callerHasScopes: callerHasScopesOf(sql`coalesce(${role}, ${identities.role})`, [role, isGiving], isGiving),
     projectsExist: projectsExist(projectIds, [projectIds]),
   },
@@ -134,11 +122,7 @@ export const deletable = requiring([named], {
   // By a rule, the person can sign in again, as if they were unblocked.
   callerMayUnblock: precondition(
     or(isNull(identities.blockedAt), hasScopes(scopesOf(identities.role))),
-    () =>
-      new ApiError(
-        'exceeds_own_key',
-        'The person is blocked, and their role has a scope that your API key lacks. Use an API key that may unblock them.',
-      ),
+    blockedExceedsOwnKey,
     [roleScopes],
   ),
 })

@@ -1,10 +1,18 @@
 /** Invitations: who may sign in by an admin's word, without a rule (docs/people.md). */
 import * as z from 'zod/mini'
+import {
+  callerIsRotated,
+  listedProjectNotFound,
+  namedUserNotFound,
+  otherUser,
+  roleExceedsOwnKey,
+  unrestrictedKeyRequired,
+} from '../../access/failures.ts'
 import { ROLE_NAMES } from '../../access/roles.ts'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, externalId, instant, integer, projectIdList, rule, text, uuid } from '../../http/fields.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import { invitationAccepted, invitationExists, invitationLimit, invitationNotFound } from './failures.ts'
 
 const MAX_ISSUER_LENGTH = 1000
 const [MIN_EMAIL_LENGTH, MAX_EMAIL_LENGTH] = [3, 254]
@@ -50,9 +58,6 @@ const example = {
   acceptedAt: null,
   identityId: null,
 } as const
-
-const RESTRICTED = 'The API key is restricted to projects.'
-const errors = { 400: INVALID_INPUT, 403: RESTRICTED, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE } as const
 
 export const createInvitationContract = {
   operationId: 'createInvitation',
@@ -111,21 +116,16 @@ export const createInvitationContract = {
     example,
     headers: { Location: 'The path of the invitation.' },
   },
-  errorCodes: [
-    'unrestricted_key_required',
-    'exceeds_own_key',
-    'api_key_rotated',
-    'project_not_found',
-    'user_not_found',
-    'invitation_exists',
-    'invitation_limit',
+  failures: [
+    unrestrictedKeyRequired,
+    roleExceedsOwnKey,
+    otherUser,
+    callerIsRotated,
+    listedProjectNotFound,
+    namedUserNotFound,
+    invitationExists,
+    invitationLimit,
   ],
-  errors: {
-    ...errors,
-    403: `${RESTRICTED} Or it lacks a scope of the role, acts as another user than the one of the invitation, or was rotated.`,
-    404: 'The organization has no project with one of these projectIds, or no user with this userId.',
-    409: 'There is an open invitation for this e-mail address and issuer, or the organization has the most invitations allowed.',
-  },
 } as const satisfies Contract
 
 export const listInvitationsContract = {
@@ -146,8 +146,7 @@ export const listInvitationsContract = {
       .register(docs, { id: 'InvitationPage' }),
     example: { items: [example], nextCursor: null },
   },
-  errorCodes: ['unrestricted_key_required'],
-  errors,
+  failures: [unrestrictedKeyRequired],
 } as const satisfies Contract
 
 export const deleteInvitationContract = {
@@ -165,11 +164,5 @@ export const deleteInvitationContract = {
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'InvitationDeletion' }),
     example: { deleted: true, id: example.id },
   },
-  errorCodes: ['unrestricted_key_required', 'api_key_rotated', 'invitation_not_found', 'invitation_accepted'],
-  errors: {
-    ...errors,
-    403: `${RESTRICTED} Or it was rotated.`,
-    404: 'The organization has no invitation with this invitationId.',
-    409: 'The invitation was accepted. Change the identity of the person.',
-  },
+  failures: [unrestrictedKeyRequired, callerIsRotated, invitationNotFound, invitationAccepted],
 } as const satisfies Contract

@@ -2,15 +2,17 @@
 import { and, asc, eq, exists, gt, isNotNull, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import { callerHasScopesOf, issuer } from '../../access/admission.ts'
 import { guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
+import { namedUserNotFound, otherUser } from '../../access/failures.ts'
 import { actsAs, callerIsUnrotated } from '../../access/manage-keys.ts'
 import { precondition, preconditionUnless, requiring } from '../../access/preconditions.ts'
-import { projectsExist, unrestrictedFor } from '../../access/project.ts'
+import { keyIsUnrestricted, projectsExist } from '../../access/project.ts'
 import { now, text, textOrNull } from '../../db/parameters.ts'
 import { columnsIn, insertRow } from '../../db/rows.ts'
 import { apiKeys, invitations, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
+import { filled } from '../../errors.ts'
 import { invitation } from './contract.ts'
+import { invitationAccepted, invitationExists, invitationLimit, invitationNotFound } from './failures.ts'
 
 /** Open ones, of an organization. */
 const MAX_INVITATIONS = 100
@@ -24,7 +26,7 @@ const projectIds = textOrNull('projectIds')
 const userId = textOrNull('userId')
 const expiresAt = text('expiresAt')
 
-const isUnrestricted = unrestrictedFor('Invitations')
+const isUnrestricted = keyIsUnrestricted
 const toChange = { isUnrestricted, callerIsUnrotated: callerIsUnrotated() }
 const fields = columnsIn(invitations, invitation)
 
@@ -46,34 +48,18 @@ export const creatable = requiring([], {
           .where(and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, userId))),
       ),
     ),
-    () => new ApiError('user_not_found', 'userId names a user that the organization does not have.'),
+    namedUserNotFound,
     [userId],
   ),
-  userIsAccessible: precondition(
-    or(isNull(userId), actsAs(userId)),
-    () =>
-      new ApiError(
-        'exceeds_own_key',
-        'userId is not the user that your API key acts as. Leave it out, or use an API key that acts as no user.',
-      ),
-    [userId],
-  ),
+  userIsAccessible: precondition(or(isNull(userId), actsAs(userId)), otherUser, [userId]),
   isOnlyOne: precondition(
     sql`not exists ${open(and(eq(invitations.issuer, issuer), sql`${invitations.email} = lower(${email})`))}`,
-    () =>
-      new ApiError(
-        'invitation_exists',
-        'There is an open invitation for this e-mail address and issuer. Delete it first.',
-      ),
+    invitationExists,
     [issuer, email],
   ),
   isWithinLimit: precondition(
     sql`(select count(*) from ${open()}) < ${sql.raw(String(MAX_INVITATIONS))}`,
-    () =>
-      new ApiError(
-        'invitation_limit',
-        `The organization has reached the limit of open invitations: ${MAX_INVITATIONS}. Delete one first.`,
-      ),
+    filled(invitationLimit, { limit: MAX_INVITATIONS }),
   ),
 })
 
@@ -122,18 +108,10 @@ export const selectInvitations = guarded(listable, [], () =>
 const isNamed = eq(invitations.id, invitationId)
 
 export const deletable = requiring([{ table: invitations, on: and(isOwn, isNamed), takes: [invitationId] }], {
-  invitationExists: precondition(
-    isNotNull(invitations.id),
-    () => new ApiError('invitation_not_found', 'There is no invitation with this invitationId.'),
-  ),
+  invitationExists: precondition(isNotNull(invitations.id), invitationNotFound),
   ...toChange,
-  acceptedBy: preconditionUnless(
-    sql<string | null>`${invitations.identityId}`,
-    (_, identityId) =>
-      new ApiError(
-        'invitation_accepted',
-        `The invitation was accepted: the person has the identity ${identityId}. Block or delete that identity to end their access.`,
-      ),
+  acceptedBy: preconditionUnless(sql<string | null>`${invitations.identityId}`, (_, identityId) =>
+    filled(invitationAccepted, { identityId }),
   ),
 })
 

@@ -3,7 +3,6 @@ import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 export const retrieveMeContract = {
   operationId: 'retrieveMe',
@@ -54,5 +53,4 @@ export const retrieveMeContract = {
       },
     },
   },
-  errors: { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE },
 } as const satisfies Contract

@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import { pinLimitReached, pinNotFound, resourceNotFound, targetNotPinned } from './failures.ts'
 
 const resourceType = (description: string, example?: string) =>
   z.enum(['session', 'pull_request', 'project']).register(docs, { description, ...(example && { example }) })
@@ -60,7 +60,7 @@ export const updatePinContract = {
       .register(docs, { id: 'PinUpdate' }),
     example: { updated: true },
   },
-  errorCodes: ['resource_not_found', 'pin_not_found', 'pin_limit'],
+  failures: [resourceNotFound, targetNotPinned, pinLimitReached],
   errors: {
     400: 'The path or body is invalid, or the API key lacks the required scope.',
     404: 'The resource does not exist or the API key does not reach it, or the target is not pinned.',
@@ -100,8 +100,6 @@ const examplePin = {
   createdAt: '2026-03-29T01:00:00.000Z',
 } as const
 
-const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
-
 export const listPinsContract = {
   operationId: 'listPins',
   method: 'GET',
@@ -125,7 +123,6 @@ export const listPinsContract = {
       .register(docs, { id: 'PinPage' }),
     example: { items: [examplePin], nextCursor: null },
   },
-  errors,
 } as const satisfies Contract
 
 export const putPinContract = {
@@ -146,12 +143,7 @@ export const putPinContract = {
     schema: pin,
     example: examplePin,
   },
-  errorCodes: ['resource_not_found', 'pin_limit'],
-  errors: {
-    ...errors,
-    404: 'The resource does not exist, or the API key does not reach it.',
-    409: 'The user has the maximum number of pins.',
-  },
+  failures: [resourceNotFound, pinLimitReached],
 } as const satisfies Contract
 
 export const deletePinContract = {
@@ -176,9 +168,5 @@ export const deletePinContract = {
       .register(docs, { id: 'PinDeletion' }),
     example: { deleted: true, resourceType: 'session', resourceId: examplePin.resourceId },
   },
-  errorCodes: ['resource_not_found', 'pin_not_found'],
-  errors: {
-    ...errors,
-    404: 'The resource does not exist, the API key does not reach it, or it is not pinned.',
-  },
+  failures: [resourceNotFound, pinNotFound],
 } as const satisfies Contract

@@ -13,7 +13,8 @@ import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, pins, projects, pullRequests, sessions } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import type { Limits } from '../../environment.ts'
-import { ApiError } from '../../errors.ts'
+import { filled } from '../../errors.ts'
+import { pinLimitReached, pinNotFound, resourceNotFound, targetNotPinned } from './failures.ts'
 
 /** The distance between neighbours after a renumbering and at either end: room for 29 placements into one gap. */
 const GAP = sql.raw(String(2 ** 30))
@@ -83,24 +84,22 @@ function countPins(): SQL<number> {
   return sql<number>`${query.select({ count: sql`count(*)` }).from(counted).where(isCounted)}`
 }
 
-const pinnableResourceExists = precondition(
-  existsForCaller(resourceType, resourceId),
-  () => new ApiError('resource_not_found', 'There is no such resource. Check resourceType and resourceId.'),
-  [resourceType, resourceId],
-)
+const pinnableResourceExists = precondition(existsForCaller(resourceType, resourceId), resourceNotFound, [
+  resourceType,
+  resourceId,
+])
 
-const pinExists = precondition(isPinned, () => new ApiError('pin_not_found', 'This resource is not pinned.'))
+const pinExists = precondition(isPinned, pinNotFound)
 
 const targetIsPinned = precondition(
   and(isNotNull(target.position), existsForCaller(targetType, targetId)),
-  () => new ApiError('pin_not_found', 'placement.target is not pinned. Name one of your pins.'),
+  targetNotPinned,
   [targetType, targetId],
 )
 
 /** Only a new pin counts against the limit. */
 const staysWithinLimit = sql`case when ${isPinned} then true else ${countPins()} < ${pinLimit} end`
-const tooManyPins = ({ limits }: { limits: Limits }) =>
-  new ApiError('pin_limit', `The user has reached the limit of pins: ${limits.pins}. Remove one first.`)
+const tooManyPins = ({ limits }: { limits: Limits }) => filled(pinLimitReached, { limit: limits.pins })
 
 export const placeable = requiring([ownPin, targetPin], {
   resourceExists: pinnableResourceExists,

@@ -1,5 +1,6 @@
 /** Agents: coding agents of the organization, which work in all of its projects. */
-import { unrestrictedFor } from '../../access/project.ts'
+import { unrestrictedKeyRequired } from '../../access/failures.ts'
+import { keyIsUnrestricted } from '../../access/project.ts'
 import { columnsIn } from '../../db/rows.ts'
 import { agents } from '../../db/schema.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
@@ -24,12 +25,8 @@ const AGENT = {
   quota: 'agents',
 } as const satisfies Kind
 
-const toChange = { isUnrestricted: unrestrictedFor('Changes of agents') }
-const forbidden = {
-  code: 'unrestricted_key_required',
-  change: 'The API key is restricted to projects.',
-} as const
-
+const forbidden = { change: unrestrictedKeyRequired }
+const toChange = { isUnrestricted: keyIsUnrestricted }
 const contracts = organizationResourceContracts(AGENT, forbidden)
 const fields = columnsIn(agents, contracts.retrieve.success.schema)
 export const statements = {

@@ -1,8 +1,19 @@
 /** The contracts of platform resources: put (create or rename), retrieve, list, delete, and for some kinds archive. */
 import * as z from 'zod/mini'
+import {
+  alreadyExists,
+  deleted,
+  etagMismatch,
+  notFound,
+  projectArchived,
+  projectForbidden,
+  projectNotFound,
+  projectRequired,
+  quotaExceeded,
+} from '../../access/failures.ts'
 import type { ProjectResourceTable, ResourceKind, ResourceTable } from '../../access/platform-resource.ts'
 import type { Quota } from '../../environment.ts'
-import type { ErrorCode } from '../../errors.ts'
+import type { Failure } from '../../errors.ts'
 import type { Contract, Tag } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import {
@@ -17,16 +28,9 @@ import {
   text,
 } from '../../http/fields.ts'
 import { pageQuery, pageSchema, pagesExamine, searchQuery } from '../../http/paging.ts'
-import {
-  INTERNAL_ERROR,
-  INVALID_INPUT,
-  OTHER_ETAG,
-  OTHER_ETAG_OR_EXISTING,
-  OTHER_PROJECTS,
-  STORE_UNAVAILABLE,
-  UNDO,
-} from '../../http/statuses.ts'
+import { UNDO } from '../../http/statuses.ts'
 import { isCreationCursor } from './creation-cursor.ts'
+import { projectMismatch } from './failures.ts'
 
 /** The facts of a kind of platform resource. */
 export interface Kind<Table extends ResourceTable = ResourceTable> extends ResourceKind<Table> {
@@ -45,16 +49,15 @@ export interface Kind<Table extends ResourceTable = ResourceTable> extends Resou
   readonly quota: Quota
 }
 
-/** What 403 means. Without `read`, every API key with the scope may read. */
+/** Which API keys may not. Without `read`, every API key with the scope may read. */
 export interface Forbidden {
-  readonly read?: string
-  readonly change: string
-  readonly delete?: string
-  readonly code: ErrorCode
+  readonly read?: Failure
+  readonly change: Failure
+  /** Beside `change`. */
+  readonly delete?: Failure
 }
 
 const EXAMPLE_TIME = '2026-03-02T09:15:00.000Z'
-const NO_PROJECT = 'The organization has no project with this projectId.'
 
 const name = () => text(1, 255, { description: 'The display name.' })
 const projectId = () => externalId({ description: 'The project that it belongs to.', example: EXAMPLE_IDS.projectId })
@@ -65,7 +68,7 @@ function sharedContracts<const K extends Kind, Fields extends z.core.$ZodLooseSh
   fields: Fields,
   examples: object,
 ) {
-  const { type, noun } = kind
+  const { noun } = kind
   const schema = z
     .strictObject({ id: kind.id(), ...fields, createdAt: instant(), updatedAt: instant() })
     .register(docs, { id: kind.name })
@@ -76,11 +79,7 @@ function sharedContracts<const K extends Kind, Fields extends z.core.$ZodLooseSh
     params: z.object({ [kind.idName as string]: kind.id() }),
     success: { status: 200, description: `The ${noun}.`, schema, example, headers: ENTITY_TAG },
   } as const
-  const always = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
-  const deleted = { 410: `The ${noun} was deleted.` }
-  const deletedCodes = [`${type}_deleted`] as const
-  const codes = [`${type}_not_found`, ...deletedCodes] as const
-  const errors = { ...always, ...deleted, 404: `The organization has no ${noun} with this ${kind.idName}.` }
+  const failures = [notFound(kind), deleted(kind)]
   return {
     put: {
       ...one,
@@ -89,10 +88,9 @@ function sharedContracts<const K extends Kind, Fields extends z.core.$ZodLooseSh
       scope: `${kind.path}:write`,
       summary: `Put ${kind.article} ${noun}`,
       description: `Creates the ${noun}, or renames it. The ID of a deleted ${noun} cannot be used again.`,
-      errorCodes: [...deletedCodes, 'etag_mismatch', 'already_exists'],
+      failures: [deleted(kind), etagMismatch, alreadyExists],
       headers: z.object({ 'If-Match': ifMatch(), 'If-None-Match': onlyToCreate() }),
       success: { ...one.success, created: `The ${noun} was created.` },
-      errors: { ...always, ...deleted, 412: OTHER_ETAG_OR_EXISTING },
     },
     retrieve: {
       ...one,
@@ -101,10 +99,9 @@ function sharedContracts<const K extends Kind, Fields extends z.core.$ZodLooseSh
       scope: `${kind.path}:read`,
       summary: `Retrieve ${kind.article} ${noun}`,
       description: `Returns one ${noun}.`,
-      errorCodes: codes,
+      failures,
       headers: z.object({ 'If-None-Match': ifNoneMatch() }),
       success: { ...one.success, conditional: true },
-      errors,
     },
     list: {
       operationId: `list${kind.name}s`,
@@ -122,7 +119,6 @@ function sharedContracts<const K extends Kind, Fields extends z.core.$ZodLooseSh
         schema: pageSchema(`${kind.name}Page`, schema, kind.id()),
         example: { items: [example], nextCursor: null },
       },
-      errors: always,
     },
     remove: {
       ...one,
@@ -139,9 +135,8 @@ function sharedContracts<const K extends Kind, Fields extends z.core.$ZodLooseSh
           .register(docs, { id: `${kind.name}Deletion` }),
         example: { deleted: true, id: kind.exampleId },
       },
-      errorCodes: [...codes, 'etag_mismatch'],
+      failures: [...failures, etagMismatch],
       headers: z.object({ 'If-Match': ifMatch() }),
-      errors: { ...errors, 412: OTHER_ETAG },
     },
   } as const
 }
@@ -164,23 +159,16 @@ export function organizationResourceContracts<const K extends Kind>(kind: K, for
     put: {
       ...put,
       body: z.strictObject({ name: name() }).register(docs, { id: `New${kind.name}`, example: body }),
-      errorCodes: [...put.errorCodes, forbidden.code, 'quota_exceeded'],
-      errors: {
-        ...put.errors,
-        403: forbidden.change,
-        409: `The organization has the maximum number of ${kind.noun}s.`,
-      },
+      failures: [...put.failures, forbidden.change, quotaExceeded],
     },
     retrieve: {
       ...retrieve,
-      errorCodes: [...retrieve.errorCodes, ...(forbidden.read ? [forbidden.code] : [])],
-      errors: { ...retrieve.errors, ...(forbidden.read && { 403: forbidden.read }) },
+      failures: [...retrieve.failures, ...(forbidden.read ? [forbidden.read] : [])],
     },
     list: { ...list, description: `${list.description} ${pagesExamine('With `query`', `${kind.noun}s`)}` },
     remove: {
       ...remove,
-      errorCodes: [...remove.errorCodes, forbidden.code, ...(forbidden.delete ? ['api_key_forbidden' as const] : [])],
-      errors: { ...remove.errors, 403: forbidden.delete ?? forbidden.change },
+      failures: [...remove.failures, forbidden.change, ...(forbidden.delete ? [forbidden.delete] : [])],
     },
   } as const satisfies Record<string, Contract>
 }
@@ -204,10 +192,9 @@ export function archivingContract<const K extends Kind>(
     body: z
       .strictObject({ archived: z.boolean() })
       .register(docs, { id: `${kind.name}Update`, example: { archived: true } }),
-    errorCodes: [`${kind.type}_not_found`, `${kind.type}_deleted`, forbidden.code, 'etag_mismatch'],
+    failures: [notFound(kind), deleted(kind), forbidden.change, etagMismatch],
     headers: z.object({ 'If-Match': ifMatch() }),
     success,
-    errors: { ...retrieve.errors, 403: forbidden.change, 412: OTHER_ETAG },
   } as const satisfies Contract
 }
 
@@ -237,25 +224,18 @@ export function projectResourceContracts<const K extends Kind<ProjectResourceTab
       body: z
         .strictObject({ projectId: projectId(), name: name() })
         .register(docs, { id: `New${kind.name}`, example: body }),
-      errorCodes: [
-        ...put.errorCodes,
-        'project_forbidden',
-        'project_not_found',
-        'project_archived',
-        'project_mismatch',
-        'quota_exceeded',
+      failures: [
+        ...put.failures,
+        projectForbidden,
+        projectNotFound,
+        projectArchived,
+        projectMismatch(kind.noun),
+        quotaExceeded,
       ],
-      errors: {
-        ...put.errors,
-        403: OTHER_PROJECTS,
-        404: NO_PROJECT,
-        409: `The project is archived, the ${kind.noun} belongs to another project, or the organization has the maximum number of ${kind.noun}s.`,
-      },
     },
     retrieve: {
       ...retrieve,
-      errorCodes: [...retrieve.errorCodes, 'project_forbidden'],
-      errors: { ...retrieve.errors, 403: OTHER_PROJECTS },
+      failures: [...retrieve.failures, projectForbidden],
     },
     list: {
       ...list,
@@ -274,13 +254,11 @@ export function projectResourceContracts<const K extends Kind<ProjectResourceTab
         })
         .check(isCursorOfOrder),
       success: { ...list.success, schema: pageSchema(`${kind.name}Page`, schema, z.string()) },
-      errorCodes: ['unrestricted_key_required', 'project_forbidden', 'project_not_found'],
-      errors: { ...list.errors, 403: OTHER_PROJECTS, 404: NO_PROJECT },
+      failures: [projectRequired, projectForbidden, projectNotFound],
     },
     remove: {
       ...remove,
-      errorCodes: [...remove.errorCodes, 'project_forbidden', 'project_archived'],
-      errors: { ...remove.errors, 403: OTHER_PROJECTS, 409: 'The project is archived. Unarchive it first.' },
+      failures: [...remove.failures, projectForbidden, projectArchived],
     },
   } as const satisfies Record<string, Contract>
 }

@@ -1,5 +1,6 @@
 /** Projects: an API key may be restricted to some of them. */
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import { projectForbidden } from '../../access/failures.ts'
 import { isUnrestricted } from '../../access/guard.ts'
 import { authorized } from '../../access/preconditions.ts'
 import { projectId, withAccessTo } from '../../access/project.ts'
@@ -9,7 +10,6 @@ import { apiKeys, projects } from '../../db/schema.ts'
 import { guarded } from '../../db/statement.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { externalId } from '../../http/fields.ts'
-import { OTHER_PROJECTS } from '../../http/statuses.ts'
 import { archivingContract, type Kind, organizationResourceContracts } from './contract.ts'
 import { archivingEndpoint, organizationResourceEndpoints } from './handlers.ts'
 import { archivingStatements, nameQuery, organizationResourceStatements } from './statements.ts'
@@ -31,7 +31,7 @@ const PROJECT = {
 } as const satisfies Kind
 
 const toAccess = { isAccessible: withAccessTo(projectId) }
-const forbidden = { read: OTHER_PROJECTS, change: OTHER_PROJECTS, code: 'project_forbidden' } as const
+const forbidden = { read: projectForbidden, change: projectForbidden }
 const contracts = organizationResourceContracts(PROJECT, forbidden)
 const fields = columnsIn(projects, contracts.retrieve.success.schema)
 

@@ -38,8 +38,8 @@ import { cursor, now, number, type Parameter, text, textOrNull } from '../../db/
 import { containsIfGiven, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { apiKeys, deletions, projects } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
 import type { Kind } from './contract.ts'
+import { projectMismatch } from './failures.ts'
 
 const name = text('name')
 const archived = number('archived')
@@ -146,12 +146,12 @@ function listStatement<Fields extends ResourceFields, P extends Parameter, const
   })
 }
 
-const conditionsOfChange = ({ noun, table }: Kind) => ({
-  matchesRevision: matchesRevision(noun, table.revision),
+const conditionsOfChange = ({ table }: Kind) => ({
+  matchesRevision: matchesRevision(table.revision),
 })
 const conditionsOfPut = (kind: Kind) => ({
   ...conditionsOfChange(kind),
-  isNewIfRequired: isNewIfRequired(kind.noun, kind.table.revision),
+  isNewIfRequired: isNewIfRequired(kind.table.revision),
 })
 
 /** What operations require of the API key, besides the scope. */
@@ -240,14 +240,7 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>, fiel
       projectIsAccessible,
       isAccessible: withAccessTo(sql`coalesce(${table.projectId}, ${deletions.projectId}, ${projects.id})`),
       isNotDeleted,
-      staysInProject: precondition(
-        or(isNull(table.id), eq(table.projectId, projects.id)),
-        () =>
-          new ApiError(
-            'project_mismatch',
-            `The ${noun} belongs to another project. Send the projectId of that project.`,
-          ),
-      ),
+      staysInProject: precondition(or(isNull(table.id), eq(table.projectId, projects.id)), projectMismatch(noun)),
       projectIsActive,
       exceededQuota: withinQuotas({ [quota]: isNull(table.id) }),
       ...conditionsOfPut(kind),
@@ -262,7 +255,7 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>, fiel
     projectIsActive,
     ...conditionsOfChange(kind),
   })
-  const listable = ofAllProjectsOrOne(`Lists of all ${noun}s`)
+  const listable = ofAllProjectsOrOne()
   const isInOrganization = eq(table.organizationId, listable.organizationId)
   const name = getTableName(table)
   const hasDeletedProjects = hasDeleted(listable.organizationId, 'project')

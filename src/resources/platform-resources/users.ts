@@ -2,18 +2,19 @@
 import { and, eq, exists, gt, isNull, not, notExists, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { recordedForEach } from '../../access/events.ts'
+import { unrestrictedKeyRequired } from '../../access/failures.ts'
 import { isUnrestricted, mayAct } from '../../access/guard.ts'
 import { isManageable, typeOfEnd } from '../../access/manage-keys.ts'
 import { authorized, precondition } from '../../access/preconditions.ts'
-import { unrestrictedFor } from '../../access/project.ts'
+import { keyIsUnrestricted } from '../../access/project.ts'
 import { now, text } from '../../db/parameters.ts'
 import { columnsIn, indexedBy, isFoundBy } from '../../db/rows.ts'
 import { apiKeys, deletions, identities, invitations, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { externalId } from '../../http/fields.ts'
 import { type Kind, organizationResourceContracts } from './contract.ts'
+import { liveApiKeyForbidden } from './failures.ts'
 import { organizationResourceEndpoints } from './handlers.ts'
 import { organizationResourceStatements } from './statements.ts'
 
@@ -52,18 +53,11 @@ const managesUserKeys = notExists(
     ),
 )
 
-const toChange = { isUnrestricted: unrestrictedFor('Changes of users') }
+const forbidden = { change: unrestrictedKeyRequired, delete: liveApiKeyForbidden }
+const toChange = { isUnrestricted: keyIsUnrestricted }
 const toDelete = {
   ...toChange,
-  managesUserKeys: precondition(
-    managesUserKeys,
-    () =>
-      new ApiError(
-        'api_key_forbidden',
-        'The user has a live API key that yours may not delete. Use a key that acts as no user and was not rotated, or delete that key first.',
-      ),
-    [userId],
-  ),
+  managesUserKeys: precondition(managesUserKeys, liveApiKeyForbidden, [userId]),
 }
 
 /** True once this request has deleted the user. */
@@ -168,11 +162,7 @@ const deleteInvitations = guarded(authorized, [userId], () =>
     .where(and(eq(invitations.organizationId, organizationOfDeletion()), eq(invitations.userId, userId))),
 )
 
-const contracts = organizationResourceContracts(USER, {
-  code: 'unrestricted_key_required',
-  change: 'The API key is restricted to projects.',
-  delete: 'The API key is restricted to projects, or the user has a valid API key that yours may not delete.',
-})
+const contracts = organizationResourceContracts(USER, forbidden)
 const fields = columnsIn(users, contracts.retrieve.success.schema)
 const shared = organizationResourceStatements(USER, fields, { toChange, toDelete })
 

@@ -1,18 +1,16 @@
 /** The profile pictures of users (docs/contract.md, Profile pictures). */
 import * as z from 'zod/mini'
+import { userNotFound } from '../../access/failures.ts'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, externalId, ifNoneMatch, instant } from '../../http/fields.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
-
-const NO_USER = 'The organization has no user with this userId.'
-const errors = { 400: INVALID_INPUT, 404: NO_USER, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
+import { otherUser, pictureNotFound, uploadExpired, uploadInProgress } from './failures.ts'
 
 const ownUser = () =>
   z.object({
     userId: externalId({ description: 'The user that the API key acts as.', example: EXAMPLE_IDS.userId }),
   })
-const NOT_OWN = 'The API key acts as another user.'
 
 export const deleteProfilePictureContract = {
   operationId: 'deleteProfilePicture',
@@ -32,8 +30,15 @@ export const deleteProfilePictureContract = {
       .register(docs, { id: 'ProfilePictureDeletion' }),
     example: { userId: EXAMPLE_IDS.userId, deleted: true },
   },
-  errorCodes: ['other_user', 'user_not_found', 'upload_in_progress'],
-  errors: { ...errors, 403: NOT_OWN, 409: 'A new picture is being uploaded.' },
+  failures: [otherUser, userNotFound, uploadInProgress],
+  errors: {
+    400: INVALID_INPUT,
+    403: 'The API key acts as another user.',
+    404: 'The organization has no user with this userId.',
+    409: 'A new picture is being uploaded.',
+    500: INTERNAL_ERROR,
+    503: STORE_UNAVAILABLE,
+  },
 } as const satisfies Contract
 
 export const LIMIT_BYTES = 5 * 2 ** 20
@@ -67,13 +72,7 @@ export const putProfilePictureContract = {
       .register(docs, { id: 'ProfilePicture' }),
     example: { userId: EXAMPLE_IDS.userId, contentType: 'image/png', updatedAt: '2026-03-29T01:00:00.000Z' },
   },
-  errorCodes: ['other_user', 'user_not_found', 'upload_expired'],
-  errors: {
-    ...errors,
-    400: 'The path or body is invalid, the body is not a PNG, JPEG, GIF or WebP image, or the API key lacks the required scope.',
-    403: NOT_OWN,
-    409: 'The upload took too long, or a newer upload replaced it.',
-  },
+  failures: [otherUser, userNotFound, uploadExpired],
 } as const satisfies Contract
 
 export const retrieveProfilePictureContract = {
@@ -96,9 +95,5 @@ export const retrieveProfilePictureContract = {
     },
     conditional: true,
   },
-  errorCodes: ['user_not_found', 'profile_picture_not_found'],
-  errors: {
-    ...errors,
-    404: 'The organization has no user with this userId, or the user has no profile picture.',
-  },
+  failures: [userNotFound, pictureNotFound],
 } as const satisfies Contract

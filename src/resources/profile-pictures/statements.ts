@@ -1,13 +1,14 @@
 /** Profile pictures, in SQL. */
 import { and, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { guardedChange, recordedAfter } from '../../access/events.ts'
+import { userNotFound } from '../../access/failures.ts'
 import { callerUser } from '../../access/guard.ts'
 import { authorized, isNew, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { now, text } from '../../db/parameters.ts'
 import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, profilePictures, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
+import { otherUser, pictureNotFound, uploadExpired, uploadInProgress } from './failures.ts'
 
 const userId = text('userId')
 const objectId = text('objectId')
@@ -29,21 +30,15 @@ const itsPicture = {
   takes: [],
 }
 
-const userExists = precondition(
-  isNotNull(users.id),
-  () => new ApiError('user_not_found', 'There is no user with this userId.'),
-)
-const isOwn = precondition(
-  eq(users.id, apiKeys.userId),
-  () => new ApiError('other_user', 'You can change only the profile picture of the user that your API key acts as.'),
-)
+const userExists = precondition(isNotNull(users.id), userNotFound)
+const isOwn = precondition(eq(users.id, apiKeys.userId), otherUser)
 
 export const deletable = requiring([namedUser, itsPicture], {
   userExists,
   isOwn,
   noUploadIsInProgress: precondition(
     or(isNull(profilePictures.leaseExpiresAt), lte(profilePictures.leaseExpiresAt, now)),
-    () => new ApiError('upload_in_progress', 'A new picture is being uploaded. Try again when the upload is done.'),
+    uploadInProgress,
   ),
 })
 
@@ -113,7 +108,7 @@ export const recordable = requiring(
     isOwn,
     holdsLease: uncheckedPrecondition(
       and(eq(profilePictures.uploadingObjectKey, objectKey), gt(profilePictures.leaseExpiresAt, now)),
-      () => new ApiError('upload_expired', 'The upload took too long, or a newer upload replaced it. Try again.'),
+      uploadExpired,
       [objectKey],
     ),
   },
@@ -164,10 +159,7 @@ export const removeRecordedFromOrphans = guarded(authorized, [objectKey], () =>
 
 export const readable = requiring([namedUser, itsPicture], {
   userExists,
-  pictureExists: precondition(
-    isNotNull(profilePictures.objectKey),
-    () => new ApiError('profile_picture_not_found', 'The user has no profile picture. PUT one to this path first.'),
-  ),
+  pictureExists: precondition(isNotNull(profilePictures.objectKey), pictureNotFound),
 })
 
 export const selectPicture = guarded(readable, [], () =>

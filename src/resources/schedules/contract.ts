@@ -1,5 +1,16 @@
 /** The operations on the schedules of projects and agents (docs/contract.md, Schedules). */
 import * as z from 'zod/mini'
+import {
+  agentArchived,
+  agentNotFound,
+  alreadyExists,
+  etagMismatch,
+  projectArchived,
+  projectForbidden,
+  projectNotFound,
+  quotaExceeded,
+  scheduleLimitReached,
+} from '../../access/failures.ts'
 import { problemOfCron } from '../../cron/expression.ts'
 import { isTimezone } from '../../cron/timezone.ts'
 import type { Problem } from '../../errors.ts'
@@ -23,17 +34,18 @@ import {
   wholeNumber,
 } from '../../http/fields.ts'
 import { pageQuery, pageSchema, searchQuery } from '../../http/paging.ts'
+import { INVALID_INPUT, OTHER_PROJECTS, UNDO } from '../../http/statuses.ts'
 import {
-  INTERNAL_ERROR,
-  INVALID_INPUT,
-  OTHER_ETAG,
-  OTHER_ETAG_OR_EXISTING,
-  OTHER_PROJECTS,
-  STORE_UNAVAILABLE,
-  UNDO,
-} from '../../http/statuses.ts'
+  concurrentChange,
+  keyReusedForSchedule,
+  listRequiresUnrestricted,
+  scheduleDeleted,
+  scheduleIdTaken,
+  scheduleNotFound,
+  timeLimitRequired,
+} from './failures.ts'
 import { OUTCOMES } from './outcomes.ts'
-import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from './parents.ts'
+import { AGENT, type Parent, PROJECT, pathsOf } from './parents.ts'
 
 const cron = (max: number) =>
   text(1, max, {
@@ -243,13 +255,13 @@ export const createProjectScheduleContract = {
     schema: projectSchedule,
     example: exampleProjectSchedule,
   },
-  errorCodes: [
-    'project_forbidden',
-    'project_not_found',
-    'project_archived',
-    'schedule_limit',
-    'quota_exceeded',
-    'idempotency_key_reused',
+  failures: [
+    projectForbidden,
+    projectNotFound,
+    projectArchived,
+    scheduleLimitReached('project'),
+    quotaExceeded,
+    keyReusedForSchedule,
   ],
   errors: {
     400: INVALID_INPUT,
@@ -280,7 +292,7 @@ export const createAgentScheduleContract = {
     schema: agentSchedule,
     example: exampleAgentSchedule,
   },
-  errorCodes: ['agent_not_found', 'agent_archived', 'schedule_limit', 'quota_exceeded', 'idempotency_key_reused'],
+  failures: [agentNotFound, agentArchived, scheduleLimitReached('agent'), quotaExceeded, keyReusedForSchedule],
   errors: {
     400: INVALID_INPUT,
     404: 'The organization has no agent with this agentId.',
@@ -344,15 +356,7 @@ function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Upda
     example,
     headers: ENTITY_TAG,
   } as const
-  const parentCodes = parentCodesOf(type)
-  const codes = [...parentCodes, 'schedule_not_found'] as const
-  const errors = {
-    400: INVALID_INPUT,
-    ...(type === 'project' && { 403: OTHER_PROJECTS }),
-    404: `The organization has no such ${type}, or the ${type} has no such schedule.`,
-    500: INTERNAL_ERROR,
-    503: STORE_UNAVAILABLE,
-  }
+  const failures = [...parent.failures, scheduleNotFound(type)]
   return {
     put: {
       operationId: `put${parent.name}Schedule`,
@@ -369,25 +373,16 @@ function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Upda
       headers: z.object({ 'If-Match': ifMatch(), 'If-None-Match': onlyToCreate() }),
       body: put,
       success: { ...success, created: 'The schedule was created.' },
-      errorCodes: [
-        ...parentCodes,
-        `${type}_archived`,
-        'schedule_limit',
-        'quota_exceeded',
-        'schedule_id_taken',
-        'schedule_deleted',
-        'etag_mismatch',
-        'already_exists',
+      failures: [
+        ...parent.failures,
+        parent.archived,
+        scheduleLimitReached(type),
+        quotaExceeded,
+        scheduleIdTaken,
+        scheduleDeleted,
+        etagMismatch,
+        alreadyExists,
       ],
-      errors: {
-        ...errors,
-        404: `The organization has no such ${type}.`,
-        409:
-          `The ${type} is archived, another project or agent has a schedule with this ID, or the ${type} or the ` +
-          'organization has the maximum number of schedules.',
-        410: 'The schedule was deleted.',
-        412: OTHER_ETAG_OR_EXISTING,
-      },
     },
     list: {
       operationId: `list${parent.name}Schedules`,
@@ -406,8 +401,7 @@ function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Upda
         schema: pageSchema(`${parent.name}SchedulePage`, state, uuid()),
         example: { items: [example], nextCursor: null },
       },
-      errorCodes: parentCodes,
-      errors: { ...errors, 404: `The organization has no such ${type}.` },
+      failures: parent.failures,
     },
     retrieve: {
       operationId: `retrieve${parent.name}Schedule`,
@@ -420,8 +414,7 @@ function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Upda
       scope: 'schedules:read',
       params,
       success: { ...success, schema: details, example: { ...example, ...exampleStatistics } },
-      errorCodes: codes,
-      errors,
+      failures,
     },
     update: {
       operationId: `update${parent.name}Schedule`,
@@ -438,14 +431,7 @@ function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Upda
       headers,
       body: change,
       success,
-      errorCodes: [...codes, `${type}_archived`, 'concurrent_change', 'max_run_seconds_required', 'etag_mismatch'],
-      errors: {
-        ...errors,
-        409:
-          `The ${type} is archived, another request changed the schedule at the same time, or the schedule would have the ` +
-          'overlap `skip` without `maxRunSeconds`.',
-        412: OTHER_ETAG,
-      },
+      failures: [...failures, parent.archived, concurrentChange, timeLimitRequired, etagMismatch],
     },
     remove: {
       operationId: `delete${parent.name}Schedule`,
@@ -466,8 +452,7 @@ function crudContracts<const P extends Parent, Put extends z.ZodMiniObject, Upda
           .register(docs, { id: `${parent.name}ScheduleDeletion` }),
         example: { deleted: true, id: parent.exampleScheduleId },
       },
-      errorCodes: [...codes, `${type}_archived`, 'etag_mismatch'],
-      errors: { ...errors, 409: `The ${type} is archived.`, 412: OTHER_ETAG },
+      failures: [...failures, parent.archived, etagMismatch],
     },
   } as const satisfies Record<string, Contract>
 }
@@ -599,13 +584,7 @@ export const listSchedulesContract = {
       nextCursor: null,
     },
   },
-  errorCodes: ['unrestricted_key_required'],
-  errors: {
-    400: INVALID_INPUT,
-    403: 'The API key is restricted to projects.',
-    500: INTERNAL_ERROR,
-    503: STORE_UNAVAILABLE,
-  },
+  failures: [listRequiresUnrestricted],
 } as const satisfies Contract
 
 const MAX_PREVIEW = 100
@@ -651,5 +630,4 @@ export const previewScheduleContract = {
       .register(docs, { id: 'SchedulePreview' }),
     example: { items: [{ at: '2026-03-30T07:30:00.000Z', localTime: '2026-03-30T09:30:00+02:00' }] },
   },
-  errors: { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE },
 } as const satisfies Contract

@@ -1,6 +1,13 @@
 /** The parents of schedules: projects and agents. The operations of both differ only in names and the time zone. */
 import * as z from 'zod/mini'
-import type { ErrorCode } from '../../errors.ts'
+import {
+  agentArchived,
+  agentNotFound,
+  projectArchived,
+  projectForbidden,
+  projectNotFound,
+} from '../../access/failures.ts'
+import type { Failure } from '../../errors.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { externalId, uuid } from '../../http/fields.ts'
 
@@ -14,6 +21,9 @@ export interface Parent {
   readonly name: 'Project' | 'Agent'
   readonly tag: 'Projects' | 'Agents'
   readonly exampleScheduleId: string
+  /** Those of a request that names the parent. */
+  readonly failures: readonly Failure[]
+  readonly archived: Failure
   id(): z.ZodMiniType<string, string>
 }
 
@@ -25,6 +35,8 @@ export const PROJECT = {
   name: 'Project',
   tag: 'Projects',
   exampleScheduleId: EXAMPLE_IDS.projectScheduleId,
+  failures: [projectForbidden, projectNotFound],
+  archived: projectArchived,
   id: () => externalId({ description: 'The project.', example: EXAMPLE_IDS.projectId }),
 } as const satisfies Parent
 
@@ -36,6 +48,8 @@ export const AGENT = {
   name: 'Agent',
   tag: 'Agents',
   exampleScheduleId: EXAMPLE_IDS.agentScheduleId,
+  failures: [agentNotFound],
+  archived: agentArchived,
   id: () => uuid('The agent.', EXAMPLE_IDS.agentId),
 } as const satisfies Parent
 
@@ -49,11 +63,6 @@ export function pathsOf<const P extends Parent>(parent: P) {
     parentParams,
     params: z.object({ ...parentParams, scheduleId: uuid('The schedule.', parent.exampleScheduleId) }),
   }
-}
-
-/** The codes of the errors that name the parent of a schedule. */
-export function parentCodesOf(type: Parent['type']): readonly ErrorCode[] {
-  return type === 'project' ? ['project_forbidden', 'project_not_found'] : ['agent_not_found']
 }
 
 type ParentParams = { readonly projectId: string } | { readonly agentId: string }

@@ -1,7 +1,7 @@
 /** What the operations on schedules and their runs require, for each type of parent. */
 import { and, count, eq, isNotNull, isNull, ne, or, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { deletedMessage } from '../../access/deletions.ts'
+import { agentNotFound, scheduleLimitReached } from '../../access/failures.ts'
 import { agentIsActive } from '../../access/platform-resource.ts'
 import {
   isNew,
@@ -12,13 +12,22 @@ import {
   uncheckedPrecondition,
 } from '../../access/preconditions.ts'
 import { projectExists, projectIsAccessible, projectIsActive } from '../../access/project.ts'
-import { scheduleLimitReached, withinQuotas } from '../../access/quotas.ts'
+import { withinQuotas } from '../../access/quotas.ts'
 import { isNewIfRequired, matchesRevision } from '../../access/revision.ts'
 import { now, number, text, textOrNull } from '../../db/parameters.ts'
 import { agents, apiKeys, deletions, projects, schedules } from '../../db/schema.ts'
 import { query } from '../../db/statement.ts'
 import type { Limits } from '../../environment.ts'
-import { ApiError, idempotencyKeyReused } from '../../errors.ts'
+import { filled } from '../../errors.ts'
+import {
+  concurrentChange,
+  keyReusedForSchedule,
+  runAtIsPast,
+  scheduleDeleted,
+  scheduleIdTaken,
+  scheduleNotFound,
+  timeLimitRequired,
+} from './failures.ts'
 
 /** The project or the agent that the request names. */
 export const parentId = text('parentId')
@@ -63,10 +72,7 @@ const PARENTS: Readonly<Record<ParentType, ParentPreconditions>> = {
       takes: [parentId],
     },
     accessible: {
-      parentExists: precondition(
-        isNotNull(agents.id),
-        () => new ApiError('agent_not_found', 'There is no agent with this agentId.'),
-      ),
+      parentExists: precondition(isNotNull(agents.id), agentNotFound),
     },
     parentIsActive: agentIsActive,
   },
@@ -118,38 +124,27 @@ function preconditionsOf(parentType: ParentType) {
     on: and(isOfParent(parentType, earlier), eq(earlier.idempotencyKey, idempotencyKey)),
     takes: [parentId, idempotencyKey],
   }
-  const scheduleExists = precondition(
-    isNotNull(schedules.id),
-    () => new ApiError('schedule_not_found', `The ${parentType} has no schedule with this scheduleId.`),
-  )
-  const idempotencyKeyIsNew = precondition(isNull(earlier.id), () => idempotencyKeyReused('a new schedule'))
+  const scheduleExists = precondition(isNotNull(schedules.id), scheduleNotFound(parentType))
+  const idempotencyKeyIsNew = precondition(isNull(earlier.id), keyReusedForSchedule)
   const scheduleCount = query.select({ count: count() }).from(schedules).where(isOfParent(parentType))
   const isBelowLimit = sql`${scheduleCount} < ${scheduleLimit}`
   const limitParameters = [parentId, scheduleLimit]
-  const limitReached = (context: { limits: Limits }) => scheduleLimitReached(context, parentType)
+  const limitReached = ({ limits }: { limits: Limits }) =>
+    filled(scheduleLimitReached(parentType), { limit: limits.schedules })
   /** The next run was computed from the schedule with this revision, if the handler read it first. */
   const isUnchanged = precondition(
     sql`${schedules.revision} = coalesce(${seenRevision}, ${schedules.revision})`,
-    () => new ApiError('concurrent_change', 'Another request changed the schedule at the same time. Try again.'),
+    concurrentChange,
     [seenRevision],
   )
   const runAtIsAhead = precondition(
     sql`(${runAt} is null or ${runAt} > ${now} or ${runAt} is ${schedules.runAt})`,
-    () =>
-      new ApiError('invalid_input', 'runAt is in the past; allowed: a later time, or the runAt that the schedule has.'),
+    runAtIsPast,
     [runAt],
   )
-  const hasTimeLimit = precondition(
-    or(ne(newOverlap, 'skip'), isNotNull(newTimeLimit)),
-    () =>
-      new ApiError(
-        'max_run_seconds_required',
-        'The overlap "skip" requires maxRunSeconds, and the schedule would have none. Send maxRunSeconds, or the overlap "allow".',
-      ),
-    [changes],
-  )
+  const hasTimeLimit = precondition(or(ne(newOverlap, 'skip'), isNotNull(newTimeLimit)), timeLimitRequired, [changes])
   const changeable = { ...accessible, scheduleExists, parentIsActive }
-  const deletable = { ...changeable, matchesRevision: matchesRevision('schedule', schedules.revision) }
+  const deletable = { ...changeable, matchesRevision: matchesRevision(schedules.revision) }
   return {
     creatable: requiring([namedParent, earlierSchedule], {
       ...accessible,
@@ -168,24 +163,14 @@ function preconditionsOf(parentType: ParentType) {
       [namedParent, namedSchedule, otherSchedule, scheduleDeletion],
       {
         ...accessible,
-        isNotDeleted: precondition(
-          isNull(deletions.resourceId),
-          () => new ApiError('schedule_deleted', deletedMessage('schedule')),
-        ),
-        isFreeId: precondition(
-          or(isNull(namesake.id), isNotNull(schedules.id)),
-          () =>
-            new ApiError(
-              'schedule_id_taken',
-              'Another project or agent of the organization has or had a schedule with this ID. Use another ID.',
-            ),
-        ),
+        isNotDeleted: precondition(isNull(deletions.resourceId), scheduleDeleted),
+        isFreeId: precondition(or(isNull(namesake.id), isNotNull(schedules.id)), scheduleIdTaken),
         parentIsActive,
         exceededQuota: withinQuotas({ schedules: isNull(schedules.id) }),
         isWithinLimit: uncheckedPrecondition(or(isNotNull(schedules.id), isBelowLimit), limitReached, limitParameters),
         runAtIsAhead,
-        matchesRevision: matchesRevision('schedule', schedules.revision),
-        isNewIfRequired: isNewIfRequired('schedule', schedules.revision),
+        matchesRevision: matchesRevision(schedules.revision),
+        isNewIfRequired: isNewIfRequired(schedules.revision),
       },
       { isNew: isNew(schedules.id) },
     ),

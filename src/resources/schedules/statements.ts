@@ -3,8 +3,8 @@ import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { copyToDeletions } from '../../access/deletions.ts'
 import { eventType, guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
-import { requiring } from '../../access/preconditions.ts'
-import { unrestrictedFor } from '../../access/project.ts'
+import { isUnrestricted } from '../../access/guard.ts'
+import { precondition, requiring } from '../../access/preconditions.ts'
 import { differs, newRevision, unchangedIf } from '../../access/revision.ts'
 import { hasDeleted, listOf } from '../../db/examined.ts'
 import { cursor, now, numberOrNull, rowLimit, text, textOrNull } from '../../db/parameters.ts'
@@ -12,6 +12,7 @@ import { asSql, columnsIn, containsIfGiven, equalsIfGiven, excluded, indexedBy, 
 import { apiKeys, runs, schedules } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { agentScheduleState, projectScheduleState } from './contract.ts'
+import { listRequiresUnrestricted } from './failures.ts'
 import { hasParent, joinParents, parentIdOf } from './joins.ts'
 import {
   agentPreconditions,
@@ -324,7 +325,7 @@ export const agentSchedules = statementsOf(
 )
 
 export const organizationListable = requiring([], {
-  isUnrestricted: unrestrictedFor('Lists of all schedules', 'List the schedules of one project or agent instead.'),
+  isUnrestricted: precondition(isUnrestricted, listRequiresUnrestricted),
 })
 
 const parentType = textOrNull('parentType')

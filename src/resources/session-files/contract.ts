@@ -1,10 +1,19 @@
 /** The files of a session (docs/contract.md, Session files). */
 import * as z from 'zod/mini'
+import { projectArchived, projectForbidden, quotaExceeded } from '../../access/failures.ts'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, ifNoneMatch, instant, parameter, relativePath, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema, pagesExamine, searchQuery } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import {
+  cursorMismatch,
+  sessionDeleted,
+  sessionFileNotFound,
+  sessionNotFound,
+  sessionRequired,
+  uploadExpired,
+} from './failures.ts'
 
 const PATH_LENGTH = 1000
 const CONTENT_LIMIT_BYTES = 95_000_000
@@ -44,16 +53,6 @@ const exampleDetails = {
   sha256: '5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03',
 }
 
-const NO_SESSION = 'The organization has no session with this sessionId.'
-const errors = {
-  400: INVALID_INPUT,
-  403: OTHER_PROJECTS,
-  404: 'The organization has no session with this sessionId, or the session has no file with this fileId.',
-  410: 'The session was deleted, with its files.',
-  500: INTERNAL_ERROR,
-  503: STORE_UNAVAILABLE,
-}
-
 export const listSessionFilesContract = {
   operationId: 'listSessionFiles',
   method: 'GET',
@@ -75,11 +74,15 @@ export const listSessionFilesContract = {
       nextCursor: null,
     },
   },
-  errorCodes: ['project_forbidden', 'session_not_found', 'session_deleted', 'cursor_mismatch'],
+  failures: [projectForbidden, sessionNotFound, sessionDeleted, cursorMismatch],
   errors: {
-    ...errors,
-    404: NO_SESSION,
+    400: INVALID_INPUT,
+    403: OTHER_PROJECTS,
+    404: 'The organization has no session with this sessionId.',
     409: 'The cursor is a file of another session.',
+    410: 'The session was deleted, with its files.',
+    500: INTERNAL_ERROR,
+    503: STORE_UNAVAILABLE,
   },
 } as const satisfies Contract
 
@@ -100,12 +103,7 @@ export const searchSessionFilesContract = {
     ...pageQuery(uuid()),
   }),
   success: listSessionFilesContract.success,
-  errorCodes: ['unrestricted_key_required', 'project_forbidden', 'session_not_found', 'session_deleted'],
-  errors: {
-    ...errors,
-    403: 'The API key is restricted to other projects, or it is restricted and the request names no session.',
-    404: NO_SESSION,
-  },
+  failures: [sessionRequired, projectForbidden, sessionNotFound, sessionDeleted],
 } as const satisfies Contract
 
 const fileParams = z.object({
@@ -144,20 +142,7 @@ export const putSessionFileContract = {
     schema: sessionFileDetails,
     example: exampleDetails,
   },
-  errorCodes: [
-    'project_forbidden',
-    'session_not_found',
-    'session_deleted',
-    'project_archived',
-    'quota_exceeded',
-    'upload_expired',
-  ],
-  errors: {
-    ...errors,
-    404: NO_SESSION,
-    409: 'The project is archived, the organization would have more files or bytes than its quota, or the upload took more than an hour.',
-    411: 'The request has no `Content-Length`.',
-  },
+  failures: [projectForbidden, sessionNotFound, sessionDeleted, projectArchived, quotaExceeded, uploadExpired],
 } as const satisfies Contract
 
 export const retrieveSessionFileContract = {
@@ -170,8 +155,7 @@ export const retrieveSessionFileContract = {
   scope: 'session-files:read',
   params: fileParams,
   success: { status: 200, description: 'The file.', schema: sessionFileDetails, example: exampleDetails },
-  errorCodes: ['project_forbidden', 'session_not_found', 'session_file_not_found', 'session_deleted'],
-  errors,
+  failures: [projectForbidden, sessionNotFound, sessionFileNotFound, sessionDeleted],
 } as const satisfies Contract
 
 export const retrieveSessionFileContentContract = {
@@ -205,8 +189,7 @@ export const retrieveSessionFileContentContract = {
     conditional: true,
     partial: true,
   },
-  errorCodes: ['project_forbidden', 'session_not_found', 'session_file_not_found', 'session_deleted'],
-  errors: { ...errors, 416: 'The content has no bytes in this range.' },
+  failures: [projectForbidden, sessionNotFound, sessionFileNotFound, sessionDeleted],
 } as const satisfies Contract
 
 export const deleteSessionFileContract = {
@@ -224,12 +207,5 @@ export const deleteSessionFileContract = {
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'SessionFileDeletion' }),
     example: { deleted: true, id: exampleFile.id },
   },
-  errorCodes: [
-    'project_forbidden',
-    'session_not_found',
-    'session_file_not_found',
-    'session_deleted',
-    'project_archived',
-  ],
-  errors: { ...errors, 409: 'The project is archived. Unarchive it first.' },
+  failures: [projectForbidden, sessionNotFound, sessionFileNotFound, sessionDeleted, projectArchived],
 } as const satisfies Contract

@@ -1,17 +1,18 @@
 /** The files of a session, in SQL. */
 import { and, asc, eq, gt, isNotNull, isNull, ne, not, notExists, or, sql } from 'drizzle-orm'
 import { createdOrUpdated, guardedChange, recordedBefore } from '../../access/events.ts'
+import { isUnrestricted } from '../../access/guard.ts'
 import { hasProject, namedProjectResource } from '../../access/platform-resource.ts'
 import { authorized, isNew, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
-import { projectIsActive, unrestrictedFor } from '../../access/project.ts'
+import { projectIsActive } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { hasDeleted, listOf } from '../../db/examined.ts'
 import { cursor, now, number, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { containsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, sessionFiles, sessions } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
 import { writtenObject } from '../../objects/orphans.ts'
+import { cursorMismatch, sessionFileNotFound, sessionRequired, uploadExpired } from './failures.ts'
 
 const sessionId = text('sessionId')
 const fileId = text('fileId')
@@ -66,15 +67,7 @@ const fileOfOtherSession = query
 
 export const listable = requiring(session.joins, {
   ...sessionIsReadable,
-  cursorIsInSession: precondition(
-    notExists(fileOfOtherSession),
-    () =>
-      new ApiError(
-        'cursor_mismatch',
-        'The cursor is a file of another session. Use the nextCursor of the previous page.',
-      ),
-    [cursor, sessionId],
-  ),
+  cursorIsInSession: precondition(notExists(fileOfOtherSession), cursorMismatch, [cursor, sessionId]),
 })
 
 /** Keyset paging: a page reads only the rows that it returns. */
@@ -99,7 +92,7 @@ const position = { id: sessionFiles.id }
 const order = asc(sessionFiles.id)
 
 export const searchable = requiring([], {
-  isUnrestricted: unrestrictedFor('Lists of the files of all sessions', 'Name a session as sessionId.'),
+  isUnrestricted: precondition(isUnrestricted, sessionRequired),
 })
 
 const isSessionOfFile = and(
@@ -179,10 +172,7 @@ export const recordable = requiring(
   [...uploadJoins, writtenObject],
   {
     ...uploadPreconditions,
-    isInTime: uncheckedPrecondition(
-      isNotNull(orphanedObjects.objectKey),
-      () => new ApiError('upload_expired', 'The upload took more than an hour. Send a smaller file.'),
-    ),
+    isInTime: uncheckedPrecondition(isNotNull(orphanedObjects.objectKey), uploadExpired),
   },
   { isNew: isNew(sessionFiles.id) },
 )
@@ -275,10 +265,7 @@ const namedFile = {
 const fileIsReadable = {
   ...sessionIsReadable,
   /** Holds where the session was deleted, too: that is 410. */
-  fileExists: precondition(
-    or(isNotNull(sessionFiles.id), not(session.isNotDeleted.holds)),
-    () => new ApiError('session_file_not_found', 'The session has no file with this fileId.'),
-  ),
+  fileExists: precondition(or(isNotNull(sessionFiles.id), not(session.isNotDeleted.holds)), sessionFileNotFound),
 }
 
 export const readable = requiring([...session.joins, namedFile], fileIsReadable)

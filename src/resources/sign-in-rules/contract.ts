@@ -1,5 +1,12 @@
 /** The rules that decide who may sign in (docs/people.md). */
 import * as z from 'zod/mini'
+import {
+  callerIsRotated,
+  etagMismatch,
+  listedProjectNotFound,
+  roleExceedsOwnKey,
+  unrestrictedKeyRequired,
+} from '../../access/failures.ts'
 import { ROLE_NAMES } from '../../access/roles.ts'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
@@ -14,7 +21,7 @@ import {
   text,
   uuid,
 } from '../../http/fields.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, OTHER_ETAG, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import { ruleLimit, ruleNotFound } from './failures.ts'
 
 const MAX_CLAIMS = 2000
 const MAX_CLAIM_LENGTH = 1000
@@ -74,11 +81,6 @@ const example = {
   updatedAt: '2026-03-27T14:05:09.120Z',
 } as const
 
-const RESTRICTED = 'The API key is restricted to projects.'
-const EXCEEDS = `${RESTRICTED} Or it lacks a scope of the role, or was rotated.`
-const NO_RULE = 'The organization has no sign-in rule with this signInRuleId.'
-const NO_PROJECT = 'The organization has no project with one of these projectIds.'
-const errors = { 400: INVALID_INPUT, 403: RESTRICTED, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE } as const
 const params = z.object({ signInRuleId: uuid('The sign-in rule.', EXAMPLE_IDS.signInRuleId) })
 const onOne = '/v1/sign-in-rules/{signInRuleId}'
 const ENDS =
@@ -114,14 +116,7 @@ export const createSignInRuleContract = {
     example,
     headers: { ...ENTITY_TAG, Location: 'The path of the sign-in rule.' },
   },
-  errorCodes: [
-    'unrestricted_key_required',
-    'exceeds_own_key',
-    'api_key_rotated',
-    'project_not_found',
-    'sign_in_rule_limit',
-  ],
-  errors: { ...errors, 403: EXCEEDS, 404: NO_PROJECT, 409: 'The organization has the most sign-in rules allowed.' },
+  failures: [unrestrictedKeyRequired, roleExceedsOwnKey, callerIsRotated, listedProjectNotFound, ruleLimit],
 } as const satisfies Contract
 
 export const listSignInRulesContract = {
@@ -141,8 +136,7 @@ export const listSignInRulesContract = {
       .register(docs, { id: 'SignInRulePage' }),
     example: { items: [example], nextCursor: null },
   },
-  errorCodes: ['unrestricted_key_required'],
-  errors,
+  failures: [unrestrictedKeyRequired],
 } as const satisfies Contract
 
 export const retrieveSignInRuleContract = {
@@ -163,8 +157,7 @@ export const retrieveSignInRuleContract = {
     headers: ENTITY_TAG,
     conditional: true,
   },
-  errorCodes: ['unrestricted_key_required', 'sign_in_rule_not_found'],
-  errors: { ...errors, 404: NO_RULE },
+  failures: [unrestrictedKeyRequired, ruleNotFound],
 } as const satisfies Contract
 
 export const updateSignInRuleContract = {
@@ -191,15 +184,14 @@ export const updateSignInRuleContract = {
     example: { ...example, role: 'viewer' },
     headers: ENTITY_TAG,
   },
-  errorCodes: [
-    'unrestricted_key_required',
-    'exceeds_own_key',
-    'api_key_rotated',
-    'sign_in_rule_not_found',
-    'project_not_found',
-    'etag_mismatch',
+  failures: [
+    unrestrictedKeyRequired,
+    roleExceedsOwnKey,
+    callerIsRotated,
+    ruleNotFound,
+    listedProjectNotFound,
+    etagMismatch,
   ],
-  errors: { ...errors, 403: EXCEEDS, 404: `${NO_RULE} Or no project with one of these projectIds.`, 412: OTHER_ETAG },
 } as const satisfies Contract
 
 export const deleteSignInRuleContract = {
@@ -218,8 +210,7 @@ export const deleteSignInRuleContract = {
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'SignInRuleDeletion' }),
     example: { deleted: true, id: example.id },
   },
-  errorCodes: ['unrestricted_key_required', 'api_key_rotated', 'sign_in_rule_not_found', 'etag_mismatch'],
-  errors: { ...errors, 403: `${RESTRICTED} Or it was rotated.`, 404: NO_RULE, 412: OTHER_ETAG },
+  failures: [unrestrictedKeyRequired, callerIsRotated, ruleNotFound, etagMismatch],
 } as const satisfies Contract
 
 export const previewSignInContract = {
@@ -265,6 +256,5 @@ export const previewSignInContract = {
       .register(docs, { id: 'SignInPreview' }),
     example: { admitted: true, role: 'member', projectIds: null, ruleIds: [example.id] },
   },
-  errorCodes: ['unrestricted_key_required'],
-  errors,
+  failures: [unrestrictedKeyRequired],
 } as const satisfies Contract

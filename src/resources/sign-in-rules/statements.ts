@@ -1,17 +1,19 @@
 /** The sign-in rules of an organization, in SQL. A change of a rule ends the keys of the people whom it admitted. */
+
 import { and, asc, count, eq, isNotNull, sql } from 'drizzle-orm'
 import { admissionIn, callerHasScopesOf, claims, endOfKeys, issuer, ofRule } from '../../access/admission.ts'
 import { guardedChange, recordedAfter, recordedBefore } from '../../access/events.ts'
 import { callerIsUnrotated } from '../../access/manage-keys.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
-import { projectsExist, unrestrictedFor } from '../../access/project.ts'
+import { keyIsUnrestricted, projectsExist } from '../../access/project.ts'
 import { differs, matchesRevision, newRevision, unchangedIf } from '../../access/revision.ts'
 import { now, text, textOrNull } from '../../db/parameters.ts'
 import { columnsIn, insertRow } from '../../db/rows.ts'
 import { apiKeys, signInRules } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
+import { filled } from '../../errors.ts'
 import { signInRule } from './contract.ts'
+import { ruleLimit, ruleNotFound } from './failures.ts'
 
 /** Of an organization. */
 const MAX_RULES = 100
@@ -25,7 +27,7 @@ const projectIds = textOrNull('projectIds')
 /** JSON object of the columns that a PATCH changes. */
 const changes = text('changes')
 
-const isUnrestricted = unrestrictedFor('Sign-in rules')
+const isUnrestricted = keyIsUnrestricted
 const isOwn = eq(signInRules.organizationId, apiKeys.organizationId)
 /** A rule as the API returns it, except that the list is JSON. */
 const fields = { ...columnsIn(signInRules, signInRule), revision: signInRules.revision }
@@ -39,11 +41,7 @@ export const creatable = requiring([], {
   projectsExist: projectsExist(projectIds, [projectIds]),
   isWithinLimit: precondition(
     sql`${query.select({ count: count() }).from(signInRules).where(isOwn)} < ${sql.raw(String(MAX_RULES))}`,
-    () =>
-      new ApiError(
-        'sign_in_rule_limit',
-        `The organization has reached the limit of sign-in rules: ${MAX_RULES}. Delete one first.`,
-      ),
+    filled(ruleLimit, { limit: MAX_RULES }),
   ),
 })
 
@@ -91,10 +89,7 @@ export const selectPreview = guarded(listable, [issuer, claims], () => {
 
 const named = { table: signInRules, on: and(isOwn, eq(signInRules.id, signInRuleId)), takes: [signInRuleId] }
 const isNamed = eq(signInRules.id, signInRuleId)
-const ruleExists = precondition(
-  isNotNull(signInRules.id),
-  () => new ApiError('sign_in_rule_not_found', 'There is no sign-in rule with this signInRuleId.'),
-)
+const ruleExists = precondition(isNotNull(signInRules.id), ruleNotFound)
 const ofNamed = { id: signInRules.id, name: sql`${signInRules.claim} || '=' || ${signInRules.value}` }
 
 export const readable = requiring([named], { ruleExists, ...toRead })
@@ -122,7 +117,7 @@ export const updatable = requiring(
     ...toChange,
     callerHasScopes: callerHasScopesOf(sql`(${changed('role')})`, [changes]),
     projectsExist: projectsExist(sql`${changes} ->> 'projectIds'`, [changes]),
-    matchesRevision: matchesRevision('sign-in rule', signInRules.revision),
+    matchesRevision: matchesRevision(signInRules.revision),
   },
   unchangedIf(isChanged, fields),
 )
@@ -156,7 +151,7 @@ export const endOfUpdated = endOfKeys(updatable, ofRule(signInRuleId), isChanged
 export const deletable = requiring([named], {
   ruleExists,
   ...toChange,
-  matchesRevision: matchesRevision('sign-in rule', signInRules.revision),
+  matchesRevision: matchesRevision(signInRules.revision),
 })
 
 const recordedDeletion = recordedBefore(deletable, [], { ...ofNamed, type: 'sign-in-rule.deleted' })

@@ -4,7 +4,7 @@ import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, instant, rule, text, time, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import { feedLimit, feedNotFound, namedSkillNotFound, namedVersionNotFound } from './failures.ts'
 
 /** An installer downloads all skills of a feed at once, and the rate limit allows 600 requests a minute. */
 const MAX_SKILLS = 500
@@ -50,8 +50,6 @@ const exampleFeed = {
   apiKeyId: EXAMPLE_IDS.apiKeyId,
   createdAt: '2026-03-29T01:00:00.000Z',
 }
-
-const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
 
 export const createSkillFeedContract = {
   operationId: 'createSkillFeed',
@@ -101,12 +99,7 @@ export const createSkillFeedContract = {
     },
     headers: { Location: 'The path of the feed.' },
   },
-  errorCodes: ['skill_not_found', 'skill_version_not_found', 'skill_feed_limit'],
-  errors: {
-    ...errors,
-    404: 'The organization has no such skill, or the skill has no such version.',
-    409: 'The organization has the most feeds allowed.',
-  },
+  failures: [namedSkillNotFound, namedVersionNotFound, feedLimit],
 } as const satisfies Contract
 
 export const listSkillFeedsContract = {
@@ -126,7 +119,6 @@ export const listSkillFeedsContract = {
     schema: pageSchema('SkillFeedPage', skillFeed, uuid()),
     example: { items: [exampleFeed], nextCursor: null },
   },
-  errors,
 } as const satisfies Contract
 
 export const deleteSkillFeedContract = {
@@ -144,6 +136,5 @@ export const deleteSkillFeedContract = {
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'SkillFeedDeletion' }),
     example: { deleted: true, id: exampleFeed.id },
   },
-  errorCodes: ['skill_feed_not_found'],
-  errors: { ...errors, 404: 'The organization has no feed with this feedId.' },
+  failures: [feedNotFound],
 } as const satisfies Contract

@@ -12,7 +12,7 @@ import { sha256 } from '../../crypto/digest.ts'
 import { type Database, databaseOf } from '../../db/database.ts'
 import { isUnavailable, StoreUnavailable } from '../../db/failures.ts'
 import { type RowOf, runBatch } from '../../db/statement.ts'
-import { ApiError, unavailable } from '../../errors.ts'
+import { ApiError, failure, unavailable } from '../../errors.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import type { HonoEnvironment } from '../../http/context.ts'
 import { getObject } from '../../objects/store.ts'
@@ -113,7 +113,7 @@ async function readFeed<Rows extends { readonly feed: readonly RowOf<typeof sele
 }
 
 function notFound(): ApiError {
-  return new ApiError('skill_feed_not_found', 'There is no such feed, or it has ended.')
+  return new ApiError(failure('skill_feed_not_found', 'There is no such feed, or it has ended.'))
 }
 
 function isCurrent(c: FeedContext, entityTag: string): boolean {

@@ -6,7 +6,8 @@ import { cursor, now, rowLimit, text, textOrNull } from '../../db/parameters.ts'
 import { insertRow } from '../../db/rows.ts'
 import { apiKeys, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
+import { failure, filled } from '../../errors.ts'
+import { feedLimit, feedNotFound, namedSkillNotFound, namedVersionNotFound } from './failures.ts'
 
 /** Of an organization. */
 const MAX_FEEDS = 100
@@ -45,35 +46,14 @@ const missingVersion = sql<number | null>`(select "named".key from json_each(${n
 export const creatable = requiring([], {
   pastExpiresAt: preconditionUnless(
     sql<string | null>`case when ${expiresAt} <= ${now} then ${expiresAt} end`,
-    (_, time) =>
-      new ApiError('invalid_input', `expiresAt is not in the future; got "${time}"; allowed: a time after now.`),
+    (_, time) => failure('invalid_input', `expiresAt is not in the future; got "${time}"; allowed: a time after now.`),
     [expiresAt],
   ),
-  missingSkill: preconditionUnless(
-    missingSkill,
-    (_, index) =>
-      new ApiError(
-        'skill_not_found',
-        `skills.${index}.skillId is not the ID of a skill of the organization. GET /v1/skills lists them.`,
-      ),
-    [named],
-  ),
-  missingVersion: preconditionUnless(
-    missingVersion,
-    (_, index) =>
-      new ApiError(
-        'skill_version_not_found',
-        `skills.${index}.version is not a version of the skill. GET /v1/skills/{skillId}/versions lists them.`,
-      ),
-    [named],
-  ),
+  missingSkill: preconditionUnless(missingSkill, (_, index) => filled(namedSkillNotFound, { index }), [named]),
+  missingVersion: preconditionUnless(missingVersion, (_, index) => filled(namedVersionNotFound, { index }), [named]),
   isWithinLimit: precondition(
     sql`${query.select({ count: count() }).from(skillFeeds).where(isOwn)} < ${sql.raw(String(MAX_FEEDS))}`,
-    () =>
-      new ApiError(
-        'skill_feed_limit',
-        `The organization has reached the limit of feeds: ${MAX_FEEDS}. Delete one first.`,
-      ),
+    filled(feedLimit, { limit: MAX_FEEDS }),
   ),
 })
 
@@ -110,10 +90,7 @@ export const selectFeeds = guarded(authorized, [cursor, rowLimit], () =>
 const namedFeed = { table: skillFeeds, on: and(isOwn, eq(skillFeeds.id, feedId)), takes: [feedId] }
 
 export const deletable = requiring([namedFeed], {
-  feedExists: precondition(
-    isNotNull(skillFeeds.id),
-    () => new ApiError('skill_feed_not_found', 'There is no feed with this feedId.'),
-  ),
+  feedExists: precondition(isNotNull(skillFeeds.id), feedNotFound),
 })
 
 const recordedDeletion = recordedBefore(deletable, [], {

@@ -1,5 +1,6 @@
 /** The skills of an organization (docs/contract.md, Skills). */
 import * as z from 'zod/mini'
+import { etagMismatch, quotaExceeded } from '../../access/failures.ts'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import {
@@ -18,8 +19,9 @@ import {
 } from '../../http/fields.ts'
 import { pageQuery, pageSchema, pagesExamine, searchQuery } from '../../http/paging.ts'
 import { describeSize } from '../../http/problems.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, OTHER_ETAG, STORE_UNAVAILABLE, UNDO } from '../../http/statuses.ts'
+import { UNDO } from '../../http/statuses.ts'
 import { problemOfContent, type SentContent } from './content.ts'
+import { keyReusedForSkill, skillNameTaken, skillNotFound, uploadExpired, versionNotFound } from './failures.ts'
 import { EXAMPLE_SKILL_NAME, skillDescription, skillFilename, skillName } from './fields.ts'
 
 /** The file whose YAML front matter describes the skill. */
@@ -172,7 +174,6 @@ const newVersion = z.strictObject(versionFields).register(docs, {
   example: { files: [exampleFile], message: 'List breaking changes first.' },
 })
 
-const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
 const NO_SKILL = 'The organization has no skill with this skillId.'
 
 export const retrieveSkillContract = {
@@ -195,7 +196,7 @@ export const retrieveSkillContract = {
     },
     conditional: true,
   },
-  errorCodes: ['skill_not_found'],
+  failures: [skillNotFound],
   errors: {
     400: 'The path is invalid, or the API key lacks the required scope.',
     404: NO_SKILL,
@@ -223,7 +224,6 @@ export const listSkillsContract = {
     schema: pageSchema('SkillPage', skillSummary, uuid()),
     example: { items: [exampleSummary], nextCursor: null },
   },
-  errors,
 } as const satisfies Contract
 
 export const createSkillContract = {
@@ -250,13 +250,7 @@ export const createSkillContract = {
     },
     headers: { Location: 'The path of the skill.', ...ENTITY_TAG },
   },
-  errorCodes: ['skill_name_taken', 'quota_exceeded', 'idempotency_key_reused', 'upload_expired'],
-  errors: {
-    ...errors,
-    409:
-      'Another skill has this name, the organization would have more skills or bytes of skill files than its quota, ' +
-      'the `Idempotency-Key` was used with another body, or storing the archive took more than an hour.',
-  },
+  failures: [skillNameTaken, quotaExceeded, keyReusedForSkill, uploadExpired],
 } as const satisfies Contract
 
 export const updateSkillContract = {
@@ -282,15 +276,7 @@ export const updateSkillContract = {
     example: exampleSkill,
     headers: ENTITY_TAG,
   },
-  errorCodes: ['skill_not_found', 'skill_name_taken', 'quota_exceeded', 'upload_expired', 'etag_mismatch'],
-  errors: {
-    ...errors,
-    404: NO_SKILL,
-    409:
-      'Another skill has this name, the organization would have more bytes of skill files than its quota, ' +
-      'or storing the archive took more than an hour.',
-    412: OTHER_ETAG,
-  },
+  failures: [skillNotFound, skillNameTaken, quotaExceeded, uploadExpired, etagMismatch],
 } as const satisfies Contract
 
 const versionNumber = (description: string) =>
@@ -346,7 +332,6 @@ const exampleVersion = {
 }
 
 const ofSkill = z.object({ skillId: uuid('The skill.', EXAMPLE_IDS.skillId) })
-const NO_VERSION = 'The organization has no skill with this skillId, or the skill has no such version.'
 
 export const listSkillVersionsContract = {
   operationId: 'listSkillVersions',
@@ -366,8 +351,7 @@ export const listSkillVersionsContract = {
     schema: pageSchema('SkillVersionPage', skillVersionSummary, z.string()),
     example: { items: [exampleVersion], nextCursor: null },
   },
-  errorCodes: ['skill_not_found'],
-  errors: { ...errors, 404: NO_SKILL },
+  failures: [skillNotFound],
 } as const satisfies Contract
 
 export const retrieveSkillVersionContract = {
@@ -396,8 +380,7 @@ export const retrieveSkillVersionContract = {
       ],
     },
   },
-  errorCodes: ['skill_not_found', 'skill_version_not_found'],
-  errors: { ...errors, 404: NO_VERSION },
+  failures: [skillNotFound, versionNotFound],
 } as const satisfies Contract
 
 export const publishSkillVersionContract = {
@@ -424,8 +407,7 @@ export const publishSkillVersionContract = {
     example: exampleSkill,
     headers: ENTITY_TAG,
   },
-  errorCodes: ['skill_not_found', 'skill_version_not_found', 'skill_name_taken', 'etag_mismatch'],
-  errors: { ...errors, 404: NO_VERSION, 409: 'Another skill has the name of this version.', 412: OTHER_ETAG },
+  failures: [skillNotFound, versionNotFound, skillNameTaken, etagMismatch],
 } as const satisfies Contract
 
 export const retrieveSkillArchiveContract = {
@@ -452,8 +434,7 @@ export const retrieveSkillArchiveContract = {
     },
     conditional: true,
   },
-  errorCodes: ['skill_not_found', 'skill_version_not_found'],
-  errors: { ...errors, 404: NO_VERSION },
+  failures: [skillNotFound, versionNotFound],
 } as const satisfies Contract
 
 export const deleteSkillContract = {
@@ -472,6 +453,5 @@ export const deleteSkillContract = {
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'SkillDeletion' }),
     example: { deleted: true, id: exampleSummary.id },
   },
-  errorCodes: ['skill_not_found', 'etag_mismatch'],
-  errors: { ...errors, 404: NO_SKILL, 412: OTHER_ETAG },
+  failures: [skillNotFound, etagMismatch],
 } as const satisfies Contract

@@ -34,9 +34,9 @@ import { cursor, now, number, type Parameter, rowLimit, text, textOrNull } from 
 import { chunkOf, containsIfGiven, excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, skillContents, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
-import { ApiError, idempotencyKeyReused } from '../../errors.ts'
 import { writtenObject } from '../../objects/orphans.ts'
 import { DATA_URL_START } from './content.ts'
+import { keyReusedForSkill, skillNameTaken, skillNotFound, uploadExpired, versionNotFound } from './failures.ts'
 import type { StoredFile } from './version.ts'
 
 const skillId = text('skillId')
@@ -93,12 +93,9 @@ const contentOfFile = and(
   sql`${skillContents.sha256} = "file".value ->> 'sha256'`,
 )
 
-const skillExists = precondition(
-  isNotNull(skills.id),
-  () => new ApiError('skill_not_found', 'There is no skill with this skillId.'),
-)
+const skillExists = precondition(isNotNull(skills.id), skillNotFound)
 
-const editedCopyIsCurrent = { matchesRevision: matchesRevision('skill', skills.revision) }
+const editedCopyIsCurrent = { matchesRevision: matchesRevision(skills.revision) }
 
 export const readable = requiring([namedSkill], { skillExists })
 
@@ -156,7 +153,7 @@ const nameIsFree = <const P extends readonly Parameter[]>(newName: SQLWrapper, t
         .from(other)
         .where(and(eq(other.organizationId, apiKeys.organizationId), eq(other.name, newName), ne(other.id, skillId))),
     ),
-    () => new ApiError('skill_name_taken', 'Another skill has this name. Choose another name, or change that skill.'),
+    skillNameTaken,
     [skillId, ...takes],
   )
 
@@ -181,15 +178,12 @@ const isRepeated = and(eq(repeated.organizationId, apiKeys.organizationId), eq(r
 const repeatedSkill = { table: repeated, on: isRepeated, takes: [idempotencyKey] }
 
 const isCreatable = {
-  isFirstRequest: precondition(isNull(repeated.id), () => idempotencyKeyReused('a new skill')),
+  isFirstRequest: precondition(isNull(repeated.id), keyReusedForSkill),
   exceededQuota: withinQuotas({ skills: sql`1`, skillBytes: addedBytes }, [contents, skillId]),
   nameIsFree: nameIsFree(name, [name]),
 }
 
-const archiveIsStored = uncheckedPrecondition(
-  isNotNull(orphanedObjects.objectKey),
-  () => new ApiError('upload_expired', 'Storing the archive took more than an hour. Try again.'),
-)
+const archiveIsStored = uncheckedPrecondition(isNotNull(orphanedObjects.objectKey), uploadExpired)
 
 /**
  * Adds the archive that the request is about to store to the orphans, so that the sweep deletes it if it is not
@@ -455,14 +449,7 @@ const namedVersion = {
   on: and(isOfSkill, eq(skillVersions.version, version)),
   takes: [versionNumber],
 }
-const versionExists = precondition(
-  or(isNull(skills.id), isNotNull(skillVersions.version)),
-  () =>
-    new ApiError(
-      'skill_version_not_found',
-      'The skill has no such version. GET /v1/skills/{skillId}/versions lists them.',
-    ),
-)
+const versionExists = precondition(or(isNull(skills.id), isNotNull(skillVersions.version)), versionNotFound)
 
 export const publishable = requiring([namedSkill, namedVersion], {
   skillExists,

@@ -395,7 +395,7 @@ describe('listing the schedules of the organization', () => {
         expect([status, headers.get('Error-Code'), body.error]).toEqual([
           403,
           'unrestricted_key_required',
-          'Lists of all schedules need an API key that is not restricted to projects. List the schedules of one project or agent instead.',
+          'This API key is restricted to projects. List the schedules of one project or agent instead.',
         ])
       }
     }

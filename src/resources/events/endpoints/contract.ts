@@ -1,11 +1,18 @@
 /** The operations on event endpoints (docs/events.md). */
 import * as z from 'zod/mini'
+import { rotationInProgress, unrestrictedKeyRequired } from '../../../access/failures.ts'
 import type { Contract } from '../../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../../http/example-ids.ts'
 import { docs, externalId, instant, overlapSeconds, someOf, text, uuid } from '../../../http/fields.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../../http/statuses.ts'
 import { deliveryAttempt } from '../../../webhooks/contract.ts'
 import { cursorField, MAX_TYPES, typePattern } from '../fields.ts'
+import {
+  endpointCursorExpired,
+  endpointLimit,
+  endpointNotFound,
+  endpointUnsigned,
+  rewindCursorExpired,
+} from './failures.ts'
 
 const SETTINGS = {
   url: () =>
@@ -98,16 +105,8 @@ const example = {
 } as const
 const exampleSecret = 'whsec_YW4gZXhhbXBsZSBvZiAzMiBieXRlcywgbm8gc2VjcmV0ISE='
 
-const errors = {
-  400: INVALID_INPUT,
-  403: 'The API key is restricted to projects.',
-  500: INTERNAL_ERROR,
-  503: STORE_UNAVAILABLE,
-} as const
-const NO_ENDPOINT = 'The organization has no event endpoint with this eventEndpointId.'
-
 const params = z.object({ eventEndpointId: uuid('The event endpoint.', EXAMPLE_IDS.eventEndpointId) })
-const common = { tag: 'Events', errorCodes: ['unrestricted_key_required', 'event_endpoint_not_found'] } as const
+const common = { tag: 'Events', failures: [unrestrictedKeyRequired, endpointNotFound] } as const
 const onOne = '/v1/event-endpoints/{eventEndpointId}'
 
 export const createEventEndpointContract = {
@@ -145,8 +144,7 @@ export const createEventEndpointContract = {
     example: { ...example, lastAttempts: [], secret: exampleSecret },
     headers: { Location: 'The path of the event endpoint.' },
   },
-  errorCodes: ['unrestricted_key_required', 'event_endpoint_limit'],
-  errors: { ...errors, 409: 'The organization has the most event endpoints allowed.' },
+  failures: [unrestrictedKeyRequired, endpointLimit],
 } as const satisfies Contract
 
 export const listEventEndpointsContract = {
@@ -166,8 +164,7 @@ export const listEventEndpointsContract = {
       .register(docs, { id: 'EventEndpointPage' }),
     example: { items: [example], nextCursor: null },
   },
-  errorCodes: ['unrestricted_key_required'],
-  errors,
+  failures: [unrestrictedKeyRequired],
 } as const satisfies Contract
 
 export const retrieveEventEndpointContract = {
@@ -180,7 +177,6 @@ export const retrieveEventEndpointContract = {
   scope: 'event-endpoints:read',
   params,
   success: { status: 200, description: 'The event endpoint.', schema: eventEndpoint, example },
-  errors: { ...errors, 404: NO_ENDPOINT },
 } as const satisfies Contract
 
 export const updateEventEndpointContract = {
@@ -205,12 +201,7 @@ export const updateEventEndpointContract = {
       .register(docs, { description: '`false` disables the endpoint, `true` enables it.' }),
   }).register(docs, { id: 'EventEndpointUpdate', example: { enabled: true } }),
   success: { status: 200, description: 'The event endpoint as it is now.', schema: eventEndpoint, example },
-  errorCodes: [...common.errorCodes, 'cursor_expired'],
-  errors: {
-    ...errors,
-    404: NO_ENDPOINT,
-    410: 'With `enabled: true`: the next event after the `cursor` is no longer kept. Rewind the endpoint first.',
-  },
+  failures: [...common.failures, endpointCursorExpired],
 } as const satisfies Contract
 
 export const deleteEventEndpointContract = {
@@ -228,7 +219,6 @@ export const deleteEventEndpointContract = {
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'EventEndpointDeletion' }),
     example: { deleted: true, id: example.id },
   },
-  errors: { ...errors, 404: NO_ENDPOINT },
 } as const satisfies Contract
 
 export const rotateEventEndpointContract = {
@@ -252,12 +242,7 @@ export const rotateEventEndpointContract = {
     schema: withSecret,
     example: { ...example, previousSecretExpiresAt: '2026-03-28T14:05:09.120Z', secret: exampleSecret },
   },
-  errorCodes: [...common.errorCodes, 'event_endpoint_unsigned', 'rotation_in_progress'],
-  errors: {
-    ...errors,
-    404: NO_ENDPOINT,
-    409: 'The format `text` has no secret, or the previous secret is still valid: wait until it expires, or rotate with `overlapSeconds` 0.',
-  },
+  failures: [...common.failures, endpointUnsigned, rotationInProgress],
 } as const satisfies Contract
 
 export const testEventEndpointContract = {
@@ -276,7 +261,6 @@ export const testEventEndpointContract = {
     schema: deliveryAttempt,
     example: example.lastAttempts[0],
   },
-  errors: { ...errors, 404: NO_ENDPOINT },
 } as const satisfies Contract
 
 export const rewindEventEndpointContract = {
@@ -299,10 +283,5 @@ export const rewindEventEndpointContract = {
     })
     .register(docs, { id: 'EventEndpointRewind' }),
   success: { status: 200, description: 'The event endpoint at its new place.', schema: eventEndpoint, example },
-  errorCodes: [...common.errorCodes, 'cursor_expired'],
-  errors: {
-    ...errors,
-    404: NO_ENDPOINT,
-    410: 'The next event after this cursor is no longer kept.',
-  },
+  failures: [...common.failures, rewindCursorExpired],
 } as const satisfies Contract

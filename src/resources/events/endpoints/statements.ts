@@ -1,4 +1,5 @@
 /** The event endpoints of an organization, in SQL. No statement of an HTTP operation but the test selects what is sealed. */
+
 import { and, asc, count, eq, gt, gte, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import {
   eventType,
@@ -9,16 +10,23 @@ import {
   requestId,
 } from '../../../access/events.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
-import { unrestrictedFor } from '../../../access/project.ts'
+import { keyIsUnrestricted } from '../../../access/project.ts'
 import { differs, edited } from '../../../access/revision.ts'
 import { isWantedBy } from '../../../access/wanted.ts'
 import { now, number, numberOrNull, text, textOrNull } from '../../../db/parameters.ts'
 import { insertRow } from '../../../db/rows.ts'
 import { apiKeys, auditEvents, eventEndpoints, users } from '../../../db/schema.ts'
 import { guarded, query } from '../../../db/statement.ts'
-import { ApiError } from '../../../errors.ts'
+import { filled } from '../../../errors.ts'
 import { rotationOf } from '../../../webhooks/rotation.ts'
-import { cursorExpired, eventColumns, isKeptAfter, keptAfter, oldestKept } from '../statements.ts'
+import { eventColumns, isKeptAfter, keptAfter, oldestKept } from '../statements.ts'
+import {
+  endpointCursorExpired,
+  endpointLimit,
+  endpointNotFound,
+  endpointUnsigned,
+  rewindCursorExpired,
+} from './failures.ts'
 
 /** Of an organization. */
 const MAX_ENDPOINTS = 10
@@ -44,7 +52,7 @@ const enabled = numberOrNull('enabled')
 /** The number that the endpoint goes on after. */
 const after = number('after')
 
-const isUnrestricted = unrestrictedFor('Event endpoints')
+const isUnrestricted = keyIsUnrestricted
 const { noThirdSecret, previousSealedSecret, ...rotation } = rotationOf(eventEndpoints)
 const isOwn = eq(eventEndpoints.organizationId, apiKeys.organizationId)
 
@@ -99,10 +107,7 @@ const named = {
 }
 const isNamed = (organizationId: SQL<string>) =>
   and(eq(eventEndpoints.organizationId, organizationId), eq(eventEndpoints.id, eventEndpointId))
-const endpointExists = precondition(
-  isNotNull(eventEndpoints.id),
-  () => new ApiError('event_endpoint_not_found', 'There is no event endpoint with this eventEndpointId.'),
-)
+const endpointExists = precondition(isNotNull(eventEndpoints.id), endpointNotFound)
 /** Of the event of an endpoint. */
 const ofEndpoint = { id: eventEndpoints.id, name: eventEndpoints.url }
 
@@ -110,11 +115,7 @@ export const creatable = requiring([], {
   isUnrestricted,
   isWithinLimit: precondition(
     sql`${query.select({ count: count() }).from(eventEndpoints).where(isOwn)} < ${sql.raw(String(MAX_ENDPOINTS))}`,
-    () =>
-      new ApiError(
-        'event_endpoint_limit',
-        `The organization has reached the limit of event endpoints: ${MAX_ENDPOINTS}. Delete one first.`,
-      ),
+    filled(endpointLimit, { limit: MAX_ENDPOINTS }),
   ),
 })
 
@@ -176,7 +177,7 @@ export const updatable = requiring([named], {
   /** An endpoint that was disabled for long would leave out events without saying so. */
   isKept: precondition(
     sql`(not ${isEnabling} or ${isKeptAfter(eventEndpoints.deliveredSequence)})`,
-    cursorExpired('the cursor of this event endpoint', 'Rewind it to a later cursor or to "now", and then enable it.'),
+    endpointCursorExpired,
     [enabled, oldestKept],
   ),
 })
@@ -234,10 +235,7 @@ export const deleteEndpoint = guardedChange(accessible, [], recordedDeletion, ()
 export const rotatable = requiring([named], {
   endpointExists,
   isUnrestricted,
-  isSigned: precondition(
-    eq(eventEndpoints.format, 'standard'),
-    () => new ApiError('event_endpoint_unsigned', 'The format of the event endpoint is "text", which has no secret.'),
-  ),
+  isSigned: precondition(eq(eventEndpoints.format, 'standard'), endpointUnsigned),
   noThirdSecret,
 })
 
@@ -258,7 +256,7 @@ export const selectRotated = guarded(accessible, [rotation.parameter], () =>
 export const rewindable = requiring([named], {
   endpointExists,
   isUnrestricted,
-  isKept: keptAfter('Use a later cursor.'),
+  isKept: keptAfter(rewindCursorExpired),
 })
 
 /**

@@ -3,9 +3,10 @@
  * endpoint).
  */
 import * as z from 'zod/mini'
+import { rotationInProgress, unrestrictedKeyRequired } from '../../../access/failures.ts'
 import type { Contract } from '../../../http/contract.ts'
 import { docs, instant, overlapSeconds, text } from '../../../http/fields.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../../http/statuses.ts'
+import { runEndpointNotFound } from './failures.ts'
 
 const fields = {
   url: z.string(),
@@ -25,14 +26,6 @@ const exampleRunEndpoint = {
   updatedAt: '2026-03-27T14:05:09.120Z',
 }
 const exampleSecret = 'whsec_YW4gZXhhbXBsZSBvZiAzMiBieXRlcywgbm8gc2VjcmV0ISE='
-
-const errors = {
-  400: INVALID_INPUT,
-  403: 'The API key is restricted to projects.',
-  500: INTERNAL_ERROR,
-  503: STORE_UNAVAILABLE,
-} as const
-const NO_ENDPOINT = 'The organization has no run endpoint.'
 
 export const putRunEndpointContract = {
   operationId: 'putRunEndpoint',
@@ -69,8 +62,7 @@ export const putRunEndpointContract = {
       .register(docs, { id: 'RunEndpointWithSecret' }),
     example: { ...exampleRunEndpoint, secret: exampleSecret },
   },
-  errorCodes: ['unrestricted_key_required'],
-  errors,
+  failures: [unrestrictedKeyRequired],
 } as const satisfies Contract
 
 export const retrieveRunEndpointContract = {
@@ -88,8 +80,7 @@ export const retrieveRunEndpointContract = {
     schema: runEndpoint,
     example: exampleRunEndpoint,
   },
-  errorCodes: ['unrestricted_key_required', 'run_endpoint_not_found'],
-  errors: { ...errors, 404: NO_ENDPOINT },
+  failures: [unrestrictedKeyRequired, runEndpointNotFound],
 } as const satisfies Contract
 
 export const deleteRunEndpointContract = {
@@ -108,8 +99,7 @@ export const deleteRunEndpointContract = {
     schema: z.strictObject({ deleted: z.literal(true) }).register(docs, { id: 'RunEndpointDeletion' }),
     example: { deleted: true },
   },
-  errorCodes: ['unrestricted_key_required', 'run_endpoint_not_found'],
-  errors: { ...errors, 404: NO_ENDPOINT },
+  failures: [unrestrictedKeyRequired, runEndpointNotFound],
 } as const satisfies Contract
 
 export const rotateRunEndpointContract = {
@@ -140,10 +130,5 @@ export const rotateRunEndpointContract = {
       secret: exampleSecret,
     },
   },
-  errorCodes: ['unrestricted_key_required', 'run_endpoint_not_found', 'rotation_in_progress'],
-  errors: {
-    ...errors,
-    404: NO_ENDPOINT,
-    409: 'The previous secret is still valid. Wait until it expires, or rotate with `overlapSeconds` 0.',
-  },
+  failures: [unrestrictedKeyRequired, runEndpointNotFound, rotationInProgress],
 } as const satisfies Contract

@@ -1,15 +1,16 @@
 /** The run endpoint of an organization, in SQL. No statement of an HTTP operation selects a sealed secret. */
+
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { guardedChange, recordedAfter } from '../../../access/events.ts'
 import { precondition, requiring } from '../../../access/preconditions.ts'
-import { unrestrictedFor } from '../../../access/project.ts'
+import { keyIsUnrestricted } from '../../../access/project.ts'
 import { differs } from '../../../access/revision.ts'
 import { now, text } from '../../../db/parameters.ts'
 import { excluded, insertRow } from '../../../db/rows.ts'
 import { apiKeys, runEndpoints } from '../../../db/schema.ts'
 import { guarded, query } from '../../../db/statement.ts'
-import { ApiError } from '../../../errors.ts'
 import { rotationOf } from '../../../webhooks/rotation.ts'
+import { runEndpointNotFound } from './failures.ts'
 
 const url = text('url')
 const sealedSecret = text('sealedSecret')
@@ -21,12 +22,9 @@ export const ownRunEndpoint = {
   on: eq(runEndpoints.organizationId, apiKeys.organizationId),
   takes: [],
 }
-export const endpointExists = precondition(
-  isNotNull(runEndpoints.organizationId),
-  () => new ApiError('run_endpoint_not_found', 'The organization has no run endpoint. Set one first.'),
-)
+export const endpointExists = precondition(isNotNull(runEndpoints.organizationId), runEndpointNotFound)
 /** A run endpoint receives the runs of every project. */
-const isUnrestricted = unrestrictedFor('Run endpoints')
+const isUnrestricted = keyIsUnrestricted
 
 const { noThirdSecret, ...rotation } = rotationOf(runEndpoints)
 

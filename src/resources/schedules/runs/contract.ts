@@ -1,13 +1,30 @@
 /** The operations on the runs of schedules (docs/contract.md, Runs). */
 import * as z from 'zod/mini'
+import { projectForbidden, projectNotFound, projectRequired } from '../../../access/failures.ts'
 import type { Contract } from '../../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../../http/example-ids.ts'
 import { docs, idempotencyKey, instant, integer, text, time, uuid } from '../../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../../http/paging.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../../http/statuses.ts'
 import { deliveryAttempt } from '../../../webhooks/contract.ts'
+import { scheduleNotFound } from '../failures.ts'
 import { OUTCOMES } from '../outcomes.ts'
-import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from '../parents.ts'
+import { AGENT, type Parent, PROJECT, pathsOf } from '../parents.ts'
+import { runEndpointNotFound } from '../run-endpoint/failures.ts'
+import {
+  claimedNotPending,
+  claimedNotRedeliverable,
+  claimIdMissing,
+  claimMismatch,
+  newerRunExists,
+  notRedeliverable,
+  outcomeAfterNewerRun,
+  outcomeExists,
+  outcomeTooLate,
+  redeliveryTooLate,
+  runNotFound,
+  runNotPending,
+  sessionNotFound,
+} from './failures.ts'
 
 export const STATUSES = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] as const
 /** The statuses that a list is filtered by. */
@@ -133,20 +150,13 @@ const success = {
   example: exampleRun,
 } as const
 
-const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE } as const
-
 /** The contracts of the runs of a parent's schedules. */
 function scheduleRunContracts<const P extends Parent>(parent: P) {
   const { type, article, tag } = parent
   const example = type === 'project' ? exampleRun : exampleAgentRun
   const { one, params } = pathsOf(parent)
   const path = `${one}/runs` as `${typeof one}/runs`
-  const codes = [...parentCodesOf(type), 'schedule_not_found'] as const
-  const scheduleErrors = {
-    ...errors,
-    ...(type === 'project' && { 403: OTHER_PROJECTS }),
-    404: `The organization has no such ${type}, or the ${type} has no such schedule.`,
-  }
+  const failures = [...parent.failures, scheduleNotFound(type)]
   return {
     list: {
       operationId: `list${parent.name}ScheduleRuns`,
@@ -164,8 +174,7 @@ function scheduleRunContracts<const P extends Parent>(parent: P) {
         schema: runPage,
         example: { items: [example], nextCursor: null },
       },
-      errorCodes: codes,
-      errors: scheduleErrors,
+      failures,
     },
     create: {
       operationId: `create${parent.name}ScheduleRun`,
@@ -186,8 +195,7 @@ function scheduleRunContracts<const P extends Parent>(parent: P) {
         example: { ...examplePendingRun, ...parentIdsOf(example) },
         headers: { Location: 'The path of the run.' },
       },
-      errorCodes: [...codes, `${type}_archived`],
-      errors: { ...scheduleErrors, 409: `The ${type} is archived.` },
+      failures: [...failures, parent.archived],
     },
   } as const satisfies Record<string, Contract>
 }
@@ -199,10 +207,6 @@ const projectOfRestrictedKey = () =>
   z.optional(PROJECT.id()).register(docs, {
     description: 'The runs of this project. Required for an API key that is restricted to projects.',
   })
-const organizationErrors = {
-  403: 'The API key is restricted to other projects, or it is restricted and the request names no project.',
-  404: 'The organization has no project with this projectId.',
-}
 
 export const listRunsContract = {
   operationId: 'listRuns',
@@ -237,8 +241,7 @@ export const listRunsContract = {
     schema: runPage,
     example: { items: [examplePendingRun], nextCursor: null },
   },
-  errorCodes: ['unrestricted_key_required', 'project_forbidden', 'project_not_found'],
-  errors: { ...errors, ...organizationErrors },
+  failures: [projectRequired, projectForbidden, projectNotFound],
 } as const satisfies Contract
 
 /** A run with the work of its schedule: what a run endpoint receives. */
@@ -338,13 +341,11 @@ export const claimRunsContract = {
       .register(docs, { id: 'ClaimedRuns' }),
     example: { items: [{ ...exampleWork, ...EXAMPLE_CLAIM }] },
   },
-  errorCodes: ['unrestricted_key_required', 'project_forbidden', 'project_not_found'],
-  errors: { ...errors, ...organizationErrors },
+  failures: [projectRequired, projectForbidden, projectNotFound],
 } as const satisfies Contract
 
 const runParams = (example: string) => z.object({ runId: uuid('The run.', example) })
 const params = runParams(EXAMPLE_IDS.runId)
-const NO_RUN = 'The organization has no such run, or its schedule was deleted.'
 
 export const retrieveRunContract = {
   operationId: 'retrieveRun',
@@ -362,8 +363,7 @@ export const retrieveRunContract = {
       lastAttempts: [{ startedAt: exampleRun.startedAt, status: 202, milliseconds: 184, error: null }],
     },
   },
-  errorCodes: ['project_forbidden', 'run_not_found'],
-  errors: { ...errors, 403: OTHER_PROJECTS, 404: NO_RUN },
+  failures: [projectForbidden, runNotFound],
 } as const satisfies Contract
 
 export const acknowledgeRunContract = {
@@ -378,13 +378,7 @@ export const acknowledgeRunContract = {
   scope: 'runs:write',
   params: runParams(EXAMPLE_IDS.deliveredRunId),
   success,
-  errorCodes: ['project_forbidden', 'run_not_found', 'run_not_pending'],
-  errors: {
-    ...errors,
-    403: OTHER_PROJECTS,
-    404: NO_RUN,
-    409: 'The run is claimed, finished or was skipped.',
-  },
+  failures: [projectForbidden, runNotFound, claimedNotPending, runNotPending],
 } as const satisfies Contract
 
 export const redeliverRunContract = {
@@ -399,13 +393,15 @@ export const redeliverRunContract = {
   scope: 'runs:write',
   params: runParams(EXAMPLE_IDS.deliveredRunId),
   success: { ...success, example: examplePendingRun },
-  errorCodes: ['project_forbidden', 'run_not_found', 'run_endpoint_not_found', 'run_not_pending', 'run_finished'],
-  errors: {
-    ...errors,
-    403: OTHER_PROJECTS,
-    404: 'The organization has no such run, or no run endpoint.',
-    409: 'The run is claimed, skipped, finished or timed out, or a newer run exists (overlap `skip`).',
-  },
+  failures: [
+    projectForbidden,
+    runNotFound,
+    runEndpointNotFound,
+    claimedNotRedeliverable,
+    notRedeliverable,
+    redeliveryTooLate,
+    newerRunExists,
+  ],
 } as const satisfies Contract
 
 const claimId = uuid('The claim.', EXAMPLE_CLAIM.claimId)
@@ -429,13 +425,7 @@ export const renewRunContract = {
     schema: z.strictObject({ id: uuid(), claimId, leaseExpiresAt }).register(docs, { id: 'RunClaim' }),
     example: { id: EXAMPLE_IDS.claimedRunId, ...EXAMPLE_CLAIM },
   },
-  errorCodes: ['project_forbidden', 'run_not_found', 'claim_mismatch'],
-  errors: {
-    ...errors,
-    403: OTHER_PROJECTS,
-    404: NO_RUN,
-    409: 'The claim has ended, the time limit of the run is over, or the run has another claim or none.',
-  },
+  failures: [projectForbidden, runNotFound, claimMismatch],
 } as const satisfies Contract
 
 const outcomeFields = {
@@ -478,11 +468,14 @@ export const completeRunContract = {
       example: { outcome: 'succeeded', message: 'Built 14 pages.', sessionId: EXAMPLE_IDS.sessionId },
     }),
   success,
-  errorCodes: ['project_forbidden', 'run_not_found', 'session_not_found', 'claim_mismatch', 'run_finished'],
-  errors: {
-    ...errors,
-    403: OTHER_PROJECTS,
-    404: `${NO_RUN.slice(0, -1)}, or it has no such session.`,
-    409: 'The run was skipped, has another outcome already, has another claim, its time limit is over, or a newer run exists (overlap `skip`).',
-  },
+  failures: [
+    projectForbidden,
+    runNotFound,
+    sessionNotFound,
+    claimIdMissing,
+    claimMismatch,
+    outcomeExists,
+    outcomeTooLate,
+    outcomeAfterNewerRun,
+  ],
 } as const satisfies Contract

@@ -2,7 +2,7 @@ import { v4 as newUuid } from 'uuid'
 import type { CallerResult } from '../../../access/guard.ts'
 import { one, type RequestContext } from '../../../access/request-context.ts'
 import { startOfIds, timeOfId } from '../../../db/time-ids.ts'
-import { ApiError } from '../../../errors.ts'
+import { ApiError, filled } from '../../../errors.ts'
 import { endpoint } from '../../../http/endpoint.ts'
 import { END, toExaminedPage, toPage, toPaging } from '../../../http/paging.ts'
 import { namedSchedule } from '../parents.ts'
@@ -19,6 +19,7 @@ import {
   renewRunContract,
   retrieveRunContract,
 } from './contract.ts'
+import { runNotPending } from './failures.ts'
 import { toRun } from './run.ts'
 import {
   accessible,
@@ -171,10 +172,7 @@ export const acknowledgeRun = endpoint(acknowledgeRunContract, async (c, context
   const steps = { acknowledge, run: one(selectAcknowledged) }
   const { run } = await context.run(acknowledgeable, steps, c.req.valid('param'))
   if (run.status !== 'delivered') {
-    throw new ApiError(
-      'run_not_pending',
-      `The run has the status "${run.status}". Only pending runs can be acknowledged.`,
-    )
+    throw new ApiError(filled(runNotPending, { status: run.status }))
   }
   return { body: toRun(run) }
 })

@@ -1,4 +1,5 @@
 /** The runs of schedules, in SQL. */
+
 import { and, asc, desc, eq, gt, gte, isNotNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { eventType, guardedChange, recordedAfter, recordedBefore, recordedForEach } from '../../../access/events.ts'
@@ -11,7 +12,7 @@ import { now, type Parameter, rowLimit, text, textOrNull } from '../../../db/par
 import { equalsIfGiven, indexedBy, namesOf } from '../../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules, sessions } from '../../../db/schema.ts'
 import { guarded, query } from '../../../db/statement.ts'
-import { ApiError } from '../../../errors.ts'
+import type { Failure } from '../../../errors.ts'
 import { hasFailedTooOften, paused } from '../firing/pause-failing.ts'
 import { hasParent, isAgentOf, isProjectOf, isScheduleOf, joinParents, parentOf } from '../joins.ts'
 import { agentPreconditions, idempotencyKey, projectPreconditions, scheduleId } from '../preconditions.ts'
@@ -40,6 +41,20 @@ import {
   writeRenewal,
 } from '../run-transitions.ts'
 import { claimableOfAll, claimableOfProject } from './claimable.ts'
+import {
+  claimedNotPending,
+  claimedNotRedeliverable,
+  claimIdMissing,
+  claimMismatch,
+  newerRunExists,
+  notRedeliverable,
+  outcomeAfterNewerRun,
+  outcomeExists,
+  outcomeTooLate,
+  redeliveryTooLate,
+  runNotFound,
+  sessionNotFound,
+} from './failures.ts'
 import { runFields } from './run.ts'
 import { workFields } from './work.ts'
 
@@ -129,7 +144,7 @@ export const agentScheduleRuns = statementsOf(agentPreconditions)
 
 const scheduleExists = and(isNotNull(schedules.id), hasParent)
 
-export const listable = ofAllProjectsOrOne('Runs of all projects')
+export const listable = ofAllProjectsOrOne()
 
 const status = textOrNull('status')
 const scheduleFilter = textOrNull('scheduleId')
@@ -247,26 +262,20 @@ const namedRun = [
   { table: projects, on: isProjectOf(runs), takes: [] },
   { table: agents, on: isAgentOf(runs), takes: [] },
 ]
-const runExists = precondition(
-  and(isNotNull(runs.id), scheduleExists),
-  () => new ApiError('run_not_found', 'There is no run with this runId.'),
-)
+const runExists = precondition(and(isNotNull(runs.id), scheduleExists), runNotFound)
 const runIsAccessible = accessibleIf(or(isNotNull(agents.id), isAccessible(projects.id)))
 
 export const accessible = requiring(namedRun, { runExists, isAccessible: runIsAccessible })
 
 export const selectRun = guarded(accessible, [], () => accessible.rows(runFields))
 
-const unclaimedFor = (advice: string) =>
-  precondition(
-    sql`not (${runs.status} = 'delivered' and ${runs.claimId} is not null)`,
-    () => new ApiError('run_not_pending', `A worker has claimed the run. ${advice}`),
-  )
+const unclaimedOr = (failure: Failure) =>
+  precondition(sql`not (${runs.status} = 'delivered' and ${runs.claimId} is not null)`, failure)
 
 export const acknowledgeable = requiring(namedRun, {
   runExists,
   isAccessible: runIsAccessible,
-  isUnclaimed: unclaimedFor('Only pending runs can be acknowledged.'),
+  isUnclaimed: unclaimedOr(claimedNotPending),
 })
 
 const recordedAcknowledgement = recordedBefore(
@@ -285,30 +294,12 @@ export const redeliverable = requiring([...namedRun, ownRunEndpoint], {
   runExists,
   endpointExists,
   isAccessible: runIsAccessible,
-  isUnclaimed: unclaimedFor('Wait for its outcome, or until its claim has ended.'),
-  isRedeliverable: precondition(
-    or(isUnfinished, eq(runs.failure, 'delivery')),
-    () =>
-      new ApiError(
-        'run_finished',
-        'The run was skipped, has an outcome or timed out; allowed: a run that is pending, that was delivered and has no outcome, or whose failure is "delivery".',
-      ),
-  ),
-  isInTime: precondition(
-    not(isTimedOut),
-    () =>
-      new ApiError(
-        'run_finished',
-        'The time limit of the run is over; allowed: a run within the maxRunSeconds of its schedule.',
-      ),
-  ),
+  isUnclaimed: unclaimedOr(claimedNotRedeliverable),
+  isRedeliverable: precondition(or(isUnfinished, eq(runs.failure, 'delivery')), notRedeliverable),
+  isInTime: precondition(not(isTimedOut), redeliveryTooLate),
   isLatestIfAlone: precondition(
     sql`not (${schedules.overlap} = 'skip' and coalesce(${schedules.lastRunAt} > ${runs.scheduledAt}, false))`,
-    () =>
-      new ApiError(
-        'run_finished',
-        'A newer run of the schedule exists, and its overlap is "skip"; allowed: the latest run of such a schedule.',
-      ),
+    newerRunExists,
   ),
 })
 
@@ -319,12 +310,6 @@ export const redeliver = guardedChange(redeliverable, [checkAt], recordedRedeliv
 )
 
 export const selectRedelivered = guarded(redeliverable, [], () => redeliverable.rows(runFields))
-
-const claimMismatch = () =>
-  new ApiError(
-    'claim_mismatch',
-    'This is not the current claim of the run. The claim has ended: the run is pending again, was claimed by another worker, its time limit is over, or a newer run exists (overlap "skip").',
-  )
 
 export const renewable = requiring(namedRun, {
   runExists,
@@ -365,42 +350,24 @@ export const completable = requiring(
       // A session that was deleted since does not fail a repeated request.
       sql`${sessionId} is null or ${runs.status} in ('succeeded', 'failed')
         or (${hasProject(sessions)} and ${isAccessible(sessions.projectId)})`,
-      () => new ApiError('session_not_found', 'There is no session with this sessionId.'),
+      sessionNotFound,
       [sessionId],
     ),
     isAccessible: runIsAccessible,
     // A pending run has the claim that has ended last, which may still complete it.
     namesClaim: precondition(
       sql`${claimId} is not null or ${runs.claimId} is null or ${runs.status} = 'pending'`,
-      () => new ApiError('claim_mismatch', 'The run is claimed. Send its claimId.'),
+      claimIdMissing,
       [claimId],
     ),
     isOfClaim: precondition(sql`${claimId} is null or ${runs.claimId} is ${claimId}`, claimMismatch, [claimId]),
     hasNoOtherOutcome: precondition(
       or(isUnfinished, sql`${runs.status} = ${outcome} and coalesce(${runs.failure}, 'task') = 'task'`),
-      () =>
-        new ApiError(
-          'run_finished',
-          'The run was skipped, or it has another outcome already. The first outcome stands; retrieve the run to see it.',
-        ),
+      outcomeExists,
       [outcome],
     ),
-    isInTime: precondition(
-      not(isTimedOut),
-      () =>
-        new ApiError(
-          'run_finished',
-          'The time limit of the run is over; allowed: an outcome within the maxRunSeconds of its schedule.',
-        ),
-    ),
-    isNotSuperseded: precondition(
-      not(isSuperseded),
-      () =>
-        new ApiError(
-          'run_finished',
-          'A newer run of the schedule exists, and its overlap is "skip"; allowed: an outcome before the claim or the time limit of the run ends.',
-        ),
-    ),
+    isInTime: precondition(not(isTimedOut), outcomeTooLate),
+    isNotSuperseded: precondition(not(isSuperseded), outcomeAfterNewerRun),
   },
 )
 

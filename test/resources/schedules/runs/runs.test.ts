@@ -743,7 +743,7 @@ describe('listRuns', () => {
       const key = await workspace.addKey({ projectIds })
       for (const filter of ['', `?scheduleId=${setup.scheduleId}`, '?status=pending']) {
         const { status, body, headers } = await request('GET', `/v1/runs${filter}`, { key })
-        expect([status, body.error]).toEqual([403, expect.stringContaining('not restricted to projects')])
+        expect([status, body.error]).toEqual([403, expect.stringContaining('restricted to projects')])
         expect(headers.get('Error-Code')).toBe('unrestricted_key_required')
       }
     }
