@@ -303,7 +303,7 @@ async function signInTwice(workspace: Workspace, DB: D1Database): Promise<void> 
   await workspace.addSignInRule({ claim: 'groups', value: 'growing' })
   const person = newPerson({ claims: [['groups', 'growing']] })
   for (let count = 0; count < 2; count++) {
-    expect(await signIn(workspace, person, { DB })).toMatchObject({ token: expect.any(String) })
+    expect(await signIn(workspace, person, { DB, ...FORGETFUL })).toMatchObject({ token: expect.any(String) })
     pass()
   }
 }
@@ -320,6 +320,7 @@ async function readFeeds(workspace: Workspace, DB: D1Database): Promise<void> {
     const created = await respond('POST', '/v1/skill-feeds', {
       key,
       json: { name: 'Laptops', ...(skills && { skills }) },
+      environment: FORGETFUL,
     })
     const { pathname } = new URL(((await created.json()) as { url: string }).url)
     for (const path of [INDEX, INDEX.replace('index.json', `${skillId}-1.tar.gz`)]) {

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { cpSync, existsSync, globSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { parseAst } from 'vitest/node'
 import { describeScript, parsed, positiveInteger, temporaryFolder, wholeNumber } from '../../operate/command-line.ts'
 import { ROOT } from '../../operate/wrangler.ts'
@@ -58,7 +58,7 @@ const LISTS = new Map(
 const TYPES = ['tsc', '--tsBuildInfoFile', '.types.tsbuildinfo'] as const
 const BEFORE_ERROR_CODE = /(?:ApiError|failure)\(\s*$/
 
-const codeOf = new Map(globSync('src/**/*.ts', { cwd: ROOT }).map((path) => [path, read(join(ROOT, path))]))
+const codeOf = new Map(globSync('src/**/*.ts', { cwd: ROOT }).map((path) => [path, read(path)]))
 const errorCodes = [...codeOf.values()].flatMap((code) =>
   Array.from(code.matchAll(/(?:ApiError|failure)\(\s*'([a-z_]+)'/g), ([, each = '']) => each),
 )
@@ -125,7 +125,6 @@ function operator({ left, right, operator: sign }: Node, code: string, other: st
   return start < right.start ? [[start, start + sign.length, other]] : []
 }
 
-/** Such as `pins.position`. */
 function isColumn({ type, computed, object }: Node): boolean {
   return type === 'MemberExpression' && !computed && /^[a-z]\w*s$/i.test(object.name ?? '')
 }
@@ -150,8 +149,8 @@ function collect(node: Node, nodes: Node[]): void {
 /** What Vitest's report says of a file or a test. */
 type Result = { readonly status: string; readonly assertionResults: readonly Result[] }
 
-/** Numbers from 0 to 1, which follow from the seed (mulberry32). */
 let state = seed
+/** Numbers from 0 to 1, which follow from the seed (mulberry32). */
 function random(): number {
   state = (state + 0x6d2b79f5) | 0
   let mixed = Math.imul(state ^ (state >>> 15), state | 1)
@@ -212,7 +211,7 @@ async function noticedBy(path: string): Promise<string | undefined> {
 /** @returns the name of the check of a generated file that fails. */
 async function differingFile(): Promise<string | undefined> {
   for (const name of ['sql', 'contracts', 'migrations']) {
-    const { [`verify:${name}`]: command } = JSON.parse(read(join(ROOT, 'package.json'))).scripts
+    const { [`verify:${name}`]: command } = JSON.parse(read('package.json')).scripts
     if (!(await passes(...(command.split(' ') as [string, ...string[]])))) return `verify:${name}`
   }
   return undefined
@@ -243,16 +242,19 @@ async function failingTest(...filters: readonly string[]): Promise<string | unde
 /** @returns whether it ends with 0 within half an hour, which a fault may make impossible. */
 async function passes(program: string, ...args: readonly string[]): Promise<boolean> {
   const command = program === 'node' ? process.execPath : join(copy, 'node_modules', '.bin', program)
-  const { promise, resolve } = Promise.withResolvers<number | null>()
-  const running = spawn(command, args, { cwd: copy, stdio: 'ignore', detached: true }).on('close', resolve)
-  const timeout = setTimeout(() => running.pid && process.kill(-running.pid, 'SIGKILL'), 30 * 60_000)
+  const { promise, resolve: ended } = Promise.withResolvers<number | null>()
+  const running = spawn(command, args, { cwd: copy, stdio: 'ignore', detached: true }).on('close', ended)
+  const end = () => void (running.pid && process.kill(-running.pid, 'SIGKILL'))
+  process.once('exit', end)
+  const timeout = setTimeout(end, 30 * 60_000)
   const status = await promise
   clearTimeout(timeout)
+  process.off('exit', end)
   return status === 0
 }
 
 function read(file: string): string {
-  return readFileSync(file, 'utf8')
+  return readFileSync(resolve(ROOT, file), 'utf8')
 }
 
 function copyTree(): string {
@@ -265,8 +267,7 @@ function copyTree(): string {
 }
 
 /** Why a fault changes no behaviour, by file and change. */
-type Equivalents = Readonly<Record<string, Readonly<Record<string, string>>>>
-const equivalents: Equivalents = JSON.parse(read(join(ROOT, 'scripts/checks/equivalents.json')))
+const equivalents: Record<string, Record<string, string>> = JSON.parse(read('scripts/checks/equivalents.json'))
 
 const faults = drawFaults()
 const only = new Set(options.only?.split(',').map(Number) ?? faults.map((_, index) => index + 1))

@@ -9,16 +9,7 @@ import { request } from '../../support/api.ts'
 import { databaseWith, failingDatabase } from '../../support/bindings.ts'
 import { env } from '../../support/env.ts'
 import { type ApiEvent, eventsOf, summariesOf, summaryOf } from '../../support/events.ts'
-import {
-  type Example,
-  exampleList,
-  insufficientKeys,
-  keyFor,
-  type Row,
-  send,
-  successOf,
-  type Variation,
-} from '../../support/examples.ts'
+import { type Example, exampleList, type Row, send, successOf, type Variation } from '../../support/examples.ts'
 import { sized } from '../../support/long-form.ts'
 import { Workspace } from '../../support/workspace.ts'
 
@@ -121,6 +112,7 @@ describe('docs/events.md', () => {
   })
 })
 
+/** test/counters.test.ts finds that a refusal writes nothing; test/access.test.ts, that no refused key does. */
 describe.each(recorded)('the events of $operationId', ({ operationId, contract, row }) => {
   it.each(situationsOf(row))('are those of its change: %s', async (name, variation) => {
     const sent = await prepared(row, variation)
@@ -132,26 +124,6 @@ describe.each(recorded)('the events of $operationId', ({ operationId, contract, 
     const created = answer.headers.get('Location')?.split('/').at(-1) ?? answer.body?.id
     const requestId = answer.headers.get('X-Request-Id')
     expect([name, events]).toEqual([name, expectedEvents(row, variation, sent, created, requestId)])
-  })
-
-  it('are not recorded for a request that is refused', async () => {
-    const { workspace, example } = await prepared(row, AS_IT_IS)
-    const keys = insufficientKeys.filter(({ status }) => status(contract, row))
-    const events = await eventsSince(workspace, async () => {
-      for (const { mint } of keys) await send(operationId, example, await mint(workspace, contract, example))
-      await send(operationId, example)
-    })
-    expect(events).toEqual([])
-  })
-
-  const refusals = Object.entries(row.variations).filter(([, { status = 200 }]) => status >= 400)
-  it.each(refusals)('are not recorded for an error: %s', async (_, { apply, needs }) => {
-    const workspace = await Workspace.create()
-    let example = await row.prepare(workspace)
-    if (needs) example = (await row.variations[needs]?.apply(workspace, example)) ?? example
-    example = await apply(workspace, example)
-    const key = await keyFor(workspace, example)
-    expect(await eventsSince(workspace, () => send(operationId, example, key))).toEqual([])
   })
 
   /** Each batch of the request fails in each way: once, and in the long form as often as it is attempted. */
