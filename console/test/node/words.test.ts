@@ -11,10 +11,10 @@ const sourcesOf = (pattern: string) =>
   globSync(pattern, { cwd: ROOT }).map((file) => [file, readFileSync(join(ROOT, file), 'utf8')] as const)
 
 it('of each error of the service', () => {
-  // Such as that of `new ApiError('run_not_found', 'There is no run with this runId.')`.
+  // Such as that of `failure('run_not_found', 'There is no run with this runId.')`.
   const texts = sourcesOf('src/**/*.ts').flatMap(([, source]) =>
-    Array.from(source.matchAll(/ApiError\(\s*'\w+',\s*['`]([A-Z].*)['`]/g), ([, text = '']) =>
-      text.replace(/\$\{\w+\}/g, 'x'),
+    Array.from(source.matchAll(/failure\(\s*'\w+',\s*['`]([A-Z].*)['`]/g), ([, text = '']) =>
+      text.replace(/(?<!\/)\$?\{\w+\}/g, 'x'),
     ),
   )
   expect(texts.filter((text) => FOR_PROGRAMS.test(text)).length).toBeGreaterThan(10)
